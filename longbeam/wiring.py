@@ -29,11 +29,14 @@ def services() -> Services:
     """Return the services of this process."""
     from longbeam.models.kinds import ModelKind
     from longbeam.pipeline.services import Services
-    from longbeam.schemas.defaults import DEFAULT_MODEL
+    from longbeam.schemas.defaults import DEFAULT_MODEL, SIMILARITY_JUDGE
 
     return Services(
         reference=f"{__name__}:services",
-        kinds={DEFAULT_MODEL: ModelKind(make=_make_writer, version=_rules_version)},
+        kinds={
+            DEFAULT_MODEL: ModelKind(make=_make_writer, version=_rules_version),
+            SIMILARITY_JUDGE: ModelKind(make=_make_similarity_judge, version=_rules_version),
+        },
         extras_of=_extras_of,
         stand_in=_stand_in,
         judge_nugget=_judge_nugget,
@@ -94,6 +97,17 @@ def _make_writer(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
             f"language = {spec.language!r}: the offline writer writes English only; name a language model in [models]"
         )
     return OfflineWriter(invocation_log=invocation_log)
+
+
+def _make_similarity_judge(spec: BenchmarkSpec, _: Path | None) -> ChatModel:
+    from longbeam.models.embedders.minilm import MiniLmEmbedder
+    from longbeam.offline.meaning import SimilarityJudge
+    from longbeam.schemas.defaults import SIMILARITY_JUDGE
+    from longbeam.schemas.spec import Role
+
+    if others := sorted(role for role, name in spec.models.items() if name == SIMILARITY_JUDGE and role != Role.JUDGE):
+        raise SpecError(f"models.{others[0]} = {SIMILARITY_JUDGE!r}: this model only judges; name another one")
+    return SimilarityJudge(MiniLmEmbedder())
 
 
 def _extras_of(prompt_id: str, inputs: PromptInputs, state: StateOf | None) -> Extras:

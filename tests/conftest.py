@@ -1,12 +1,24 @@
-"""Settings of all property tests: the same cases in each run, however busy the machine is.
+"""What holds for all tests: a cache folder of their own, and the settings of property tests.
 
-`make nightly` sets HYPOTHESIS_PROFILE=nightly for `tests/properties`: more cases, and other ones every night.
+Property tests have the same cases in each run, however busy the machine is. `make nightly` sets HYPOTHESIS_PROFILE for
+`tests/properties`: more cases, and other ones every night.
 """
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("longbeam", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("nightly", settings.get_profile("longbeam"), derandomize=False, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "longbeam"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the user's ~/.cache/longbeam as it is. The workers of a run share a folder: Prefect's database takes 6 s."""
+    base = tmp_path_factory.getbasetemp()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"))
+        yield

@@ -237,9 +237,11 @@ def test_production_code_contains_no_word_of_the_offline_writer() -> None:
 OTHER_NAMES = {
     "Stemmer": "pystemmer",
     "markdown_it": "markdown-it-py",
+    "mem0": "mem0ai",
     "pydantic_core": "pydantic",
     "starlette": "fastapi",
     "text_to_num": "text2num",
+    "toktok": "toktok-rs",
     "yaml": "pyyaml",
 }
 """Distribution of a library that is imported under another name, or that re-exports it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -91,6 +92,121 @@ def test_a_memory_system_in_the_current_folder_is_found_as_the_page_says(tmp_pat
         "longbeam suite canvas_standard --name planted && longbeam evaluate planted --system people:PEOPLE", tmp_path
     )
     assert "people:PEOPLE" in shown
+
+
+# Command blocks that no test runs, by page and first words, each with its reason.
+NOT_RUN = {
+    (
+        "README.md",
+        "make demo",
+    ): "installs from a package registry; CI runs `make test`, docs/install.md has the times of `make demo`",
+    ("CONTRIBUTING.md", "make lint"): "CI runs these targets, and `make nightly` the long ones",
+    ("install.md", "python3 -m venv"): "`make wheel` does this with each Python",
+    (
+        "local-models.md",
+        "pip install",
+    ): "needs weights of a language model; tests/models run llama.cpp's server with random ones",
+    ("local-models.md", "llama-server"): "needs llama.cpp's own server and weights",
+    ("local-models.md", "ollama pull"): "needs ollama and its registry",
+    (
+        "manual.md",
+        "longbeam serve-manual pending",
+    ): "needs a writer and eight requests; tests/manual use the same commands",
+    (
+        "many-machines.md",
+        "# one machine",
+    ): "needs several machines; tests/flows/test_clusters.py has clusters on this one",
+    ("official-scripts.md", "longbeam export demo --format longmemeval"): "clones a repository and asks a hosted model",
+    ("official-scripts.md", "longbeam export demo --format locomo"): "clones a repository and asks a hosted model",
+    ("official-scripts.md", "longbeam export demo --format huggingface"): "clones a repository",
+    ("official-scripts.md", "longbeam export demo --format beam-json"): "runs other projects' harnesses",
+    ("vllm.md", "pip install vllm"): "needs a GPU and 8 GB",
+    ("vllm.md", "pip install 'longbeam[vllm]'"): "needs a GPU and 8 GB",
+}
+SPEC = 'name = "mine"\nlength = "16K"\n'
+# What a block takes as given: a file, or a benchmark of this name. `served` blocks have servers among their lines.
+RUN = {
+    ("README.md", "longbeam generate --name first"): "",
+    ("manual.md", "longbeam serve-manual --port"): "served",
+    ("many-machines.md", "pip install 'longbeam[dask]'"): "SPEC.toml",
+    ("memory-systems.md", "longbeam evaluate NAME"): "NAME",
+    ("models.md", "longbeam serve-offline"): "served",
+    ("review.md", "longbeam review --demo"): "served demo",
+    ("tutorial.md", ""): "",
+}
+_SHELL = re.compile(
+    r"^(?:\$ )?(?:longbeam|make|pip|python3?|llama-server|ollama|vllm|dask|ray|git|export|docker|uv|pipx|npm) ", re.M
+)
+_SERVER = re.compile(r"^longbeam (?:serve-\w+|review)\b.*$", re.M)
+
+
+def command_blocks(page: Path) -> list[str]:
+    """Return the fenced blocks of a page that are commands of a shell."""
+    return [
+        block for language in ("", "sh", "console", "text") for block in blocks(page, language) if _SHELL.search(block)
+    ]
+
+
+def key_of(page: Path, block: str) -> tuple[str, str] | None:
+    """Return the key of a block in RUN or NOT_RUN."""
+    found = [key for key in (*RUN, *NOT_RUN) if key[0] == page.name and block.startswith(key[1])]
+    return found[0] if len(found) == 1 else None
+
+
+def test_every_command_block_is_run_or_listed_with_a_reason() -> None:
+    pages = [*PAGES, REPOSITORY / "CONTRIBUTING.md"]
+    keys = {(page.name, block): key_of(page, block) for page in pages for block in command_blocks(page)}
+    assert [block for block, key in keys.items() if key is None] == []
+    assert {*RUN, *NOT_RUN} - {*keys.values()} == set()
+
+
+def run_block(page: str, folder: Path) -> str:
+    """Run a page's blocks of RUN as written, without lines that install; return stdout."""
+    texts = [b for b in command_blocks(REPOSITORY / page) if key_of(REPOSITORY / page, b) in RUN]
+    lines = [line for text in texts for line in text.splitlines() if not line.startswith("pip install")]
+    return in_a_fresh_shell("\n".join(lines), folder)
+
+
+def ends_when_told(command: str, folder: Path) -> str:
+    """Start a server in a fresh shell, stop it as Ctrl-C does once it has an address; return the line with that."""
+    bin_folder = Path(sys.executable).parent
+    env = {**os.environ, "HOME": str(folder), "PATH": f"{bin_folder}:/usr/bin:/bin", "PYTHONUNBUFFERED": "1"}
+    words = ["bash", "-c", f"exec {command}"]
+    with subprocess.Popen(
+        words, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as server:
+        assert server.stdout is not None
+        told = next((line for line in server.stdout if "http://127.0.0.1" in line), "")
+        server.send_signal(signal.SIGINT)
+        rest = server.stdout.read()
+    assert server.returncode in (0, 130), rest
+    return told
+
+
+@pytest.mark.slow
+def test_a_grid_of_a_memory_system_runs_as_written(tmp_path: Path) -> None:
+    in_a_fresh_shell("longbeam generate --name NAME --length 16K --runner inline", tmp_path)
+    assert "light[k=20" in run_block("docs/memory-systems.md", tmp_path)
+
+
+@pytest.mark.slow
+def test_a_run_on_dask_runs_as_written(tmp_path: Path) -> None:
+    (tmp_path / "SPEC.toml").write_text(SPEC)
+    shown = run_block("docs/many-machines.md", tmp_path)
+    assert "1 of 1 conversation finished" in shown
+
+
+@pytest.mark.slow
+def test_servers_start_as_written(tmp_path: Path) -> None:
+    in_a_fresh_shell("longbeam generate --name demo --length 16K --runner inline", tmp_path)
+    for page in ("manual.md", "models.md", "review.md"):
+        (block,) = [b for b in command_blocks(REPOSITORY / "docs" / page) if key_of(Path(page), b) in RUN]
+        for command in _SERVER.findall(block):
+            assert ends_when_told(command.split(" #")[0], tmp_path), command
+        if page == "review.md":
+            others = [line for line in block.splitlines() if not _SERVER.match(line)]
+            in_a_fresh_shell("\n".join(others), tmp_path)
+            assert (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from longbeam.cli.app import (
     Name,
     Out,
     app,
+    command_line,
     refuse_nothing_sealed,
     warn_of_unfinished,
 )
@@ -64,7 +65,7 @@ def evaluate(
         typer.Option("--variant", help="released: systems with the faults of their released code.", show_default=False),
     ] = "",
     reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = DEFAULT_MODEL,
-    judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = DEFAULT_MODEL,
+    judge: Annotated[str, typer.Option("--judge", help="Model that judges, such as similarity.")] = DEFAULT_MODEL,
     extractor: Annotated[str, typer.Option("--extractor", help="Model that prepares memory systems.")] = DEFAULT_MODEL,
     embedder: Annotated[
         str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
@@ -154,10 +155,14 @@ def report(
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Report on the last evaluation of a benchmark; without a file option, print the report as Markdown or JSON."""
+    """Report on the last evaluation of a benchmark.
+
+    Without a file option, print its tables on a terminal, and the report as Markdown into a pipe or a file.
+    """
     from longbeam.evaluation.controls import find_control
     from longbeam.evaluation.report import render_html, render_markdown, render_probe, report_json, sections_of
     from longbeam.evaluation.results import read_results, reworded
+    from longbeam.evaluation.terminal_table import render_table
     from longbeam.pipeline.evaluate.evaluating import results_path
     from longbeam.review.outcomes import reviewed_probes
     from longbeam.store.files import write_atomically
@@ -190,6 +195,9 @@ def report(
         print(f"written to {file}", file=sys.stderr if json else sys.stdout)
     if json:
         print(report_json(sections), end="")
+    elif not written and sys.stdout.isatty():
+        print("\n".join(render_table(file.run, file.results) for file in files), end="")
+        print(f"\nThe whole report: {command_line('report', f'{name} --html report.html', out)}")
     elif not written:
         print(render_markdown(sections), end="")
     return OK

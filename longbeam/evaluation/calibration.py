@@ -23,6 +23,8 @@ class Calibration:
     """None if the gold answers were not judged."""
     wrong: Mapping[str, float]
     """Score by kind of wrong answer."""
+    fails_at: Sequence[str] = ()
+    """Abilities at which the judge is outside of the bounds."""
 
     @property
     def can_score(self) -> bool:
@@ -40,9 +42,11 @@ class Calibration:
         """The sentence that stands in place of a ranking; empty if the judge can score the benchmark."""
         if self.can_score:
             return ""
+        where = f" It fails at {', '.join(self.fails_at)}." if self.fails_at else ""
         return (
             f"This judge cannot score this benchmark: {self.line}; gold answers must score {LEAST_GOLD} or more, wrong "
-            f"ones {MOST_WRONG} or less. Scores are left out."
+            f"ones {MOST_WRONG} or less.{where} Scores are left out; name another judge: similarity, gguf:PATH, "
+            "openai:NAME."
         )
 
 
@@ -61,4 +65,11 @@ def calibration_of(rows: Sequence[Row]) -> Calibration:
     """Return the calibration that an evaluation's rows hold, by the paper's rule."""
     scores = {row.system: row.paper for row in rows}
     wrong = {name: score for name in WRONG if (score := scores.get(name)) is not None}
-    return Calibration(scores.get("gold"), wrong)
+    failing = {
+        ability
+        for row in rows
+        if row.system == "gold" or row.system in WRONG
+        for ability, score in row.by_ability.items()
+        if score is not None and (score < LEAST_GOLD if row.system == "gold" else score > MOST_WRONG)
+    }
+    return Calibration(scores.get("gold"), wrong, tuple(sorted(failing)))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from longbeam.errors import UserError
+from longbeam.evaluation.calibration import WRONG
 from longbeam.evaluation.report import Section, sections_of
 from longbeam.evaluation.results import Evaluated
 from longbeam.evaluation.scoring import score_of
@@ -43,8 +44,13 @@ def merged(old: str, evaluated: Sequence[Evaluated], where: str) -> str:
 
 
 def faults_of(one: Evaluated) -> Iterator[str]:
-    """Yield the faults of a results file: unknown or doubled probes, missing answers, scores that verdicts deny."""
+    """Yield the faults of a results file.
+
+    Faults are: no calibration of its judge, unknown or doubled probes, missing answers, scores that verdicts deny.
+    """
     probes = {probe.key: probe for probe in one.run.probes}
+    if absent := [name for name in ("gold", *WRONG) if name not in one.run.systems]:
+        yield f"nothing shows that its judge can score: the answers {', '.join(absent)} are missing"
     counted = Counter((r.conversation_id, r.probe_id, r.system) for r in one.results)
     failed = len(one.run.failures)
     for (conversation_id, probe_id, system), count in counted.items():
@@ -156,15 +162,16 @@ def _board_lines(place: tuple[str, str, str], rows: Sequence[LeaderboardRow]) ->
     yield ""
     yield f"{own[0]['probes']} probes ({probes}) of {own[0]['conversations']} conversations."
     yield ""
-    yield "| system | kind | score | 95 % interval | evidence recall | tokens | reader | settings |"
-    yield "|---|---|---:|---|---:|---:|---|---|"
+    yield "| system | kind | score | 95 % interval | evidence recall | source recall | tokens | reader | settings |"
+    yield "|---|---|---:|---|---:|---:|---:|---|---|"
     for row in sorted(own, key=lambda r: (r["kind"] != "system", -(r["paper"] or 0.0), r["system"])):
         spread = f"{row['interval'][0]:.3f} to {row['interval'][1]:.3f}" if row["interval"] else "–"
         score = "judge cannot score" if row["paper"] is None else f"{row['paper']:.3f}"
-        recall, tokens = (
+        recall, source, tokens = (
             "–" if row[name] is None else f"{row[name]:,.{digits}f}"
-            for name, digits in (("evidence_recall", 3), ("context_tokens", 0))
+            for name, digits in (("evidence_recall", 3), ("source_recall", 3), ("context_tokens", 0))
         )
-        cells = (row["system"], row["kind"], score, spread, recall, tokens, row["reader"], row["settings_digest"])
+        read = (recall, source, tokens)
+        cells = (row["system"], row["kind"], score, spread, *read, row["reader"], row["settings_digest"])
         yield "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
     yield ""

@@ -9,6 +9,7 @@ from longbeam.evaluation.calibration import calibration_of, reader_note
 from longbeam.evaluation.resampling import Interval, interval_of
 from longbeam.evaluation.table import Row, equal_systems, equality_line, ranked_rows, rows_of, rule, share_read
 from longbeam.schemas.evaluation import EvaluationRun, Result
+from longbeam.terminal import counted
 
 WIDTH = 80
 _NAME, _ABILITIES = 17, 10
@@ -27,8 +28,9 @@ def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
         "",
         *(_ability_table(ranked_rows(rows, lambda r: r.paper), results) if judged.can_score else []),
         *filter(None, [equality_line(equal_systems(results)), reader_note(rows) if judged.can_score else ""]),
-        f"{run.benchmark}{f', control {run.control}' if run.control else ''}: {run.conversations} conversations of "
-        f"{run.tokens:,} tokens, {len(run.probes)} probes, {len(results)} answers; reader {run.reader}; "
+        f"{run.benchmark}{f', control {run.control}' if run.control else ''}: "
+        f"{counted(run.conversations, 'conversation')} of {run.tokens:,} tokens, "
+        f"{len(run.probes)} probes, {len(results)} answers; reader {run.reader}; "
         f"{run.settings.budget:,} tokens of context, {run.settings.window:,} for systems that read everything",
         f"judge: {run.judge}" + (f"; calibrated: {judged.line}" if judged.line and judged.can_score else ""),
         *([f"{unscored} answers have no score, because the judge failed on them"] if unscored else []),

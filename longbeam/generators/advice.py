@@ -14,14 +14,15 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
-from longbeam.generators.augmentation import Augmented, augmented_plan
+from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.ledger import Ledger, line_of
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.plans import Frame
 from longbeam.keys import SubPlanKey
-from longbeam.models.asking import Acceptance, Asker
+from longbeam.models.asking import Asker, ListTask, Sifted
 from longbeam.prompts.calls.advice import (
     MOST_ITEM_WORDS,
     AdviceDraft,
@@ -75,6 +76,9 @@ _FIGURES: dict[ValueKind, tuple[str, tuple[float, ...]]] = {
 _DAY = "review day"
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
 """Bounds, and the step to which an amount below each bound is rounded."""
+
+
+Draft = AdviceDraft | ChoiceDraft
 
 
 class Advised(Record):
@@ -261,9 +265,9 @@ def _scaled(value: Value, rate: float) -> Value | None:
 
 
 async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
-    """Return what the assistant brings in during a stage; lines whose words stay faulty are left out.
+    """Return what the assistant brings in during a stage; lines whose words stay faulty are left out, and noted.
 
-    Raises ReplyError where no line would be left.
+    Good lines are kept, and only the others are asked for again. A stage of which no line is left has no advice.
     """
     sheet = _Sheet(task)
     inputs = AdviceInputs(seed=task.frame.seed, stage=task.stage, advice=sheet.advice(), choices=sheet.choices())
@@ -271,27 +275,23 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
         return Advised(stage_index=task.stage.stage_index)
     told = "\n".join(b.text for b in task.plan.bullets()).casefold()
 
-    def check(reply: AdviceReply) -> Iterator[str]:
+    def sift(kept: tuple[Draft, ...], reply: AdviceReply) -> Sifted[Draft]:
+        good: dict[str, Draft] = {draft.line_id: draft for draft in kept}
         drafts, choices = _by_line(reply)
-        for line in inputs.advice:
-            if fault := _advice_fault(line, drafts.get(line.line_id), told):
-                yield f"{line.line_id} {fault}"
-        for choice in inputs.choices:
-            if fault := _choice_fault(choice, choices.get(choice.line_id), asker.spec.language):
-                yield f"{choice.line_id} {fault}"
+        faults = {x.line_id: _advice_fault(x, drafts.get(x.line_id), told) for x in inputs.advice}
+        faults |= {x.line_id: _choice_fault(x, choices.get(x.line_id), asker.spec.language) for x in inputs.choices}
+        new = {i: fault for i, fault in faults.items() if i not in good}
+        good |= {i: draft for i, draft in (drafts | choices).items() if new.get(i) == ""}
+        return Sifted(tuple(good.values()), tuple(f"{i} {fault}" for i, fault in new.items() if fault))
 
-    def mend(reply: AdviceReply) -> AdviceReply:
-        faults = list(check(reply))
-        wrong = {fault.partition(" ")[0] for fault in faults}
-        if len(wrong) == len(inputs.advice) + len(inputs.choices):
-            raise ValueError("; ".join(faults))
-        return AdviceReply(
-            advice=[d for d in reply.advice if d.line_id not in wrong],
-            choices=[d for d in reply.choices if d.line_id not in wrong],
-        )
+    def rest(kept: tuple[Draft, ...]) -> AdviceInputs:
+        written = {draft.line_id for draft in kept}
+        advice = tuple(line for line in inputs.advice if line.line_id not in written)
+        choices = tuple(line for line in inputs.choices if line.line_id not in written)
+        return inputs.model_copy(update={"advice": advice, "choices": choices})
 
-    reply: AdviceReply = await asker.structured("advise", inputs, accept=Acceptance(check=check, mend=mend))
-    return _assembled(task, inputs, reply)
+    task_ = ListTask(inputs, sift, rest, show=lambda draft: f"{draft.line_id}: {draft.text}", least=0)
+    return _assembled(task, inputs, await asker.listed("advise", task_))
 
 
 def _by_line(reply: AdviceReply) -> tuple[dict[str, AdviceDraft], dict[str, ChoiceDraft]]:
@@ -347,8 +347,9 @@ def _in_order(text: str, items: Iterable[str]) -> bool:
     return True
 
 
-def _assembled(task: StageToAdvise, inputs: AdviceInputs, reply: AdviceReply) -> Advised:
-    drafts, worded = _by_line(reply)
+def _assembled(task: StageToAdvise, inputs: AdviceInputs, written: Sequence[Draft]) -> Advised:
+    drafts = {d.line_id: d for d in written if isinstance(d, AdviceDraft)}
+    worded = {d.line_id: d for d in written if isinstance(d, ChoiceDraft)}
     sub_plan = task.plan.sub_plans[task.stage.stage_index]
     key = SubPlanKey(sub_plan.plan_index, sub_plan.sub_plan_index)
     lines = [line for line in inputs.advice if line.line_id in drafts]
@@ -435,21 +436,39 @@ def _with_name(text: str, quote: str, attribute: str) -> str | None:
 
 
 def item_span(advice: Advice, text: str, place: int) -> tuple[int, int] | None:
-    """Return start and end of the sentence or line of a reply that has an item, behind the items before it."""
-    folded, at = text.casefold(), 0
-    if len(folded) != len(text):
-        folded = text.lower()
-    for item in advice.items[:place]:
-        at = folded.find(item.casefold(), at) + len(item)
-    found = folded.find(advice.items[place].casefold(), at)
-    if found < 0:
+    """Return start and end of the sentence or line of a reply that has an item, behind the items before it.
+
+    A reply may mention an item elsewhere, too; the places are those where all items stand closest together in order.
+    """
+    places = _closest_run(text, advice.items)
+    if places is None:
         return None
+    found = places[place]
     end = found + len(advice.items[place])
     own = [span for span in sentences(text) if span[0] <= found < span[1]]
     first = max(own[0][0] if own else found, text.rfind("\n", 0, found) + 1)
     line_end = text.find("\n", end)
     last = min(own[0][1] if own and own[0][1] >= end else end, len(text) if line_end < 0 else line_end)
     return first, max(last, end)
+
+
+def _closest_run(text: str, items: Sequence[str]) -> list[int] | None:
+    """Return the starts of the items in the shortest part of a text that has all of them in order; None if none has."""
+    folded = text.casefold()
+    if len(folded) != len(text):
+        folded = text.lower()
+    best: list[int] | None = None
+    start = folded.find(items[0].casefold())
+    while start >= 0:
+        run = [start]
+        for item, next_item in pairwise(items):
+            run.append(folded.find(next_item.casefold(), run[-1] + len(item)))
+            if run[-1] < 0:
+                return best
+        if best is None or run[-1] - run[0] < best[-1] - best[0]:
+            best = run
+        start = folded.find(items[0].casefold(), start + 1)
+    return best
 
 
 def advice_faults(due: Iterable[Advice], text: str) -> Iterator[str]:

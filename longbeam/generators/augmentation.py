@@ -8,13 +8,14 @@ what was added to the stages before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, count
+from itertools import count
 from typing import TypeVar
 
-from longbeam.generators.bullets import typed_value
+from longbeam.generators.augmented import Augmented, augmented_plan
+from longbeam.generators.bullets import SETTLED, typed_value
 from longbeam.generators.dependents import stale_words
 from longbeam.generators.entailment import Answer, Ruling, rule_on_contradiction, rule_on_update
 from longbeam.generators.entailment_judge import (
@@ -43,7 +44,7 @@ from longbeam.prompts.calls.plans import (
     UpdateDraft,
     UpdateTarget,
 )
-from longbeam.schemas.base import Record, compact, digest_of
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Plan, Stance, SubPlan, Value, ValueKind
 from longbeam.schemas.spec import ENGLISH
@@ -51,26 +52,11 @@ from longbeam.text.conditions import overlapping
 from longbeam.text.matching import says
 
 AUGMENT_PROMPTS = ("augment", *ENTAILMENT_PROMPTS, *CONTRADICTION_PROMPTS)
-D = TypeVar("D", UpdateDraft, ContradictionDraft)
+D = TypeVar("D", UpdateDraft, ContradictionDraft, InstructionDraft)
 _VOW = re.compile(
     r"\b(?:no more|never again|not (?:another|one more)|for good|from now on|once and for all)\b", re.IGNORECASE
 )
 """Words of a vow, which the bullets planned for later would break."""
-
-
-class Augmented(Record):
-    """The special bullets of one stage, with the assertions they make."""
-
-    stage_index: int
-    bullets: tuple[Bullet, ...]
-    """In the order of their places."""
-    after: tuple[str, ...]
-    """For each, the id of the plan's bullet that it follows."""
-    assertions: tuple[Assertion, ...]
-    revised: tuple[Bullet, ...] = ()
-    """Later bullets that depend on a changed value, worded anew."""
-    stale: tuple[str, ...] = ()
-    """Ids of the facts that these no longer tell."""
 
 
 @dataclass(frozen=True)
@@ -195,22 +181,27 @@ class _Values:
 def _problems(reply: AugmentReply, task: StageToAugment, values: _Values) -> Iterator[str]:
     targets = task.targets
     updates = {t.target_id: t for t in targets.updates}
-    if (named := sorted(d.target_id for d in reply.updates)) != sorted(updates):
-        yield f"updates are for {named}; exactly {sorted(updates)} are asked for"
+    contradictions = {t.target_id: t for t in targets.contradictions}
+    wishes = [t.target_id for t in targets.instructions]
+    yield from _wrong_targets("updates", [d.target_id for d in reply.updates], updates)
+    yield from _wrong_targets("contradictions", [d.target_id for d in reply.contradictions], contradictions)
+    named = [d.target_id for d in reply.instructions]
+    # Replies to earlier versions of the prompt name no targets of instructions.
+    yield from _wrong_targets("instructions", named if any(named) else wishes[: len(named)], wishes)
     for draft in reply.updates:
         if draft.target_id in updates:
             yield from _update_problems(draft, updates[draft.target_id], values.of(draft))
-    contradictions = {t.target_id: t for t in targets.contradictions}
-    if sorted(d.target_id for d in reply.contradictions) != sorted(contradictions):
-        yield f"contradictions must be for exactly {sorted(contradictions)}"
     for denial in reply.contradictions:
         if denial.target_id in contradictions:
             yield from _contradiction_problems(denial, contradictions[denial.target_id], values.of(denial))
-    if len(reply.instructions) != len(targets.instructions):
-        yield f"{len(reply.instructions)} instructions; exactly {len(targets.instructions)} are asked for"
     for _, fault in _faulty_instructions(reply.instructions, task.wishes):
         yield fault
     yield from _revision_problems(reply, targets)
+
+
+def _wrong_targets(name: str, named: Sequence[str], wanted: Iterable[str]) -> Iterator[str]:
+    if sorted(named) != sorted(wanted):
+        yield f"{name} are for {sorted(named)}; exactly {sorted(wanted)} are asked for"
 
 
 def _update_problems(draft: UpdateDraft, target: UpdateTarget, value: Value | None) -> Iterator[str]:
@@ -223,7 +214,7 @@ def _update_problems(draft: UpdateDraft, target: UpdateTarget, value: Value | No
         yield f"update {draft.target_id} is a {value.kind.value}; the fact is a {kind.value}"
     if not says(draft.text, value):
         yield f"update {draft.target_id} asserts {value.text!r} and its text does not say it"
-    if found := _VOW.search(draft.text):
+    if found := _VOW.search(draft.text) or SETTLED.search(draft.text):
         yield f"update {draft.target_id} says {found[0]!r}, and later bullets need not keep to that; leave it out"
 
 
@@ -363,10 +354,11 @@ def _mended(reply: AugmentReply, task: StageToAugment) -> AugmentReply:
     denials = _with_own_targets(reply.contradictions, [t.target_id for t in targets.contradictions])
     valued = {t.target_id for t in targets.contradictions if t.variety == "other_value"}
     clashing = [draft for draft, _ in _faulty_instructions(reply.instructions, task.wishes)]
+    wishes = [d for d in reply.instructions if d not in clashing]
     return AugmentReply(
         updates=[draft for draft in updates if draft.target_id not in broken],
         contradictions=[d for d in denials if d.value.strip() or d.target_id not in valued],
-        instructions=[d for d in reply.instructions if d not in clashing][: len(targets.instructions)],
+        instructions=_with_own_targets(wishes, [t.target_id for t in targets.instructions]),
         revisions=reply.revisions,
     )
 
@@ -408,8 +400,10 @@ def _assemble(reply: AugmentReply, task: StageToAugment, values: _Values) -> Aug
         if against.fact is not None:
             value = values.of(denial) if against.variety == "other_value" else None
             assertions.append(_assertion(bullet, against.fact.fact_id, Stance.DENIES, value))
-    for instruction, asked in zip(reply.instructions, targets.instructions, strict=False):
-        made.append((asked.place, _instruction(instruction, task.frame, next(ids), asked.place)))
+    place_of = {t.target_id: t.place for t in targets.instructions}
+    for instruction in _with_own_targets(reply.instructions, list(place_of)):
+        place = place_of[instruction.target_id]
+        made.append((place, _instruction(instruction, task.frame, next(ids), place)))
     told = {b.bullet_id: i for i, b in enumerate(sub_plan.bullets)}
     made.sort(key=lambda one: told[one[0].after])
     revised, stale = _revised(reply.revisions, [update_of[d.target_id] for d in reply.updates])
@@ -461,42 +455,3 @@ def _referring_to(target: UpdateTarget | ContradictionTarget, kind: BulletKind, 
 
 def _assertion(bullet: Bullet, fact_id: str, stance: Stance, value: Value | None) -> Assertion:
     return Assertion(bullet_id=bullet.bullet_id, fact_id=fact_id, stance=stance, value=value)
-
-
-# --- placing ----------------------------------------------------------------------------------------------------
-
-
-def augmented_plan(plan: Plan, augmented: Sequence[Augmented]) -> Plan:
-    """Return the plan with the special bullets at their places, and what depends on an update worded anew."""
-    if not augmented:
-        return plan
-    following: dict[str, list[Bullet]] = {}
-    for bullet, after in chain.from_iterable(zip(a.bullets, a.after, strict=True) for a in augmented):
-        following.setdefault(after, []).append(bullet)
-    revised = {b.bullet_id: b for a in augmented for b in a.revised}
-    stale = {fact_id for a in augmented for fact_id in a.stale}
-    sub_plans = tuple(
-        s.model_copy(
-            update={
-                "bullets": tuple(
-                    told
-                    for bullet in s.bullets
-                    for told in (revised.get(bullet.bullet_id, bullet), *following.get(bullet.bullet_id, ()))
-                )
-            }
-        )
-        for s in plan.sub_plans
-    )
-    order = {b.bullet_id: i for i, b in enumerate(b for s in sub_plans for b in s.bullets)}
-    assertions = [*plan.assertions, *(a for x in augmented for a in x.assertions)]
-    return compact(  # because a plan is held until its dialogues are done, and its facts until all plans are
-        plan.model_copy(
-            update={
-                "sub_plans": sub_plans,
-                "facts": tuple(f for f in plan.facts if f.fact_id not in stale),
-                "assertions": tuple(
-                    sorted((a for a in assertions if a.fact_id not in stale), key=lambda a: order[a.bullet_id])
-                ),
-            }
-        )
-    )

@@ -53,6 +53,13 @@ WORDED = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.EXPRESSION, ValueK
 """Kinds of values that are only their words."""
 _OF_THE_USER = re.compile(r"the user\b(?! (?:stor|inter|manual|guide|table|group))", re.IGNORECASE)
 """Beginning of a line that speaks of the user in the third person, and of no `user story` or `user interface`."""
+SETTLED = re.compile(
+    r"\b(?:once and for all|for good|set in stone|(?:is|are|was|were|stays?|now) final|my last word|"
+    r"(?:will|won['’]t|does not|doesn['’]t) (?:not )?change (?:again|any ?more)|"
+    r"final (?:figure|price|number|sum|limit|amount|offer|count|date|day|word|total|budget|size|length))\b",
+    re.IGNORECASE,
+)
+"""Words that call a value final, which later lines may overtake."""
 _WEEKDAY_OF = re.compile(rf"(?<!\w)(?P<weekday>{WEEKDAY}),?\s+(?P<day>{MONTH}\s+\d{{1,2}}(?:,?\s+\d{{4}})?)", re.I)
 
 
@@ -138,6 +145,9 @@ def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str
         if not draft.requirement or not (draft.condition or line.evolves):
             yield f"{place} is a preference without condition or requirement"
         return
+    may_change = line.changes is not None or any(not slot.is_fixed for slot in line.sets)
+    if line.part != CLOSING and may_change and (found := SETTLED.search(draft.text)):
+        yield f"{place} says {found[0]!r} of what may still change later; leave that out"
     changed = line.changes if line.changes and any(f.slot == line.changes.fact_id for f in draft.facts) else None
     if not (draft.topic.strip() or changed):
         yield f"{place} has no topic"

@@ -21,8 +21,14 @@ from longbeam.text.words import content_words
 AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION})
 SMALL = 12
 """Amounts up to this one are sums of others by chance; they count only beside a word that reckons."""
+_LEFT_BEHIND = (
+    r"(?= (?:over|for|of|in the (?:kitty|purse|budget|account|box|pot|jar)|"
+    r"to (?:pay|spend|use|buy|do|sell|share))|[.,;!?]|\Z)"
+)
+"""Words behind "left" where it reckons: "is left standing" and "is left on" say nothing of an amount."""
 _DEPENDING = re.compile(
-    r"\b(?:both|neither|no more|not one more|the rest|remain(?:s|ing|der)?|left over|is left|are left|half|a third|"
+    r"\b(?:both|neither|no more|not one more|the rest|remain(?:s|ing|der)?|left over|half|a third|"
+    rf"(?:is|are) left{_LEFT_BEHIND}|"
     r"a quarter|twice|double|in total|altogether|all (?:of them|together)|each of the)\b",
     re.IGNORECASE,
 )

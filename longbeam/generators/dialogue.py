@@ -25,8 +25,9 @@ from longbeam.generators.dialogue_history import DialogueHistory, history_tokens
 from longbeam.generators.dialogue_material import SubPlanMaterial, carried_wishes, context_of, fill_until, turn_state
 from longbeam.generators.entailment_judge import fault_in
 from longbeam.generators.ledger import replaced_wishes, standing_bullets
-from longbeam.generators.reply_excerpt import asking_part
+from longbeam.generators.reply_excerpt import asking_part, may_ask
 from longbeam.generators.transcript import Line, Transcript
+from longbeam.generators.turn_cards import draw_take_up
 from longbeam.generators.turn_loop import (
     Answer,
     Ask,
@@ -52,6 +53,7 @@ from longbeam.prompts.calls.dialogue import (
     FollowUpDetectorReply,
     QuestionDetectorInputs,
     QuestionDetectorReply,
+    TakeUp,
     TurnState,
     UserReplyInputs,
     WordTurnInputs,
@@ -267,6 +269,7 @@ class Talk:
             today=day,
             told=self._told(),
             draft=turn.text,
+            takes_up=self._take_up(turn, day),
             feedback=self.problem,
         )
         accept = Acceptance(check=lambda text: self._wording_faults(text, turn, day), mend=lambda _: turn.text)
@@ -281,6 +284,10 @@ class Talk:
             )
             return turn
         return turn.model_copy(update={"text": text.strip()})
+
+    def _take_up(self, turn: UserTurn, day: dt.date) -> TakeUp:
+        key = f"{self.asker.spec.seed}/{self.asker.unit_key.conversation_id}/{turn.turn_id}/take_up"
+        return draw_take_up(key, same_day=self.said.lines[-1].day == day)
 
     def _wording_faults(self, text: str, turn: UserTurn, day: dt.date) -> Iterator[str]:
         language = self.asker.spec.language
@@ -302,6 +309,8 @@ class Talk:
         return moment
 
     async def _asks_user(self, answers: int) -> bool:
+        if not may_ask(self.reply, self.asker.spec.language):
+            return False
         inputs = QuestionDetectorInputs(reply=asking_part(self.reply))
         place = f"{self.moment.turn.turn_id}/asks{answers}"
         verdict = await self.asker.structured(

@@ -92,7 +92,7 @@ class Ledger:
     def lines(self, before: str | None = None) -> tuple[LedgerLine, ...]:
         """Return the state of every fact asserted before a bullet (by default, of all), in order of first mention."""
         end = len(self.bullets) if before is None else self.position[before]
-        return tuple(self._line(fact_id, value) for fact_id, value in self._state(end).items())
+        return tuple(self._line(i, value) for i, value in self._state(end).items() if not self.fact[i].side_story)
 
     def _state(self, end: int) -> dict[str, Value | None]:
         state: dict[str, Value | None] = {}
@@ -145,7 +145,7 @@ class Ledger:
     def known_about(self, subject: str, now: str) -> tuple[LedgerLine, ...]:
         """Return the facts about a subject with their values just after bullet `now`, in order of first mention."""
         state: dict[str, Value | None] = {}
-        for fact_id in self.by_subject.get(subject, ()):
+        for fact_id in (i for i in self.by_subject.get(subject, ()) if not self.fact[i].side_story):
             for assertion in self.by_fact.get(fact_id, ()):
                 if self.position[assertion.bullet_id] <= self.position[now]:
                     state[fact_id] = after(state.get(fact_id), assertion)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from longbeam.schemas.people import Gender, Profile
+from longbeam.text.name_tables import jobs, names_of
 
 _T = TypeVar("_T")
 
@@ -150,9 +151,8 @@ def draw_profile(spec_seed: int, index: int) -> Profile:
 @lru_cache(maxsize=2)
 def first_names(gender: Gender) -> tuple[str, ...]:
     """Return first names of one gender, sorted: none of the other gender's, no everyday words, no cities."""
-    from faker.providers.person.en_US import Provider  # 0.3 s: only runs that draw people pay for it
-
-    own, other = Provider.first_names_female, Provider.first_names_male
+    names = names_of("en_US")
+    own, other = names.first_names_female, names.first_names_male
     if gender is Gender.MALE:
         own, other = other, own
     excluded = {*other, *_WORD_NAMES, *(city for city, _ in cities())}
@@ -168,19 +168,16 @@ def cities() -> tuple[tuple[str, str], ...]:
 @lru_cache(maxsize=1)
 def professions() -> tuple[str, ...]:
     """Return professions as they stand within a sentence, sorted."""
-    from faker.providers.job.en_US import Provider
-
     # "Engineer, mining" and "Warden/ranger" come again in the table under a plain name, or are too narrow.
-    plain = {job for job in Provider.jobs if re.fullmatch(r"[A-Za-z '-]+", job)} - _ODD_JOBS
+    plain = {job for job in jobs() if re.fullmatch(r"[A-Za-z '-]+", job)} - _ODD_JOBS
     kept = (job for job in plain if not job.startswith(("Chief ", "Chartered ")))
     return tuple(sorted(job if _PROPER_JOBS.match(job) else job.lower() for job in kept))
 
 
 def _last_names() -> tuple[str, ...]:
-    from faker.providers.person.en_US import Provider
-
     # Faker writes Mcdonald.
-    return tuple(sorted({re.sub(r"^Mc[a-z]", lambda m: "Mc" + m[0][2].upper(), name) for name in Provider.last_names}))
+    found = names_of("en_US").last_names
+    return tuple(sorted({re.sub(r"^Mc[a-z]", lambda m: "Mc" + m[0][2].upper(), name) for name in found}))
 
 
 @lru_cache(maxsize=8)

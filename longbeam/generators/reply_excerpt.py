@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+from longbeam.schemas.spec import ENGLISH
+from longbeam.text.traces import without_code
 
 END_CHARACTERS = 400
 """Length of a reply's end that is always kept, in whole lines."""
 QUESTION_MARKS = "?？؟"
 LEFT_OUT = "[...]"
+_REQUEST = re.compile(
+    r"\b(?:let me (?:know|see|have)|(?:tell|send|give|show|remind) me|share|paste|upload|attach|specify|clarify|"
+    r"confirm|could you|can you|would you|will you|if you (?:can|could|would|have|tell|want|like|prefer)|please|"
+    r"(?:reply|answer|respond|come back|get back) (?:with|to)|"
+    r"I(?:['’]d| would| still)? (?:need|like|want|have) to know|"
+    r"I(?:['’]d| would)? (?:still )?(?:need|lack|miss) (?:your|the|a|one|two|more)|"
+    r"once (?:you|I) (?:know|have|tell|share|send)|depends on (?:you|what|which|how|whether)|"
+    r"(?:curious|wonder(?:ing)?|interested) (?:what|which|how|whether|if|to|about|in)|"
+    r"up to you|your (?:call|choice|turn)|which (?:one|of)|looking forward|waiting for|feel free|"
+    r"any (?:other|more|further))\b",
+    re.IGNORECASE,
+)
+"""Words that may ask for something without a question mark. They find too much rather than too little: the detector
+judges what they find. Of the 233 replies of BEAM's ten 100K conversations that the user answers, they and the question
+mark find all; 305 of its 1,384 replies have neither."""
 
 
 def asking_part(reply: str) -> str:
@@ -22,6 +41,15 @@ def asking_part(reply: str) -> str:
         end -= 1
         size += len(lines[end]) + 1
     return "\n".join([*_asking_lines(lines[:end]), *lines[end:]])
+
+
+def may_ask(reply: str, language: str) -> bool:
+    """Return whether a reply may ask the user for something: by a question mark outside of code, or by words.
+
+    The words are English. Replies in other languages may always ask.
+    """
+    prose = without_code(reply)
+    return language != ENGLISH or _asks(prose) or _REQUEST.search(prose) is not None
 
 
 def _asking_lines(lines: Sequence[str]) -> list[str]:

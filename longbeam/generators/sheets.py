@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_seeds import SELF
+from longbeam.generators.wish_forms import wish_forms
 from longbeam.prompts.calls.plans import LedgerLine, NewSlot, SheetLine, Span, Stage
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, ValueKind
@@ -161,7 +162,14 @@ def draw_sheet(inputs: SheetInputs) -> tuple[tuple[SheetLine, ...], ...]:
 
     The last lines of the last stage tell how things came out. Preferences are spread over the lines before them.
     """
-    return tuple(_stage_lines(inputs, stage) for stage in inputs.stages)
+    stages = [_stage_lines(inputs, stage) for stage in inputs.stages]
+    wishes = [line for lines in stages for line in lines if line.kind is BulletKind.PREFERENCE]
+    forms = iter(wish_forms(f"{inputs.rng_key}/preferences", len(wishes)))
+    return tuple(tuple(_with_form(line, forms) for line in lines) for lines in stages)
+
+
+def _with_form(line: SheetLine, forms: Iterator[str]) -> SheetLine:
+    return line.model_copy(update={"form": next(forms)}) if line.kind is BulletKind.PREFERENCE else line
 
 
 def _stage_lines(inputs: SheetInputs, stage: Stage) -> tuple[SheetLine, ...]:

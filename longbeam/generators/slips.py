@@ -8,7 +8,7 @@ APART_MESSAGES messages and APART_DAYS days from its statement and from every sc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from longbeam.generators.mentions import Mentions
 from longbeam.prompts.calls.plans import Place, Slip
 from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
 from longbeam.text.matching import says
+from longbeam.text.words import content_words
 
 APART_MESSAGES, APART_DAYS = 20, 14
 """Least distance between a slip and its statement, and between a slip and every scene that makes it absurd.
@@ -35,6 +36,9 @@ DENIABLE = {
     ValueKind.VERSION: Slip.NAME,
 }
 """Slips about a value that was told once and for all."""
+REPEATED, LEAST_REPEATED = 0.4, 2
+"""Share of the words of a statement, beside its topic's, that a bullet has which tells it again; and their least number
+where the bullet may be about something else."""
 _HABIT = re.compile(
     r"\b(?:usually|mostly|as a rule|always|(?:every|each|most) (?:single )?(?:day|week|weekend|month|morning|evening|"
     r"night|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?|(?:once|twice) a (?:day|week|month)|"
@@ -52,6 +56,13 @@ _DONE = re.compile(
 """Words that tell something as done."""
 
 
+_SPENT = re.compile(
+    r"\b(?:paid|spent|bought|laid out|came to|cost (?:me|us)|has cost|went into|receipts?|charged me|invoiced)\b",
+    re.IGNORECASE,
+)
+"""Words of money that is gone."""
+
+
 def slips_of(bullet: Bullet, fact: Fact) -> tuple[Slip, ...]:
     """Return the slips by which a user may contradict a bullet; none for what nobody gets wrong.
 
@@ -67,6 +78,23 @@ def slips_of(bullet: Bullet, fact: Fact) -> tuple[Slip, ...]:
     return tuple(found)
 
 
+def is_settled(ledger: Ledger, bullet: Bullet, assertion: Assertion, place: Place) -> bool:
+    """Return whether a value that its slot lets change can no longer do so at a place, so that another one is a slip.
+
+    That is a day that has passed, money that is spent, and what was said of a thing all of whose days have passed.
+    """
+    fact, value = ledger.fact[assertion.fact_id], assertion.value
+    if fact.is_fixed or value is None or fact.kind not in DENIABLE or fact.kind is ValueKind.DURATION:
+        return False
+    if value.date is not None:
+        return value.date < place.day
+    if fact.kind is ValueKind.MONEY and _SPENT.search(bullet.text):
+        return True
+    told = (a for b in ledger.by_topic.get(bullet.topic, ()) for a in ledger.by_bullet.get(b.bullet_id, ()))
+    days = [a.value.date for a in told if a.value is not None and a.value.date is not None]
+    return bool(days) and max(days) < place.day
+
+
 def scenes_against(slip: Slip, bullet: Bullet, assertion: Assertion, mentions: Mentions) -> tuple[Bullet, ...]:
     """Return the bullets beside which a slip would be absurd, its statement included.
 
@@ -77,6 +105,22 @@ def scenes_against(slip: Slip, bullet: Bullet, assertion: Assertion, mentions: M
     if slip.variety == "other_value":
         scenes = tuple(b for b in scenes if _tells(mentions.ledger, b, assertion.fact_id, assertion.value))
     return (bullet, *(b for b in scenes if b.bullet_id != bullet.bullet_id))
+
+
+def is_told_again(slip: Slip, bullet: Bullet, scenes: Sequence[Bullet]) -> bool:
+    """Return whether another of its scenes tells what a slip is about: nobody gets wrong what they have told twice."""
+    others = [b for b in scenes if b.bullet_id != bullet.bullet_id]
+    return bool(others) if slip.variety == "other_value" else any(_repeats(b, bullet, least=1) for b in others)
+
+
+def is_fresh(bullet: Bullet, just_told: Iterable[Bullet]) -> bool:
+    """Return whether one of the bullets told just before repeats much of a statement, so that it is no slip there."""
+    return any(_repeats(b, bullet, least=LEAST_REPEATED) for b in just_told)
+
+
+def _repeats(other: Bullet, bullet: Bullet, *, least: int) -> bool:
+    own = content_words(bullet.text) - content_words(bullet.topic)
+    return len(own & content_words(other.text)) >= max(REPEATED * len(own), least)
 
 
 def _tells(ledger: Ledger, bullet: Bullet, fact_id: str, value: Value | None) -> bool:

@@ -7,7 +7,8 @@ later bullet still states the old value, and a writer knows the day and the bull
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -18,7 +19,8 @@ from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import CHANGING, PlanHistory
-from longbeam.generators.slips import Pace, scenes_against, slips_of
+from longbeam.generators.slips import DENIABLE, Pace, is_fresh, is_settled, is_told_again, scenes_against, slips_of
+from longbeam.generators.wish_forms import wish_forms
 from longbeam.keys import plan_index_of
 from longbeam.prompts.calls.plans import (
     ContradictionTarget,
@@ -38,6 +40,16 @@ SETTLED_DAYS = 5
 """Days that a value stands before an update changes it."""
 SETTLED_DATES = 11
 """Dates that nothing changes or denies: temporal reasoning asks for the days between two of them."""
+GOING_ON_DAYS = 30
+"""Days after the last word on a thing in which it is taken to go on."""
+ENDED = re.compile(
+    r"\b(?:sold|withdrawn|cancell?ed|called off|over and done|is over|was over|finished|done with|gave up|given up|"
+    r"sent back|handed back|thrown (?:out|away)|threw|burnt|lost for good|used up|no longer|moved out|closed down)\b",
+    re.IGNORECASE,
+)
+"""Words that end a thing, whose values then change no more."""
+JUST_TOLD = 4
+"""Bullets before a slip that are still fresh in mind."""
 SUMMABLE_ATTRIBUTES = 5
 """Attributes of most things, whose amounts are left alone: multi-session reasoning adds these up."""
 MOST_DEPENDENTS = 2
@@ -83,6 +95,7 @@ def choose_targets(
     plans_behind = [_plan_behind(history.plans, i) for i in range(len(plan.sub_plans))]
     ledger = history.around(plan, [p for p in plans_behind if p is not None])
     choice = _Choice(plan, ledger, Pace(plan, layout))
+    forms = wish_forms(f"{rng_key}/instructions", layout.specials)
     asked, changed, denied = 0, 0, 0
     result = []
     for stage_index, behind in enumerate(plans_behind):
@@ -103,8 +116,8 @@ def choose_targets(
                 updates=updates,
                 contradictions=contradictions,
                 instructions=tuple(
-                    InstructionTarget(target_id=f"i{i}", area=area, place=place)
-                    for i, (area, place) in enumerate(zip(areas, places, strict=False))
+                    InstructionTarget(target_id=f"i{i}", area=area, place=place, form=form)
+                    for i, (area, place, form) in enumerate(zip(areas, places, forms[asked - count :], strict=False))
                 ),
             )
         )
@@ -151,6 +164,8 @@ class _Denial:
     slip: Slip
     places: tuple[Place, ...]
     """Where it may stand."""
+    is_sure: bool
+    """Whether the value was told once and for all; others are settled by the time of the slip."""
 
 
 @dataclass
@@ -222,25 +237,34 @@ class _Choice:
         for pool in pools:
             every = [d for option in self._lone_assertions(pool) for d in self._slips(option, places)]
             for is_flat in (prefer_flat, not prefer_flat):
-                groups.append([d for d in every if (d.slip.variety == "never_statement") is is_flat])
+                groups.append([d for d in every if d.is_sure and (d.slip.variety == "never_statement") is is_flat])
+            groups.append([d for d in every if not d.is_sure])
         return groups
 
     def _slips(self, option: Option, places: Sequence[Place]) -> Iterator[_Denial]:
         bullet, assertion = option
         if bullet.bullet_id in self.reworded:
             return
-        for slip in slips_of(bullet, self.ledger.fact[assertion.fact_id]):
-            behind = [p for p in places if self._is_behind(p, bullet)]
+        fact = self.ledger.fact[assertion.fact_id]
+        told = [(slip, places) for slip in slips_of(bullet, fact)]
+        if late := [p for p in places if is_settled(self.ledger, bullet, assertion, p)]:
+            told.append((DENIABLE[fact.kind], late))
+        for slip, possible in told:
             # The statement alone rules out most places, and costs less to look at.
-            far = [p for p in behind if self.pace.is_apart(p, (bullet,))]
+            far = [p for p in possible if self._is_behind(p, bullet) and self.pace.is_apart(p, (bullet,))]
             if far:
                 scenes = scenes_against(slip, bullet, assertion, self.mentions)
+                if is_told_again(slip, bullet, scenes):
+                    continue
                 fitting = tuple(p for p in far if self.pace.is_apart(p, scenes) and self._fits(slip, bullet, p))
                 if fitting:
-                    yield _Denial(option, slip, fitting)
+                    yield _Denial(option, slip, fitting, is_sure=fact.is_fixed or slip.variety == "never_statement")
 
     def _fits(self, slip: Slip, bullet: Bullet, place: Place) -> bool:
-        """Return whether no update of the same thing stands near a flat denial."""
+        """Return whether the bullets just before do not tell the statement, and no update is near a flat denial."""
+        end = self.ledger.position[place.after] + 1
+        if is_fresh(bullet, self.ledger.bullets[max(end - JUST_TOLD, 0) : end]):
+            return False
         return slip.variety == "other_value" or self._is_far_from(self.changed, bullet.topic, place)
 
     def _is_far_from(self, told: Sequence[tuple[str, Place]], topic: str, place: Place) -> bool:
@@ -256,13 +280,15 @@ class _Choice:
         groups = self._update_groups(stage_index, behind, places[-1] if places else None)
         for i in range(count):
             fitting_at = {o[1].fact_id: self._update_places(o, places) for group in groups for o in group}
+            live_at = {o[1].fact_id: self._live_places(o, fitting_at) for group in groups for o in group}
+            live = [[o for o in group if live_at[o[1].fact_id]] for group in groups]
             fitting = [[o for o in group if fitting_at[o[1].fact_id]] for group in groups]
-            lone = [[o for o in group if not self._behind(o)] for group in fitting]
-            drawn = self._one_of([*lone, *fitting], i, count, rng)
+            lone = [[o for o in group if not self._behind(o)] for group in (*live, *fitting)]
+            drawn = self._one_of([*lone, *live, *fitting], i, count, rng)
             if drawn is None:
                 break
             bullet, assertion = drawn
-            place = rng.choice(fitting_at[assertion.fact_id])
+            place = rng.choice(live_at[assertion.fact_id] or fitting_at[assertion.fact_id])
             places.remove(place)
             self.changed.append((bullet.topic, place))
             dependents = self._behind(drawn)
@@ -320,10 +346,29 @@ class _Choice:
             if self._is_behind(place, bullet)
             and (place.day - bullet.happens_on).days >= SETTLED_DAYS
             and not any(self._is_behind(place, d.bullet) for d in dependents)
+            and not self._has_ended(bullet, place)
             and all(
                 self.pace.is_far(place, there.after, there) for topic, there in self.denied if topic == bullet.topic
             )
         ]
+
+    def _live_places(self, option: Option, fitting_at: Mapping[str, list[Place]]) -> list[Place]:
+        """Return the fitting places at which a thing is still spoken of: a month after its last word it seems over."""
+        bullet, assertion = option
+        scenes = self._scenes(bullet)
+        last = max(b.happens_on for b in scenes)
+        return [p for p in fitting_at[assertion.fact_id] if (p.day - last).days <= GOING_ON_DAYS]
+
+    def _has_ended(self, bullet: Bullet, place: Place) -> bool:
+        """Return whether a bullet before a place ends the thing: sold, withdrawn or used up, it changes no more."""
+        position = self.ledger.position
+        later = (b for b in self._scenes(bullet) if position[b.bullet_id] > position[bullet.bullet_id])
+        return any(ENDED.search(b.text) and self._is_behind(place, b) for b in later)
+
+    def _scenes(self, bullet: Bullet) -> list[Bullet]:
+        """Return the bullets about a bullet's thing, itself included, but for those that end the story."""
+        others = [b for b in self.mentions.of(bullet.topic) if b.variety != CLOSING and b.bullet_id != bullet.bullet_id]
+        return [bullet, *others]
 
     def _behind(self, option: Option) -> tuple[Dependent, ...]:
         return self._dependents.get(option[1].fact_id, ())

@@ -67,7 +67,7 @@ class Transcript:
 
     def messages(self, rng_key: str) -> tuple[Message, ...]:
         """Return the messages with their times: within each day in order, none before the one before it."""
-        times = sent_times([line.day for line in self.lines], rng_key)
+        times = sent_times([(line.day, line.turn_index) for line in self.lines], rng_key)
         turns = groupby(zip(self.lines, times, strict=True), key=lambda timed: timed[0].turn_index)
         return tuple(
             self._message(line, ordinal, sent_at) for _, turn in turns for ordinal, (line, sent_at) in enumerate(turn)

@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, Slip, SpokenDay, TurnCard
-from longbeam.schemas.plans import CLOSING, SPECIAL_KINDS, Bullet, BulletKind, Value, ValueKind
+from longbeam.prompts.calls.dialogue import TakeUp
+from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, Slip, SpokenDay, ToldOn, TurnCard
+from longbeam.schemas.plans import CLOSING, SPECIAL_KINDS, Advice, Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import TurnLengths
 from longbeam.text import values
@@ -29,23 +30,30 @@ SLACK = 0.25
 """Part of the drawn length by which a message may be shorter or longer."""
 BESIDE_BULLET = 6
 """Words that a message needs at least beside the bullets that it tells."""
+QUESTION_WORDS = 12
+"""Words of a plain question."""
 OPENINGS: Mapping[Opening, int] = {
-    Opening.NEWS: 48,
-    Opening.REACTION: 27,
-    Opening.QUESTION: 7,
-    Opening.GREETING: 4,
-    Opening.ASIDE: 6,
-    Opening.THOUGHT: 8,
+    Opening.NEWS: 66,
+    Opening.QUESTION: 10,
+    Opening.GREETING: 5,
+    Opening.ASIDE: 8,
+    Opening.THOUGHT: 11,
 }
-"""Percent: the mean of BEAM (88 % begin with I or we, 7 % with a question) and LoCoMo (8 %; 55 % react; 9 % greet)."""
+"""Percent of the messages that do not begin with the last answer: the mean of BEAM (88 % of all begin with I or we, 7 %
+with a question) and LoCoMo (8 %; 9 % greet). A batch is written before the answers are, so no card speaks of one."""
+TAKE_UPS: Mapping[TakeUp, int] = {TakeUp.OUTCOME: 8, TakeUp.POINT: 7, TakeUp.DOUBT: 6, TakeUp.THANKS: 6}
+"""Percent of the messages worded in the dialogue that begin with the last answer: 27, the mean of BEAM (0) and LoCoMo
+(55). The parts are chosen: people thank an assistant less often than they go on."""
 FEELING_SHARE = 0.14
 """Share of messages that name a feeling: 17 % in BEAM, 12 % in LoCoMo."""
 SLIP_SHARE = 0.01
 """Share with a slip that the writer corrects at once: 0.4 % in BEAM, 0.1 % in LoCoMo; a small sample shows one."""
 CALLBACK_SHARE, ASIDE_SHARE = 0.02, 0.02
-"""Shares that come back to an earlier answer, and that remark on something else: up to 1 % in both."""
+"""Shares that come back to advice of the plan, and that remark on something else: up to 1 % in both."""
 SHORT_DAY_SHARE = 0.5
 """Share of the days that are said by weekday or number where that is unique; a day without its year is the rule."""
+CONFIRMED_SHARE = 0.35
+"""Share of the wishes said alone that want a yes and ask nothing else; chosen."""
 PASTES: Mapping[Category, Mapping[Paste, float]] = {
     Category.GENERAL: {Paste.TEXT: 0.03},
     Category.CODING: {Paste.CODE: 0.3, Paste.LOG: 0.1},
@@ -65,8 +73,8 @@ class Deck:
     lengths: TurnLengths
     category: Category
     rng_key: str
-    context: Sequence[Bullet] = ()
-    """Bullets told before the batch, newest last."""
+    advised: Sequence[Advice] = ()
+    """Advice that the plan's replies give before the batch."""
 
 
 def draw_cards(briefs: Sequence[BulletBrief], questions: int, deck: Deck) -> tuple[TurnCard, ...]:
@@ -83,9 +91,9 @@ def draw_cards(briefs: Sequence[BulletBrief], questions: int, deck: Deck) -> tup
 
 
 def _kinship(one: Sequence[BulletBrief], other: Sequence[BulletBrief]) -> tuple[int, ...]:
-    """Return how well two groups of bullets go into one message: few of them, of one topic, aspect and day."""
+    """Return how well two groups of bullets go into one message: few of them, of one day, topic and aspect."""
     last, first = one[-1].bullet, other[0].bullet
-    same = last.topic == first.topic, last.narrative == first.narrative, last.happens_on == first.happens_on
+    same = last.happens_on == first.happens_on, last.topic == first.topic, last.narrative == first.narrative
     return (-len(one) - len(other), *map(int, same))
 
 
@@ -97,21 +105,37 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
     opening, feeling = _opening(bullets, rng), rng.choice(FEELINGS) if rng.random() < FEELING_SHARE else ""
     callback, aside, slips = (rng.random() < share for share in (CALLBACK_SHARE, ASIDE_SHARE, SLIP_SHARE))
     is_plain = not any(b.kind in SPECIAL_KINDS or b.variety == CLOSING for b in bullets)
+    # Several bullets fill a message; more beside them would make it a list.
+    is_free = is_plain and len(bullets) <= 1
     told_on = max((b.happens_on for b in bullets), default=None)
-    earlier = [b.topic for b in deck.context if b.kind is BulletKind.EVENT]
+    advised = [f"the {a.attribute} for {a.topic}" for a in deck.advised]
+    paste, confirms = _paste(deck.category, rng), rng.random() < CONFIRMED_SHARE
+    room = needed + QUESTION_WORDS if bullets else 0
     return TurnCard(
         bullet_ids=tuple(b.bullet_id for b in bullets),
         least_words=max(round(words * (1 - SLACK)), needed if bullets else 0),
-        most_words=max(round(words * (1 + SLACK)), round(needed * (1 + SLACK))),
+        most_words=max(round(words * (1 + SLACK)), round(room * (1 + SLACK))),
         opening=opening,
-        feeling=feeling,
-        paste=_paste(deck.category, rng) if is_plain else Paste.NOTHING,
-        slip=_slip(briefs, rng) if slips and is_plain else None,
-        callback=rng.choice(earlier) if callback and earlier and is_plain else "",
-        has_aside=aside and is_plain,
-        asks_to_confirm=rng.random() < 0.5 if _is_wish(bullets) else None,
+        feeling=feeling if len(bullets) <= 1 else "",
+        paste=paste if is_free else Paste.NOTHING,
+        slip=_slip(briefs, rng) if slips and is_free else None,
+        callback=rng.choice(advised) if callback and advised and is_free else "",
+        has_aside=aside and is_free,
+        asks_to_confirm=confirms and len(bullets) == 1 if _is_wish(bullets) else None,
         days=_days(briefs, told_on, rng) if told_on else (),
+        told_on=_told_on(briefs, told_on) if told_on else (),
     )
+
+
+def draw_take_up(rng_key: str, *, same_day: bool) -> TakeUp:
+    """Return how a message that is worded in the dialogue takes up the last answer; mostly it does not.
+
+    Nothing has come of an answer of the same day yet.
+    """
+    rng = random.Random(rng_key)
+    weights = [*TAKE_UPS.values(), 100 - sum(TAKE_UPS.values())]
+    drawn = rng.choices([*TAKE_UPS, TakeUp.NOTHING], weights)[0]
+    return TakeUp.POINT if same_day and drawn is TakeUp.OUTCOME else drawn
 
 
 def _length(lengths: TurnLengths, rng: random.Random) -> float:
@@ -123,8 +147,15 @@ def _length(lengths: TurnLengths, rng: random.Random) -> float:
 
 
 def _opening(bullets: Sequence[Bullet], rng: random.Random) -> Opening:
+    """Return how a message begins: an introduction with who writes, several bullets with news or the question.
+
+    No wish begins with a question, which comes under it.
+    """
     drawn = rng.choices(list(OPENINGS), list(OPENINGS.values()))[0]
-    return Opening.NEWS if any(b.kind is BulletKind.INTRODUCTION for b in bullets) else drawn
+    is_introduction = any(b.kind is BulletKind.INTRODUCTION for b in bullets)
+    if is_introduction or (len(bullets) > 1 and drawn is not Opening.QUESTION):
+        return Opening.NEWS
+    return Opening.NEWS if drawn is Opening.QUESTION and _is_wish(bullets) else drawn
 
 
 def _paste(category: Category, rng: random.Random) -> Paste:
@@ -169,3 +200,20 @@ def _days(briefs: Sequence[BulletBrief], told_on: dt.date, rng: random.Random) -
     dates = {f.value.text: f.value.date for b in briefs for f in b.facts if f.value is not None and f.value.date}
     said = {text: spoken(date, told_on, is_short=rng.random() < SHORT_DAY_SHARE) for text, date in dates.items()}
     return tuple(SpokenDay(text=text, said=short) for text, short in said.items() if short != text)
+
+
+def _told_on(briefs: Sequence[BulletBrief], told_on: dt.date) -> tuple[ToldOn, ...]:
+    """Return the days of the bullets that a message tells some days later.
+
+    A wish has no day, and a bullet that names one needs no other.
+    """
+    late = [b for b in briefs if b.bullet.happens_on < told_on and b.bullet.kind is not BulletKind.PREFERENCE]
+    dayless = [b for b in late if not any(f.value is not None and f.value.date for f in b.facts)]
+    return tuple(
+        ToldOn(
+            bullet_id=b.bullet.bullet_id,
+            day=b.bullet.happens_on,
+            said=spoken(b.bullet.happens_on, told_on, is_short=True),
+        )
+        for b in dayless
+    )

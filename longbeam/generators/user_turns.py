@@ -31,9 +31,10 @@ from longbeam.prompts.calls.user_turns import (
 )
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.dialogue import MessageRole, UserTurn
-from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, SubPlan
+from longbeam.schemas.plans import SPECIAL_KINDS, Advice, Bullet, BulletKind, SubPlan, Value
 from longbeam.schemas.spec import ENGLISH, TurnLengths
 from longbeam.text.traces import trace_problem
+from longbeam.text.values import date_value
 
 T = TypeVar("T")
 USER_TURNS_PROMPTS = ("user_turns", *ENTAILMENT_PROMPTS)
@@ -77,11 +78,13 @@ class Scene:
     ledger: Ledger
     stage: Stage
     sub_plan: SubPlan
+    advice: tuple[Advice, ...] = ()
+    """The assistant's advice during the plan."""
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of all parts."""
-        return digest_of(self.frame, self.ledger.digest, self.stage, self.sub_plan)
+        return digest_of(self.frame, self.ledger.digest, self.stage, self.sub_plan, self.advice)
 
 
 async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: str = "") -> tuple[UserTurn, ...]:
@@ -93,7 +96,9 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
     bullets = [b for b in sub_plan.bullets if b.bullet_id in batch.bullet_ids]
     briefs = ledger.briefs(bullets)
     before = ledger.bullets[: ledger.position[bullets[0].bullet_id]]
-    deck = Deck(batch.lengths, frame.seed.category, _cards_key(asker, sub_plan, batch.batch_index), before)
+    told = {b.bullet_id for b in before}
+    advised = [a for a in scene.advice if a.bullet_id in told]
+    deck = Deck(batch.lengths, frame.seed.category, _cards_key(asker, sub_plan, batch.batch_index), advised)
     cards = draw_cards(briefs, batch.questions, deck)
     inputs = UserTurnsInputs(
         seed=frame.seed,
@@ -181,15 +186,25 @@ def new_values_in(
 ) -> Iterator[str]:
     """Yield the values of the turns that the plan does not give; a turn is said on the day of its last bullet.
 
-    A turn that voices none of the bullets may be said on the day of any of them. The slip of a card may be said.
+    A turn that voices none of the bullets may be said on the day of any of them. The slip of a card may be said, and so
+    may the days of its bullets.
     """
-    slips = {i: card.slip.said for card in cards if card.slip is not None for i in card.bullet_ids}
+    declared_by = _declared_by(cards)
     by_id = {b.bullet_id: b for b in bullets}
     for turn in reply.turns:
         own = [by_id[i] for i in turn.voices if i in by_id]
         day = max(b.happens_on for b in own or bullets)
-        declared = [slips[b.bullet_id] for b in own if b.bullet_id in slips]
+        declared = [value for b in own for value in declared_by.get(b.bullet_id, ())]
         yield from world.faults(turn.text, day, near=[b.text for b in own], declared=declared)
+
+
+def _declared_by(cards: Sequence[TurnCard]) -> dict[str, tuple[Value, ...]]:
+    """Return the values beside those of the plan that a card lets a message say, by bullet."""
+    found: dict[str, tuple[Value, ...]] = {}
+    for card in cards:
+        values = (*([card.slip.said] if card.slip else []), *(date_value(told.day) for told in card.told_on))
+        found |= dict.fromkeys(card.bullet_ids, values)
+    return found
 
 
 def _mended(reply: UserTurnsReply, voicing: Voicing) -> UserTurnsReply:

@@ -47,7 +47,7 @@ class Tools:
     budget: int = 4_000
     """Tokens of context that questions will allow."""
     folder: Path | None = None
-    """An empty folder for the system's own files; it is deleted before the system is prepared again."""
+    """Folder for the system's own files, emptied before the system is prepared again; a product finds it there."""
 
 
 class MemorySystem(Protocol):

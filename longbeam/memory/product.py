@@ -27,6 +27,7 @@ from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
 from longbeam.text.times import format_date
 
@@ -66,7 +67,9 @@ class Product(Protocol):
     """A memory product. Every method may be `async`.
 
     It may also have `finish()`, called before questions; `answer(question, budget) -> str`; `delete()`, called before
-    the first `add`; `close()`; and `usage() -> PreparationUsage`.
+    the first `add`; `close()`; and `usage() -> PreparationUsage`. An agent may act during the conversation, in
+    `act(message, timestamp)`: it receives each message of the user before `add` brings the exchange with the recorded
+    reply. `asked(question)` follows each question that is asked on the way, when it is answered.
     """
 
     def add(self, exchange: Exchange, timestamp: dt.datetime) -> Awaitable[None] | None:
@@ -91,28 +94,40 @@ class ProductMemory:
         self._waits_s = [FIRST_WAIT_S * 4**n for n in range(settings.attempts - 1)]
         self._product: Product | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memory-product")
-        self._exchanges: list[Exchange] = []
+        self._steps: list[tuple[Any, ...]] = []
+        """Calls that made the product's state, in order: method and arguments."""
         self._contents: dict[str, str] = {}
         self._sent_at: dict[str, dt.datetime] = {}
         self._used = PreparationUsage()
 
     async def add(self, exchange: Exchange) -> None:
-        """Add the exchange; after a transport error, delete everything and add it all again."""
-        if not self._exchanges:
-            await self._tried("delete")
-        self._exchanges.append(exchange)
+        """Let an agent act on the user's message, then add the exchange."""
         self._contents.update((m.message_key, m.content) for m in exchange.messages)
         self._sent_at.update((m.message_key, m.sent_at) for m in exchange.messages)
-        pending: Sequence[Exchange] = [exchange]
+        said = next((m for m in exchange.messages if m.role is MessageRole.USER), None)
+        acting = [("act", said, said.sent_at)] if said else []
+        await self._do([*acting, ("add", exchange, exchange.sent_at)])
+
+    async def asked(self, question: Question) -> None:
+        """Tell an agent which question was asked on the way."""
+        await self._do([("asked", question)])
+
+    async def _do(self, steps: Sequence[tuple[Any, ...]]) -> None:
+        """Take these steps; after a transport error, delete everything and take all steps again."""
+        if not self._steps:
+            await self._tried("delete")
+        self._steps += steps
+        pending = steps
         for wait_s in (*self._waits_s, None):
+            method = ""
             try:
-                for one in pending:
-                    await self._call("add", one, one.sent_at)
+                for method, *given in pending:
+                    await self._call(method, *given)
                 return
             except Exception as exc:  # noqa: BLE001 - a product may raise anything; it becomes a record
-                await self._after(exc, "add", wait_s)
+                await self._after(exc, method, wait_s)
             await self._tried("delete")
-            pending = self._exchanges
+            pending = self._steps
 
     async def finish(self) -> None:
         """Let the product complete its index, and count what it used."""

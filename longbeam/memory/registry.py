@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,7 +22,14 @@ from longbeam.memory.http import HttpProduct, HttpSettings
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
 from longbeam.memory.paging.system import Paging, PagingSettings
+from longbeam.memory.papers.amem import AMem, AMemSettings
+from longbeam.memory.papers.hipporag import HippoRag, HippoRagSettings
+from longbeam.memory.papers.memgpt import MemGpt, MemGptSettings
+from longbeam.memory.papers.memoryos import MemoryOs, MemoryOsSettings
+from longbeam.memory.papers.raptor import Raptor, RaptorSettings
+from longbeam.memory.papers.readagent import ReadAgent, ReadAgentSettings
 from longbeam.memory.product import Product, ProductSettings, memory_of
+from longbeam.memory.products.catalogue import ADAPTERS, make_adapted
 from longbeam.plugins import load, offered
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
@@ -46,10 +54,13 @@ class Registered:
     prompts: tuple[str, ...] | None = None
     """Prompts that the system may ask beside `answer`; None: any prompt that a reader or an extractor answers."""
 
+    packages: tuple[str, ...] = ()
+    """Packages of the index that it adapts."""
+
     @property
     def version(self) -> str:
         """Version of a system of another package, by which stored answers count; empty for a system of longbeam."""
-        return code_version(self.make)
+        return ", ".join(f"{name} {version(name)}" for name in self.packages) or code_version(self.make)
 
 
 def _floor(floor: floors.Floor, purpose: str) -> Registered:
@@ -107,6 +118,36 @@ SYSTEMS: Mapping[str, Registered] = {
         "the beginning and the end, the middle cut out",
         prompts=(),
     ),
+    "amem": Registered(
+        AMemSettings, AMem, "A-Mem, from its paper: linked notes", prompts=("extract_keys", "select_notes")
+    ),
+    "hipporag": Registered(
+        HippoRagSettings,
+        HippoRag,
+        "HippoRAG 2, from its paper: PageRank over phrases and messages",
+        prompts=("extract_keys", "select_notes"),
+    ),
+    "memgpt": Registered(
+        MemGptSettings,
+        MemGpt,
+        "Letta's memory, from the MemGPT paper: core memory, queue, archive",
+        prompts=("update_summary",),
+    ),
+    "memoryos": Registered(
+        MemoryOsSettings,
+        MemoryOs,
+        "MemoryOS, from its paper: short-, mid- and long-term memory",
+        prompts=("extract_keys", "take_notes"),
+    ),
+    "raptor": Registered(
+        RaptorSettings, Raptor, "RAPTOR, from its paper: a tree of summaries", prompts=("update_summary",)
+    ),
+    "readagent": Registered(
+        ReadAgentSettings,
+        ReadAgent,
+        "ReadAgent, from its paper: gists, and pages that are looked up",
+        prompts=("update_summary", "select_notes"),
+    ),
     "search_tool": Registered(
         search_tool.SearchToolSettings,
         search_tool.SearchTool,
@@ -125,6 +166,19 @@ FLOORS: Mapping[str, Registered] = {
 }
 """Floors, which every table has beside the blank answer, the echoed question and the whole evidence."""
 
+PRODUCTS: Mapping[str, Registered] = {
+    name: Registered(
+        adapter.settings,
+        partial(make_adapted, name),
+        adapter.purpose,
+        is_product=True,
+        prompts=(),
+        packages=adapter.packages,
+    )
+    for name, adapter in ADAPTERS.items()
+}
+"""Products of others, each of which needs `longbeam[NAME]`."""
+
 
 def product(
     make: Callable[[Any, Tools], Product], purpose: str, settings: type[ProductSettings] = ProductSettings
@@ -138,8 +192,9 @@ def find_system(name: str) -> Registered:
 
     Raises SpecError for an unknown name.
     """
-    known = {**SYSTEMS, **FLOORS}
+    known = {**SYSTEMS, **FLOORS, **PRODUCTS}
     if name in known:
+        _refuse_uninstalled(name, known[name])
         return known[name]
     if name in (plug_ins := offered(ENTRY_POINTS, known)):
         return registered(load(ENTRY_POINTS, name), name)
@@ -156,6 +211,17 @@ def find_system(name: str) -> Registered:
         f"system {name!r} is unknown; there are {names}, package.module:object for one of your own, "
         "and http://HOST:PORT for a memory server"
     )
+
+
+def _refuse_uninstalled(name: str, found: Registered) -> None:
+    """Raise SpecError if a package that the system adapts is not installed."""
+    for package in found.packages:
+        try:
+            version(package)
+        except PackageNotFoundError:
+            raise SpecError(
+                f"system {name!r} needs {package}: pip install 'longbeam[{name}]' (docs/products.md)"
+            ) from None
 
 
 def registered(found: object, name: str) -> Registered:

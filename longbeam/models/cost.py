@@ -6,6 +6,10 @@ Prices come from the spec. A model without a price is counted in tokens alone.
 
 from __future__ import annotations
 
+import asyncio
+import json
+import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -20,8 +24,10 @@ FREE = Price()
 MILLION = 1_000_000
 UNSEEN_OUTPUT_TOKENS = 2_000
 """Assumed length of a reply to a prompt that has had none so far, where `max_tokens` is not set."""
-CHARACTERS_PER_TOKEN = 3
-"""Fewer than in English prose: it is safer to reserve too much money than too little."""
+BYTES_PER_MESSAGE = 16
+"""Room for what a chat template puts around a message."""
+DENSER = 1.5
+"""A prompt may have this many times the tokens per byte of the densest prompt that the model has had."""
 
 
 class Prices(dict[str, Price | None]):
@@ -79,6 +85,31 @@ def cost_of(prices: Prices, rows: Iterable[Usage]) -> float | None:
 
 
 @dataclass
+class _Seen:
+    """Extremes of a model's replies, of which bounds of its next calls are made."""
+
+    density: float = 1.0
+    """Most tokens per byte of a prompt: at first 1, which no vocabulary passes."""
+    output_tokens: int = 0
+    thought_tokens: int = 0
+    _densest: float = 0.0
+
+    def add(self, reply: ModelReply, size: int) -> None:
+        """Count a reply to a prompt of `size` bytes."""
+        self._densest = max(self._densest, reply.prompt_tokens / size)
+        self.density = min(1.0, DENSER * self._densest) if reply.prompt_tokens else self.density
+        self.output_tokens = max(self.output_tokens, reply.output_tokens)
+        self.thought_tokens = max(self.thought_tokens, reply.reasoning_tokens)
+
+
+def _bytes_of(call: ModelCall) -> int:
+    """Return the size of a prompt with the schema of its reply."""
+    schema = call.prompt.schema(call.inputs)
+    said = sum(len(m.content.encode(errors="surrogatepass")) + BYTES_PER_MESSAGE for m in call.messages())
+    return said + (len(json.dumps(schema)) if schema else 0)
+
+
+@dataclass
 class CostMeter:
     """A ChatModel that counts what passes through it. For one event loop."""
 
@@ -94,10 +125,12 @@ class CostMeter:
     """Sum of the lengths that these replies have."""
     _stopped: str = ""
     _reserved: float = 0.0
-    _highest: dict[str, float] = field(default_factory=dict)
-    """Cost of the most expensive call so far, by prompt."""
+    _in_flight: int = 0
+    _seen: dict[str, _Seen] = field(default_factory=lambda: defaultdict(_Seen))
+    """Extremes of the replies so far, by model."""
 
     def __post_init__(self) -> None:
+        self._door, self._freed = asyncio.Lock(), asyncio.Event()
         self.prices = prices_of(self.spec)
         cap = self.spec.limits.max_cost_usd
         if cap is not None and (unpriced := unpriced_models(self.spec)):
@@ -118,12 +151,20 @@ class CostMeter:
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Answer and count; raises RunStopped when the call might exceed the cap."""
-        aside = self._set_aside(call)
+        if self.spec.limits.max_cost_usd is None:
+            reply = await self.inner.complete(call)
+            self._count(call, reply)
+            return reply
+        size = _bytes_of(call)
+        aside = await self._set_aside(call, size, self.spec.limits.max_cost_usd)
         try:
             reply = await self.inner.complete(call)
+            self._count(call, reply)
+            self._seen[call.model].add(reply, size)
         finally:
             self._reserved -= aside
-        self._count(call, reply)
+            self._in_flight -= 1
+            self._freed.set()
         return reply
 
     @property
@@ -143,33 +184,38 @@ class CostMeter:
         """Close the connections of the inner model."""
         await close_model(self.inner)
 
-    def _set_aside(self, call: ModelCall) -> float:
-        cap = self.spec.limits.max_cost_usd
-        if cap is None:
-            return 0.0
-        if self._stopped:
-            raise RunStopped(self._stopped)
-        aside = self._expected_cost(call)
-        if self._spent + self._reserved + aside > cap:
-            self._stopped = (
-                f"limits.max_cost_usd = {cap:g} is reached: ${self._spent:.4f} is spent, ${self._reserved:.4f} may go"
-                f" to calls in flight, the next one may cost ${aside:.4f}; give --max-cost a higher value to go on"
-            )
-            raise RunStopped(self._stopped)
-        self._reserved += aside
-        return aside
+    async def _set_aside(self, call: ModelCall, size: int, cap: float) -> float:
+        """Reserve the most that a call can cost; wait for calls in flight, whose own costs leave money over."""
+        async with self._door:  # the first to wait is the first to go on
+            while not self._stopped:
+                most = self._most_cost(call, size)
+                if self._spent + self._reserved + most <= cap:
+                    self._reserved += most
+                    self._in_flight += 1
+                    return most
+                if not self._in_flight:
+                    self._stopped = (
+                        f"limits.max_cost_usd = {cap:g} is reached: ${self._spent:.4f} is spent, and the next call may"
+                        f" cost ${most:.4f}; give --max-cost a higher value to go on"
+                    )
+                    break
+                self._freed.clear()
+                await self._freed.wait()
+        raise RunStopped(self._stopped)
 
-    def _expected_cost(self, call: ModelCall) -> float:
-        prompt_id = call.prompt.prompt_id
-        if prompt_id in self._highest:
-            return self._highest[prompt_id]
-        price = self.prices.get(call.model) or FREE
-        return cost_usd(
-            price,
-            prompt_tokens=sum(len(m.content) for m in call.messages()) // CHARACTERS_PER_TOKEN,
+    def _most_cost(self, call: ModelCall, size: int) -> float:
+        """Return the USD that a call costs at most: all of its prompt uncached, and a reply of `max_tokens`."""
+        seen = self._seen[call.model]
+        limit = call.sampling.max_tokens or self.spec.sampling_for(call.role).max_tokens
+        unlimited = max(UNSEEN_OUTPUT_TOKENS, 2 * seen.output_tokens)
+        most = cost_usd(
+            self.prices.get(call.model) or FREE,
+            prompt_tokens=math.ceil(size * seen.density),
             cached_tokens=0,
-            output_tokens=self.spec.sampling_for(call.role).max_tokens or UNSEEN_OUTPUT_TOKENS,
+            # A client adds twice the longest thought to the limit (`OpenAIClient.complete`).
+            output_tokens=limit + 2 * seen.thought_tokens if limit else unlimited,
         )
+        return most * self.prices.share(call.stage, call.prompt.prompt_id, call.model)
 
     def _counts(self, key: UsageKey) -> dict[str, int]:
         counts = self.now.get(key)
@@ -190,11 +236,9 @@ class CostMeter:
             self.asked_tokens += asked_tokens
             self.said_tokens += reply.output_tokens - reply.reasoning_tokens
         if (price := self.prices.get(call.model)) is not None:
-            cost = self.prices.share(call.stage, prompt_id, call.model) * cost_usd(
+            self._spent += self.prices.share(call.stage, prompt_id, call.model) * cost_usd(
                 price,
                 prompt_tokens=reply.prompt_tokens,
                 cached_tokens=reply.cached_tokens,
                 output_tokens=reply.output_tokens,
             )
-            self._spent += cost
-            self._highest[prompt_id] = max(cost, self._highest.get(prompt_id, 0.0))

@@ -9,12 +9,13 @@ question, it says so.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from longbeam.offline import reading
 from longbeam.offline.advising import NTH
 from longbeam.offline.probe_wording import listed, neutral, number_word, plural, to_you
+from longbeam.offline.side_answers import answer_over
 from longbeam.offline.understanding import ME, How, Statement, Understood, Wish, understand
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.schemas.plans import AdviceKind, Value, ValueKind
@@ -40,7 +41,7 @@ def answer(inputs: AnswerInputs) -> str:
 @lru_cache(maxsize=64)
 def _understood(context: str) -> Understood:
     told = reading.told(context)
-    return understand(told.by_user, told.by_assistant)
+    return understand(told.by_user, told.by_assistant, told.days)
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ class _Slot:
         return _shown(self.said[-1][1])
 
     @property
+    def changed_in(self) -> Statement | None:
+        """The first statement of another value than the first one."""
+        return next((s for s, value in self.said if value != self.said[0][1]), None)
+
+    @property
     def told(self) -> str:
         """The latest value as a clause: `the price of the roof is $400`."""
         return f"{self.name} is {self.value}"
@@ -76,8 +82,12 @@ class _Reader:
     def answer(self) -> str:
         """Return the answer of the first reading that understands the question; empty if none does."""
         ways = (
+            (r"", self._over_side_story),
             (r"\bwhich of (?:your|the) three options\b", self._taken),
             (r"\bsteps\b", self._steps),
+            (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
+            (r"\bwhich (?:of these did I change|change came) (?:first|last)\b", self._change_order),
+            (r"\b(?:miss or beat|in days, against)\b", self._miss),
             (r"\b(?:how many days|counting in days)\b", self._days),
             (r"\bin total\b|\badd up\b|\badding things up\b|\btogether\?", self._sum),
             (r"\bdifference\b|\bhow far apart\b|\bby how much\b", self._difference),
@@ -95,6 +105,9 @@ class _Reader:
                 return found
         # The thing is known, but no statement on it has the attribute that is asked for.
         return reading.NO_INFORMATION if self._subjects_in(self.question) else ""
+
+    def _over_side_story(self) -> str:
+        return answer_over(self.question, self.known.statements)
 
     @property
     def _every(self) -> tuple[Statement, ...]:
@@ -202,6 +215,48 @@ class _Reader:
         first, second = (f"{slot.name} ({slot.value})" for slot in slots)
         return f"There {verb} {days.text} between {first} and {second}."
 
+    def _as_of(self) -> str:
+        """Answer with the last value told up to the day that the question names."""
+        days = [v.date for v in values_in(self.question) if v.date is not None]
+        told = [
+            replace(slot, said=said)
+            for slot in self._slots()
+            if days and (said := tuple((s, v) for s, v in slot.said if s.said_on <= days[0]))
+        ]
+        return f"At that time {told[0].name} was {told[0].value}." if told else ""
+
+    def _change_order(self) -> str:
+        """Answer with the slot whose value changed first, or last."""
+        changed = [(s.said_on, slot) for slot in self._slots() if (s := slot.changed_in) is not None]
+        if len(changed) < 2:
+            return ""
+        is_first = re.search(r"\b(?:change|came) first\b", self.question)
+        _, slot = (min if is_first else max)(changed, key=lambda pair: pair[0])
+        return (
+            f"The one that changed {'first' if is_first else 'last'} was {slot.name}: you changed it to {slot.value}."
+        )
+
+    def _miss(self) -> str:
+        """Answer with the days between the day that was planned last and the day on which it came about."""
+        for planned in self._slots():
+            dated = dict.fromkeys(
+                name for s in self.known.statements if _same(s.subject, planned.subject) for name, _ in s.values
+            )
+            others = [self._slot(name, planned.subject) for name in dated if name != planned.attribute]
+            for actual in filter(None, others):
+                first, second = _typed(planned), _typed(actual)
+                is_outcome = re.search(
+                    r"complet|finished|done|actual|took place|submi|filing|sign-off", actual.attribute
+                )
+                if first and second and first.date and second.date and is_outcome:
+                    side = "before" if second.date < first.date else "after"
+                    days = recompute("days_between", [first, second]).text
+                    return (
+                        f"It was done {days} {side} the last {planned.attribute}: {_sentence(actual.told)} "
+                        f"{_sentence(planned.told)}"
+                    )
+        return ""
+
     def _sum(self) -> str:
         return self._computed("sum", "Together they come to {}: ")
 
@@ -227,16 +282,13 @@ class _Reader:
         return f"You named {len(values)} different {plural(named[0])}: {listed(list(values))}." if values else ""
 
     def _order(self) -> str:
-        """Answer with names in the order of their first mention: details of a thing, or things."""
+        """Answer with the names of things in the order of their first mention."""
         asked = self.question.casefold()
-        attributes = [a for a, _, _ in self._attributes() if re.search(r"\bthings\b", asked)]
+        attributes = [a for a, _, _ in self._attributes() if re.search(r"\b(?:things|people)\b", asked)]
         subjects = self._subjects_in(self.question)
-        if "details of" in asked and subjects:
-            names = self._details_of(subjects[0])
-        else:
-            names = self._things(attributes[0] if attributes else "")
-            if not attributes and subjects and (anchor := neutral(subjects[0])) in names:
-                names = names[names.index(anchor) + 1 :]
+        names = self._things(attributes[0] if attributes else "")
+        if not attributes and subjects and (anchor := neutral(subjects[0])) in names:
+            names = names[names.index(anchor) + 1 :]
         count = next((n for word, n in _COUNTS.items() if re.search(rf"\b{word}\b", asked)), len(names))
         return "\n".join(f"{i}) {name}" for i, name in enumerate(names[:count], 1))
 
@@ -270,16 +322,6 @@ class _Reader:
         if not options or not taken or taken[-1] not in NTH:
             return ""
         return f"You took this one: {options[NTH.index(taken[-1])]}."
-
-    def _details_of(self, subject: str) -> list[str]:
-        """Return the attributes that each statement on a thing told first, those of one statement together."""
-        told, details = set[str](), list[str]()
-        for s in self.known.statements:
-            if _same(s.subject, subject) and s.how is not How.DENIED:
-                new = [name for name, _ in s.values if name not in told]
-                told.update(new)
-                details += [listed(new)] if new else []
-        return details
 
     def _summary(self) -> str:
         slots = []

@@ -10,15 +10,8 @@ from longbeam.offline.language import lower_first, upper_first
 from longbeam.prompts.calls.user_turns import Opening, Paste, SpokenDay, TurnCard
 
 _OPENERS = {
-    Opening.REACTION: (
-        "Thanks, that helped. ", "Okay, I did as you said. ", "That worked, mostly. ", "Good, that's clearer now. ",
-        "I tried it your way. ", "Fair enough. ", "Right, that was good advice. ", "Got it, thanks. ", "Makes sense. ",
-        "Hm, not quite what I'd hoped, but fine. ", "Your last answer saved me an evening. ", "Done. ",
-        "Great, thank you. ",
-        "Okay, convinced. ", "Sounds good. ", "Yes, that fits. ", "I read it twice, and it makes sense. ",
-    ),
     Opening.GREETING: (
-        "Hi again. ", "Good morning. ", "Hello, me again. ", "Evening! ", "Hey, back again. ", "Hi there. ",
+        "Hi again. ", "Hello. ", "Hello, me again. ", "Me again. ", "Hey, back again. ", "Hi there. ",
     ),
     Opening.ASIDE: (
         "One more thing. ", "Something else: ", "Oh, and ", "Different matter: ", "Before I forget: ", "Also, ",
@@ -28,6 +21,8 @@ _OPENERS = {
         "Hm. ", "So, ", "Okay, so ", "Let me think. ", "Right. ", "Well, ", "Where was I? ", "Anyway, ", "Ah, yes: ",
     ),
 }  # fmt: skip
+_DATED = ("Still from {day}: ", "This is from {day}: ", "Left over from {day}: ", "I still owe you this from {day}: ")
+"""Openers of a bullet that is told some days later, together with a newer one."""
 _FEELINGS = (
     " I'm a bit {feeling} about it, I admit.", " Honestly, I'm {feeling}.", " It leaves me {feeling}, to be honest.",
     " And yes, I'm {feeling}.", " I feel {feeling} about that.",
@@ -42,8 +37,8 @@ _ASIDES = (
     " I'm writing this on the bus, so be kind.", " Somebody is practising the trumpet next door.",
 )  # fmt: skip
 _CALLBACKS = (
-    "I went back to what you said about {it}. ", "Going by your advice on {it}: ", "You helped me with {it}, so: ",
-    "I still go by your answer about {it}. ",
+    "I went back to {it} you gave me. ", "Going by {it} from you: ", "I have {it} from you in front of me. ",
+    "I still go by {it} you gave me. ",
 )  # fmt: skip
 _PASTED = {
     Paste.TEXT: (
@@ -92,6 +87,12 @@ def said_shortly(text: str, days: Iterable[SpokenDay]) -> str:
         text = begins.sub(lambda found, said=day.said: found[1] + upper_first(said), text)  # type: ignore[misc]
         text = text.replace(day.text, day.said)
     return text
+
+
+def dated(text: str, bullet_id: str, card: TurnCard, rng: random.Random) -> str:
+    """Return a bullet's text with its day in front, where the card tells the bullet some days later."""
+    said = next((told.said for told in card.told_on if told.bullet_id == bullet_id), "")
+    return joined_to(rng.choice(_DATED).format(day=said), text) if said else text
 
 
 def joined_to(opener: str, said: str) -> str:

@@ -37,15 +37,28 @@ _NO_INFORMATION = re.compile(
     r"tell|specif|provid|stat|talk|come up)|\bdon't (?:know|have)\b|\bno such\b",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r'"[^"\n]*"|“[^”\n]*”')
 _CONTRADICTS = re.compile(
     r"\bcontradict|\bconflict|\binconsisten|\b(?:do|does|did)(?: not|n't) (?:agree|match|fit)|\bcannot both\b|"
     r"\bdisagree|\bat odds\b",
     re.IGNORECASE,
 )
+_UNSAID = re.compile(r"Says of .+?: (.+), without giving the amount of (.+)$")
+_ONLY = re.compile(r"Names (.+?), and nobody else\b")
+_WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
+"""Capitalized words within a sentence."""
 _ASKS = re.compile(r"^(?:[^:]{0,60}:\s*)?(?:asks\b|which\b[^.]*\?\s*$)", re.IGNORECASE)
 _ASKED = re.compile(r"\b(?:which|whether|clarify|confirm|correct|right)\b[^.!]*\?", re.IGNORECASE)
 _IN_UNIT = re.compile(r"\bin (\w{4,})\s*$", re.IGNORECASE)
-_PUTS_QUESTION = re.compile(r"^\W*(?:gives|names|includes|suggests|ends with) (?:a|one) question\b", re.IGNORECASE)
+_PUTS_QUESTION = re.compile(
+    r"^\W*(?:gives|names|includes|suggests|(?:ends|closes)(?: the answer)? with) (?:a|one) question\b", re.IGNORECASE
+)
+_FOR_EACH = re.compile(r"\b(?:for|of|with|beside) (?:each|every|all)\b", re.IGNORECASE)
+_UNITS = re.compile(
+    r"\b(seconds?|minutes?|hours?|days?|weeks?|months?|years?|grams?|kilos?|litres?|metres?|percent|euros?|dollars?)\b",
+    re.IGNORECASE,
+)
+_ONE_BEFORE_OTHER = re.compile(r"\b(worst|best|likely|least|most)\b.*\bbefore\b.*\b(worst|best|likely|least|most)\b")
 _SHORTCOMING = re.compile(r"\b(?:falls? short|drawback|downside|disadvantage|shortcoming|weakness)\w*", re.IGNORECASE)
 _FALLS_SHORT = re.compile(
     r"\b(?:lack|without|miss|weaker|less|lose|fade|falls? short|drawback|downside|disadvantage|but|not as)\w*|\bno \w+",
@@ -56,21 +69,46 @@ _SHORT = 60
 _FULL, _FULL_WITH_VALUES, _HALF = 0.6, 0.5, 0.35
 """Shares of the telling words: for full credit, for full credit of a nugget with values, for half credit."""
 _SAME_EVENT = 0.5
+_EACH = 2
+"""Values of a unit in an answer that gives the unit for each of several things."""
 
 
 def judge(inputs: JudgeInputs) -> JudgeReply:
     """Return the verdict on one nugget."""
-    for rule in (_judge_absence, _judge_contradiction, _judge_question, _judge_form):
+    return judge_form(inputs) or judge_words(inputs)
+
+
+def judge_form(inputs: JudgeInputs) -> JudgeReply | None:
+    """Return the verdict on a nugget that asks for a plain form; None for any other nugget."""
+    for rule in (_judge_unsaid, _judge_only, _judge_absence, _judge_contradiction, _judge_question, _judge_shape):
         if (reply := rule(inputs)) is not None:
             return reply
-    return _judge_words(inputs)
+    return None
+
+
+def _judge_unsaid(inputs: JudgeInputs) -> JudgeReply | None:
+    """Return "met" for an answer that says the one thing and leaves the amount unsaid."""
+    if (match := _UNSAID.match(inputs.nugget)) is None:
+        return None
+    wanted, said = content_words(match[1]), content_words(inputs.answer)
+    leaks = any(says(inputs.answer, v) for v in values_in(match[2]))
+    return _verdict("whether the answer says the one thing and not the other", wanted <= said and not leaks)
+
+
+def _judge_only(inputs: JudgeInputs) -> JudgeReply | None:
+    """Return "met" for an answer that names these people and, within its sentences, no other name."""
+    if (match := _ONLY.match(inputs.nugget)) is None:
+        return None
+    wanted = set(re.split(r", | and ", match[1]))
+    named = set(_WITHIN.findall(inputs.answer)) - set(re.findall(r"\w+", inputs.question))
+    has_all = all(re.search(rf"\b{re.escape(name)}\b", inputs.answer) for name in wanted)
+    return _verdict("whether the answer names these people and nobody else", has_all and named <= wanted)
 
 
 def _judge_absence(inputs: JudgeInputs) -> JudgeReply | None:
-    if not _NO_INFORMATION.search(inputs.nugget):
+    if not _says_nothing_known(inputs.nugget):
         return None
-    abstains = _NO_INFORMATION.search(inputs.answer) is not None
-    return _verdict("whether the answer says that there is no information", abstains)
+    return _verdict("whether the answer says that there is no information", _says_nothing_known(inputs.answer))
 
 
 def _judge_contradiction(inputs: JudgeInputs) -> JudgeReply | None:
@@ -84,13 +122,21 @@ def _judge_question(inputs: JudgeInputs) -> JudgeReply | None:
         return _verdict("whether the answer has a question on the subject", "?" in inputs.answer and _is_about(inputs))
     if not _ASKS.search(inputs.nugget):
         return None
-    return _verdict("whether the answer asks back which one holds", _ASKED.search(inputs.answer))
+    asks = _ASKED.search(inputs.answer) and not content_words(inputs.answer) <= content_words(inputs.question)
+    return _verdict("whether the answer asks back which one holds", asks)
 
 
-def _judge_form(inputs: JudgeInputs) -> JudgeReply | None:
+def _judge_shape(inputs: JudgeInputs) -> JudgeReply | None:
     """Return "met" for an answer of the form that a nugget asks for, a unit or what a thing lacks; else None."""
     if values_in(inputs.nugget) or not _is_about(inputs):
         return None
+    if _FOR_EACH.search(inputs.nugget) and (unit := _UNITS.search(inputs.nugget)):
+        counted = rf"\d[\d.,]*(?: to \d+| ?[-–] ?\d+)?[- ](?:\w+ )?{unit[1].casefold().removesuffix('s')}"
+        times = len(re.findall(counted, inputs.answer, re.IGNORECASE))
+        return _verdict(f"the answer gives {unit[1]} {times} times", times >= _EACH)
+    if order := _ONE_BEFORE_OTHER.search(inputs.nugget.casefold()):
+        first, second = (inputs.answer.casefold().find(word) for word in order.groups())
+        return _verdict(f"whether {order[1]!r} stands before {order[2]!r}", 0 <= first < second)
     if unit := _IN_UNIT.search(inputs.nugget):
         stem = unit[1].casefold().removesuffix("s").removesuffix("ful")
         if any(stem in word for word in inputs.answer.casefold().split()):
@@ -98,6 +144,11 @@ def _judge_form(inputs: JudgeInputs) -> JudgeReply | None:
     if _SHORTCOMING.search(inputs.nugget) and _FALLS_SHORT.search(inputs.answer):
         return _verdict("the answer says what is lacking", is_met=True)
     return None
+
+
+def _says_nothing_known(text: str) -> bool:
+    """Return whether the text itself says that there is no information, and not a message that it quotes."""
+    return _NO_INFORMATION.search(_QUOTED.sub("", text)) is not None
 
 
 def _is_about(inputs: JudgeInputs) -> bool:
@@ -110,7 +161,7 @@ def _verdict(reason: str, is_met: object) -> JudgeReply:
     return JudgeReply(reason=reason, verdict="met" if is_met else "not met")
 
 
-def _judge_words(inputs: JudgeInputs) -> JudgeReply:
+def judge_words(inputs: JudgeInputs) -> JudgeReply:
     """Return the verdict by values and words: all values, and most of the words that the question does not have."""
     values = values_in(inputs.nugget)
     found = [v for v in values if says(inputs.answer, v)]
@@ -132,8 +183,8 @@ def _judge_words(inputs: JudgeInputs) -> JudgeReply:
     if len(found) == len(values) and share >= enough:
         return JudgeReply(reason=reason, verdict="met")
     has_half = 2 * len(found) >= len(values) and share >= _HALF
-    abstains = _NO_INFORMATION.search(inputs.answer) is not None
-    return JudgeReply(reason=reason, verdict="partly met" if has_half and not abstains else "not met")
+    partly = has_half and not _says_nothing_known(inputs.answer)
+    return JudgeReply(reason=reason, verdict="partly met" if partly else "not met")
 
 
 def _beside(answer: str, values: Sequence[Value]) -> set[str]:

@@ -308,12 +308,13 @@ def _instructions(pack: Pack, inputs: AugmentInputs, rng_key: str) -> list[Instr
         taken.append(standing.condition)
     return [
         InstructionDraft(
+            target_id=target.target_id,
             condition=standing.condition,
             requirement=standing.requirement,
             text=_sentence(standing.tell[times % len(standing.tell)]),
             topic=standing.topic,
         )
-        for standing, times in drafts
+        for target, (standing, times) in zip(inputs.instructions, drafts, strict=True)
     ]
 
 

@@ -44,9 +44,12 @@ def of_user(text: str) -> str:
 
 
 def _replaced(text: str, pairs: Sequence[tuple[str, str]]) -> str:
-    for pattern, replacement in pairs:
-        text = re.sub(pattern, replacement, text)
-    return text
+    """Return a text with each match of a pattern replaced, in one pass: `I tell you` is `you tell me`, and stays so."""
+
+    def other(match: re.Match[str]) -> str:
+        return next(re.sub(p, new, match.group()) for p, new in pairs if re.fullmatch(p, match.group()))
+
+    return re.sub("|".join(f"(?:{pattern})" for pattern, _ in pairs), other, text)
 
 
 def sentence(text: str) -> str:
@@ -133,13 +136,22 @@ ABOUT_PERSON = (
 """Question and missing information, on a person who was never mentioned together with the thing."""
 
 ABOUT_DETAIL = (
-    ("Which podcast did I say I had heard about {it}?", "a podcast about {it}", "podcast", Difficulty.MEDIUM),
-    ("What was the title of the book I was reading on {it}?", "the title of a book on {it}", "book", Difficulty.EASY),
-    ("Which newsletter gave me the idea for {it}?", "a newsletter behind {it}", "newsletter", Difficulty.HARD),
-    ("What did my old teacher tell me about {it}?", "a teacher's words on {it}", "teacher", Difficulty.HARD),
-    ("Which magazine article had I read about {it}?", "a magazine article on {it}", "magazine", Difficulty.HARD),
-    ("What phone number did I give you in connection with {it}?", "a phone number for {it}", "phone number",
+    ("Who recommended {it} to me?", "who recommended {it} to you", "recommended", Difficulty.HARD),
+    ("What reference number did I give you for {it}?", "a reference number for {it}", "reference number",
      Difficulty.HARD),
-    ("Which neighbour complained to me about {it}?", "a neighbour's complaint on {it}", "neighbour", Difficulty.HARD),
+    ("Whom did I ask for a second opinion on {it}?", "a second opinion on {it}", "second opinion", Difficulty.HARD),
+    ("What phone number did I give you in connection with {it}?", "a phone number for {it}", "phone number",
+     Difficulty.MEDIUM),
+    ("Which form did I have to sign for {it}?", "a form that you signed for {it}", "form", Difficulty.MEDIUM),
+    ("Which mail address did I give you for {it}?", "a mail address for {it}", "mail address", Difficulty.MEDIUM),
+    ("On which weekday do I usually see to {it}?", "the weekday on which you see to {it}", "weekday", Difficulty.EASY),
 )  # fmt: skip
 """Question, missing information, a word that any answer would have, level (closeness of the question to the text)."""
+
+OF_PERSON = (
+    ("Who introduced me to {it}?", "who introduced you to {it}", "introduced", Difficulty.HARD),
+    ("When is {it}'s birthday?", "the birthday of {it}", "birthday", Difficulty.MEDIUM),
+    ("What phone number did I give you for {it}?", "the phone number of {it}", "phone number", Difficulty.MEDIUM),
+    ("In which street does {it} live?", "the street in which {it} lives", "street", Difficulty.EASY),
+)
+"""The same of a person."""

@@ -7,17 +7,22 @@ the first person, gold answers in the second, nuggets in the third.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
 
+from longbeam.abilities.kinds import is_kind
 from longbeam.abilities.registry import find_ability, resolve
 from longbeam.errors import SpecError
+from longbeam.offline.fact_wording import shown, slot_of, slots_of, told_of, told_to
 from longbeam.offline.packs import pack_for
 from longbeam.offline.planning import thread_of
+from longbeam.offline.probe_kinds import word_kind
 from longbeam.offline.probe_wording import (
     ABOUT_DETAIL,
     ABOUT_PERSON,
+    OF_PERSON,
     listed,
     neutral,
     number_word,
@@ -44,7 +49,6 @@ from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.matching import says
-from longbeam.text.times import format_date
 from longbeam.text.words import content_words
 
 OF_THINGS = " of different things"
@@ -67,7 +71,7 @@ def answer_probe_prompt(prompt_id: str, inputs: PromptInputs, rng: random.Random
         return _abstain(inputs, rng)
     if not isinstance(inputs, ProbeInputs):
         raise TypeError(f"prompt {prompt_id!r} has inputs of type {type(inputs).__name__}")
-    return _wording_rule(inputs.ability)(inputs, rng)
+    return (word_kind if is_kind(inputs.variety) else _wording_rule(inputs.ability))(inputs, rng)
 
 
 def _wording_rule(ability: str) -> WordingRule:
@@ -83,46 +87,13 @@ def _wording_rule(ability: str) -> WordingRule:
 # --- facts ----------------------------------------------------------------------------------------------------
 
 
-def _shown(value: Value | None) -> str:
-    if value is None:
-        return ""
-    return format_date(value.date) if value.kind is ValueKind.DATE and value.date else value.text
-
-
-def _slot(excerpt: Excerpt) -> str:
-    if excerpt.speaker is MessageRole.ASSISTANT:
-        return f"the {excerpt.attribute} that you gave me for {excerpt.subject}"
-    return _slots([excerpt.attribute], excerpt.subject)
-
-
-def _slots(attributes: Sequence[str], subject: str) -> str:
-    """Return `the price and the builder of the roof`; for the user, `my age and my profession`."""
-    if subject == "me":
-        return listed([f"my {attribute}" for attribute in attributes])
-    return f"{listed([f'the {attribute}' for attribute in attributes])} of {subject}"
-
-
-def _to_user(excerpt: Excerpt) -> str:
-    """Return a slot as the assistant names it to the user."""
-    if excerpt.speaker is MessageRole.ASSISTANT:
-        return f"the {excerpt.attribute} that I gave you for {to_you(excerpt.subject)}"
-    return to_you(_slot(excerpt))
-
-
-def _of_user(excerpt: Excerpt) -> str:
-    """Return a slot as somebody names it who speaks of both."""
-    if excerpt.speaker is MessageRole.ASSISTANT:
-        return f"the {excerpt.attribute} that the assistant gave for {of_user(excerpt.subject)}"
-    return of_user(_slot(excerpt))
-
-
 def _fact_nugget(excerpt: Excerpt) -> NuggetDraft:
-    text = f"States that {_of_user(excerpt)} is {_shown(excerpt.value)}"
+    text = f"States that {told_of(excerpt)} is {shown(excerpt.value)}"
     return NuggetDraft(text=text, excerpts=[excerpt.ordinal])
 
 
 def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
-    slot = _slot(excerpt)
+    slot = slot_of(excerpt)
     if excerpt.speaker is MessageRole.ASSISTANT:
         named = f"{excerpt.attribute} for {excerpt.subject}"
         return rng.choice(
@@ -141,8 +112,10 @@ def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
         f"Can you remind me of {slot}?",
         f"I need {slot} again. What is it?",
     ]
-    if excerpt.subject != "me":
+    if slot.endswith(f" of {excerpt.subject}"):
         forms.append(f"Which {excerpt.attribute} did I give you for {excerpt.subject}?")
+    else:
+        return rng.choice(forms)
     if kind is ValueKind.DATE:
         forms += [f"What day did I give you for {slot}?", f"I am filling in my calendar: what is {slot}?"]
     elif kind in {ValueKind.MONEY, ValueKind.NUMBER, ValueKind.RATIO, ValueKind.DURATION}:
@@ -151,7 +124,7 @@ def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
 
 
 def _tell_fact(excerpt: Excerpt, rng: random.Random) -> str:
-    slot, value = _to_user(excerpt), _shown(excerpt.value)
+    slot, value = told_to(excerpt), shown(excerpt.value)
     if excerpt.speaker is MessageRole.ASSISTANT:
         return sentence(f"{slot} is {value}.")
     forms = (
@@ -170,7 +143,7 @@ def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if clues:
         question = _ask_by_clue(asked[0], clues[0], rng)
     elif len(asked) > 1:
-        slots = _slots([e.attribute for e in asked], asked[0].subject)
+        slots = slots_of([e.attribute for e in asked], asked[0].subject)
         forms = (
             f"What are {slots}?",
             f"Can you give me {slots} once more?",
@@ -217,7 +190,7 @@ _LIST_WRITERS: dict[str, WordingRule] = {"listed": _options, "taken": _taken}
 
 
 def _ask_by_clue(asked: Excerpt, clue: Excerpt, rng: random.Random) -> str:
-    known = _shown(clue.value)
+    known = shown(clue.value)
     forms = (
         f"One of the things I told you about has {known} as its {clue.attribute}. What is its {asked.attribute}?",
         f"What {asked.attribute} did I give for the one with {known} as its {clue.attribute}?",
@@ -228,8 +201,16 @@ def _ask_by_clue(asked: Excerpt, clue: Excerpt, rng: random.Random) -> str:
 
 def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     updated = next(e for e in inputs.excerpts if e.part == "updated")
-    gold = sentence(f"{_to_user(updated)} is {_shown(updated.value)}.")
-    return ProbeReply(question=_ask_fact(updated, rng), gold_answer=gold, nuggets=[_fact_nugget(updated)])
+    slot = slot_of(updated)
+    # The past tense would ask for the value that no longer holds as well.
+    forms = (
+        f"What is {slot}?",
+        f"Can you remind me what {slot} is?",
+        f"I need {slot} again. What is it?",
+        f"I am writing it down: what is {slot}?",
+    )
+    gold = sentence(f"{told_to(updated)} is {shown(updated.value)}.")
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(updated)])
 
 
 # --- computed answers -------------------------------------------------------------------------------------------
@@ -238,18 +219,18 @@ def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 def _temporal(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     first, second = sorted(inputs.excerpts[:2], key=lambda e: _date_of(e.value))
     forms = (
-        f"How many days are there between {_slot(first)} and {_slot(second)}?",
-        f"How many days lie between {_slot(first)} and {_slot(second)}?",
-        f"How many days is it from {_slot(first)} to {_slot(second)}?",
-        f"Counting in days, how far apart are {_slot(first)} and {_slot(second)}?",
+        f"How many days are there between {slot_of(first)} and {slot_of(second)}?",
+        f"How many days lie between {slot_of(first)} and {slot_of(second)}?",
+        f"How many days is it from {slot_of(first)} to {slot_of(second)}?",
+        f"Counting in days, how far apart are {slot_of(first)} and {slot_of(second)}?",
     )
     days = inputs.computed_value
     verb = "is" if days.startswith("1 ") else "are"
     gold = (
-        f"There {verb} {days} between {_to_user(first)} ({_shown(first.value)}) and "
-        f"{_to_user(second)} ({_shown(second.value)})."
+        f"There {verb} {days} between {told_to(first)} ({shown(first.value)}) and "
+        f"{told_to(second)} ({shown(second.value)})."
     )
-    total = f"States that there {verb} {days} between {_of_user(first)} and {_of_user(second)}"
+    total = f"States that there {verb} {days} between {told_of(first)} and {told_of(second)}"
     nuggets = [NuggetDraft(text=total, excerpts=sorted((first.ordinal, second.ordinal)))]
     return ProbeReply(
         question=rng.choice(forms), gold_answer=gold, nuggets=[*nuggets, _fact_nugget(first), _fact_nugget(second)]
@@ -270,7 +251,7 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if inputs.variety == "sum" and all(e.speaker is MessageRole.ASSISTANT for e in excerpts):
         slots = listed([f"the one for {e.subject}" for e in excerpts[1:]])
         forms = (
-            f"Add up {_slot(excerpts[0])} and {slots}. What do you get?",
+            f"Add up {slot_of(excerpts[0])} and {slots}. What do you get?",
             f"What do I get in total for the {attribute} that you gave me for {listed([e.subject for e in excerpts])}?",
         )
         opening = f"Together they come to {inputs.computed_value}"
@@ -283,7 +264,7 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         )
         opening = f"Together they come to {inputs.computed_value}"
     elif shared:
-        slots = " and ".join(_slot(e) for e in excerpts)
+        slots = " and ".join(slot_of(e) for e in excerpts)
         forms = (
             f"What is the difference between {slots}?",
             f"How far apart are {slots}?",
@@ -291,14 +272,14 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         )
         opening = f"The difference is {inputs.computed_value}"
     else:
-        slots = _slots([e.attribute for e in excerpts], excerpts[0].subject)
+        slots = slots_of([e.attribute for e in excerpts], excerpts[0].subject)
         forms = (
             f"By how much do {slots} differ?",
             f"How far apart are {slots}?",
             f"What is the difference between {slots}?",
         )
         opening = f"The difference is {inputs.computed_value}"
-    told = listed([f"{_to_user(e)} is {_shown(e.value)}" for e in excerpts])
+    told = listed([f"{told_to(e)} is {shown(e.value)}" for e in excerpts])
     result = f"States that the {'total' if inputs.variety == 'sum' else 'difference'} is {inputs.computed_value}"
     nuggets = [NuggetDraft(text=result, excerpts=[e.ordinal for e in excerpts])]
     nuggets += [_fact_nugget(e) for e in excerpts]
@@ -315,7 +296,7 @@ def _count(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     )
     by_value: dict[str, list[Excerpt]] = {}
     for excerpt in inputs.excerpts:
-        by_value.setdefault(_shown(excerpt.value), []).append(excerpt)
+        by_value.setdefault(shown(excerpt.value), []).append(excerpt)
     gold = f"You named {inputs.computed_value} different {many}: {listed(list(by_value))}."
     nuggets = [
         NuggetDraft(
@@ -337,18 +318,11 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if theme.endswith(OF_THINGS):
         told = theme.removesuffix(OF_THINGS)
         first = "the first " if inputs.variety == "first" else ""
+        of = "people" if all(item[:1].isupper() for item in inputs.items) else "things"
         forms = (
-            f"I told you {told} for {'several' if first else count} things. Which were {first or 'these '}{count}, in "
+            f"I told you {told} for {'several' if first else count} {of}. Which were {first or 'these '}{count}, in "
             "the order in which I told you?",
-            f"Please list {first or 'the '}{count} things for which I told you {told}, in the order in which I did.",
-        )
-    elif theme.startswith("details of "):
-        first = "first " if inputs.variety == "first" else ""
-        forms = (
-            f"Which {first}{count} {theme} did I give you, in the order in which I first did? Details that a single "
-            "message told belong together.",
-            f"Please list the {first}{count} {theme} in the order in which I told you about them; those of a single "
-            "message belong together.",
+            f"Please list {first or 'the '}{count} {of} for which I told you {told}, in the order in which I did.",
         )
     else:
         forms = (
@@ -412,7 +386,7 @@ def _quoted(excerpt: Excerpt) -> str:
     clipped = " ".join(words[:QUOTED_WORDS]) + ("..." if len(words) > QUOTED_WORDS else "")
     # A day may be said in a way that only the message's own day explains: `since the 5th`.
     if excerpt.value is not None and not says(clipped, excerpt.value):
-        return f'"{clipped}" ({_shown(excerpt.value)})'
+        return f'"{clipped}" ({shown(excerpt.value)})'
     return f'"{clipped}"'
 
 
@@ -428,7 +402,7 @@ def _standing(inputs: ProbeInputs, rng: random.Random, verb: str) -> ProbeReply:
     evidence = inputs.excerpts[-1]
     question = standing_question(inputs.condition, inputs.requirement, inputs.topic, rng)
     wanted, when = to_you(inputs.requirement.rstrip(".")), to_you(inputs.condition.rstrip("."))
-    gold = f"A good answer {wanted}, because you {verb} {when}."
+    gold = f"A good reply {wanted}, because you {verb} {when}."
     nugget = NuggetDraft(text=f"The response {of_user(inputs.requirement.rstrip('.'))}", excerpts=[evidence.ordinal])
     return ProbeReply(question=question, gold_answer=gold, nuggets=[nugget])
 
@@ -442,7 +416,7 @@ def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"I am writing a report. Can you summarise what I have told you about {covered}?",
         f"Take me through {covered}: how do they stand?",
     )
-    gold = " ".join(sentence(f"{to_you(_slot(e))} is {_shown(e.value)}.") for e in inputs.excerpts)
+    gold = " ".join(sentence(f"{to_you(slot_of(e))} is {shown(e.value)}.") for e in inputs.excerpts)
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(e) for e in inputs.excerpts])
 
 
@@ -451,7 +425,7 @@ def _covered(excerpts: Sequence[Excerpt]) -> str:
     attributes: dict[str, list[str]] = {}
     for excerpt in excerpts:
         attributes.setdefault(excerpt.subject, []).append(excerpt.attribute)
-    slots = [_slots(list(dict.fromkeys(named)), subject) for subject, named in attributes.items()]
+    slots = [slots_of(list(dict.fromkeys(named)), subject) for subject, named in attributes.items()]
     return slots[0] if len(slots) == 1 else f"{', '.join(slots[:-1])}, and {slots[-1]}"
 
 
@@ -492,7 +466,10 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
         elif foreign:
             items.append(_about_attribute(bullet, rng.choice(foreign), rng))
         else:
-            items.append(_about_detail(bullet, details[i % len(details)]))
+            is_person = any(bullet.topic == p.first_name for p in inputs.people)
+            items.append(
+                _about_detail(bullet, OF_PERSON[i % len(OF_PERSON)] if is_person else details[i % len(details)])
+            )
     return AbstentionReply(items=items)
 
 
@@ -529,10 +506,9 @@ def _about_person(bullet: Bullet, person: str, form: tuple[str, str]) -> Abstent
 
 
 def _about_attribute(bullet: Bullet, attribute: str, rng: random.Random) -> AbstentionDraft:
-    forms = (
-        f"Which {attribute} did I give you for {bullet.topic}?",
-        f"What did I say the {attribute} of {bullet.topic} is?",
-    )
+    forms = [f"Which {attribute} did I give you for {bullet.topic}?"]
+    if re.match(r"(?:the|my|our) ", bullet.topic):  # `the deadline of training` is nothing that anybody says
+        forms.append(f"What did I say the {attribute} of {bullet.topic} is?")
     return AbstentionDraft(
         question=rng.choice(forms),
         missing=to_you(f"the {attribute} of {bullet.topic}"),

@@ -61,6 +61,8 @@ class Told:
     by_user: tuple[str, ...]
     """The user's messages, and the lines of notes."""
     by_assistant: tuple[str, ...]
+    days: tuple[dt.date, ...] = ()
+    """The day of each of the user's messages."""
 
 
 def told(context: str) -> Told:
@@ -79,12 +81,10 @@ def told(context: str) -> Told:
                 replies.append((said_on, said))
             else:
                 found.append((said_on, spell_out(said, said_on) if day else said))
-    return Told(_in_order(found), _in_order(replies))
-
-
-def _in_order(said: list[tuple[dt.date, str]]) -> tuple[str, ...]:
     # Stable: the lines of a day stay in order.
-    return tuple(text for _, text in sorted(said, key=lambda pair: pair[0]))
+    found.sort(key=lambda pair: pair[0])
+    replies.sort(key=lambda pair: pair[0])
+    return Told(tuple(text for _, text in found), tuple(text for _, text in replies), tuple(day for day, _ in found))
 
 
 def _noted(line: str, said_on: dt.date) -> tuple[dt.date, str] | None:

@@ -36,7 +36,7 @@ from longbeam.offline.turns import (
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs, CompactInputs, DialogueContext, TurnState
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
+from longbeam.schemas.plans import CLOSING, AdviceKind, Bullet, BulletKind
 from longbeam.schemas.spec import OnContradiction
 
 T = TypeVar("T")
@@ -90,6 +90,8 @@ class Situation:
     rng: random.Random
     has_options: bool = False
     """Whether the assistant lists options for the thing once, and so compares none here."""
+    gives_steps: bool = False
+    """Whether this reply has to give a plan in steps; `said` has them, so that they come in no other order."""
     spoken: list[str] = field(default_factory=list)
     """The blocks of this reply so far."""
 
@@ -172,6 +174,7 @@ def situation_of(inputs: AssistantReplyInputs, state: TurnState, rng: random.Ran
         thread, card = found or (of_turn.choice(pack.threads), None)
         thing = of_turn.choice(thread.things) if thread.things else within_sentence(inputs.context.seed.subtopics[0])
         card = card or of_turn.choice(thread.cards)
+    steps = [one.text for one in inputs.advice if one.kind is AdviceKind.STEPS]
     return Situation(
         pack=pack,
         thread=thread,
@@ -186,9 +189,10 @@ def situation_of(inputs: AssistantReplyInputs, state: TurnState, rng: random.Ran
         standing=state.standing,
         known=state.known if reading is not None else (),
         others=_others(pack, inputs.context, thing),
-        said="\n".join([m.content for m in inputs.history if m.role == "assistant"][-REMEMBERED:]),
+        said="\n".join([*[m.content for m in inputs.history if m.role == "assistant"][-REMEMBERED:], *steps]),
         rng=rng,
         has_options=thing in state.listed,
+        gives_steps=bool(steps),
     )
 
 
@@ -255,6 +259,8 @@ def _opening(s: Situation) -> Iterator[str]:
 
 def _in_short(s: Situation) -> str:
     points = blocks.new_points(s.card, s.fields, s.said)
+    if len(points) < 2 and s.gives_steps:
+        return ""
     first, second = s.rng.sample(points if len(points) > 1 else list(s.card.points), 2)
     return in_short(piece_of(first, s.fields), piece_of(second, s.fields), s.fields["matter"], s.rng)
 
@@ -266,7 +272,7 @@ def _body(s: Situation, heading: str) -> Iterator[str]:
     shown, warned = _figures(s), _warnings(s, [own, *others[:1]], heading)
     # The question is answered even if the answer was given recently.
     frame = s.frame(s.said, heading)
-    yield blocks.points_block(own, frame) or blocks.reminder(own, s.fields, rng)
+    yield blocks.points_block(own, frame) or ("" if s.gives_steps else blocks.reminder(own, s.fields, rng))
     order = [shown, warned, None, shown, None, shown, warned, *(None for _ in others), shown, warned]
     for makers in [*_mostly_in_order(order[:4], rng), *order[4:]]:
         text = ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from longbeam.keys import BulletId, TurnKey, plan_index_of
 from longbeam.offline.arithmetic import evaluate, format_number
 from longbeam.offline.chapters import BEGINNING
-from longbeam.offline.dealing import dealt, joined_to, pasted, said_shortly
+from longbeam.offline.dealing import dated, dealt, joined_to, pasted, said_shortly
 from longbeam.offline.language import fill, identifier, lower_first, pattern_of, upper_first, within_sentence
 from longbeam.offline.naming import mention, names_of
 from longbeam.offline.packs import Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
@@ -125,10 +125,11 @@ _QUIET_ASKS = (
     "You needn't say anything to that. What would you do next?", "Which of the open points comes first now?",
 )  # fmt: skip
 """Questions behind a wish that wants no word about it."""
-_ANSWER_ME = (
-    " A short yes is enough.", " Tell me if you can.", " Just say if that's all right.",
-    " Let me know that you've got it.", " Is that fine?", " Say so if it isn't possible.",
+_BACK_TO_IT = (
+    "But to the point. ", "So much for that. ", "Now, back to work. ", "Enough of that. ", "But what I wanted to ask: ",
+    "Anyway. ", "That's by the way. ", "Back to our subject. ", "And now to what I'm here for. ", "",
 )  # fmt: skip
+"""Words between a remark on something else and the question."""
 _NO_ANSWER = (
     "", "", "", " No need to confirm.", " Just do it, that's all.", " You needn't mention it again.",
 )  # fmt: skip
@@ -142,8 +143,8 @@ _WISH_ASKS = (
 LENGTHENED = 0.8
 """Part of its card's least length below which a message gets one more sentence, which tells nothing."""
 WISHES = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
-PASSING_SHARE = 0.6
-"""Share of wishes that are said in passing, after a question on the current subject."""
+PASSING_SHARE = 0.8
+"""Share of the wishes that want no word which are said in passing, after a question on the current subject."""
 REASONED_SHARE = 0.65
 """Share of forgetful statements that are given as the reason for a question."""
 
@@ -221,18 +222,17 @@ def _told(
     pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], card: TurnCard, rng: random.Random
 ) -> tuple[str, list[str]]:
     """Return a message that tells a group of bullets, with its days in full, and the bullets that it asks about."""
-    last = group[-1]
-    said = " ".join([group[0].bullet.text, *(_joined(b.bullet.text, rng) for b in group[1:])])
+    last = next((b for b in reversed(group) if b.bullet.kind not in WISHES), group[-1])
+    texts = [dated(b.bullet.text, b.bullet.bullet_id, card, rng) for b in group]
+    said = " ".join([texts[0], *(_joined(text, rng) for text in texts[1:])])
     reading = read(pack, last)
     kind = last.bullet.kind
     if kind in WISHES and len(group) == 1:
-        subject = _going_on(pack, context) if rng.random() < PASSING_SHARE else None
-        if subject is not None:
-            ask = f"{_about_opener(rng)}{_card_question(subject, rng)}"
-            wish = fill(rng.choice(_IN_PASSING), {"wish": lower_first(said)})
-            confirm = rng.choice(_ANSWER_ME if card.asks_to_confirm else _NO_ANSWER)
-            return f"{ask} {wish}{confirm}", [subject.bullet_id] if subject.bullet_id else []
-        return f"{said} {rng.choice(_WISH_ASKS if card.asks_to_confirm else _QUIET_ASKS)}", []
+        return _wish_turn(pack, said, context, card, rng)
+    if kind is BulletKind.PASTED:
+        return said, []
+    if kind is BulletKind.SIDE:
+        return _on_the_side(pack, said, context, rng)
     is_first = card.opening is Opening.QUESTION and not card.callback
     question = _question(pack, last, reading, rng, named="" if is_first else said)
     if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
@@ -248,6 +248,29 @@ def _told(
     if len(text.split()) < card.least_words * LENGTHENED:
         text += rng.choice(_share_of(_LIMITS, BulletId.parse(last.bullet.bullet_id).sub_plan_index))
     return f"{text}{shown or pasted(card.paste, rng)}", []
+
+
+def _wish_turn(
+    pack: Pack, said: str, context: Sequence[Bullet], card: TurnCard, rng: random.Random
+) -> tuple[str, list[str]]:
+    """Return a message with a wish: it asks whether that is all right, or something else and no word on the wish."""
+    if card.asks_to_confirm:
+        return f"{said} {rng.choice(_WISH_ASKS)}", []
+    subject = _going_on(pack, context) if rng.random() < PASSING_SHARE else None
+    if subject is None:
+        return f"{said} {rng.choice(_QUIET_ASKS)}", []
+    ask = f"{_about_opener(rng)}{_card_question(subject, rng)}"
+    wish = fill(rng.choice(_IN_PASSING), {"wish": lower_first(said)})
+    return f"{ask} {wish}{rng.choice(_NO_ANSWER)}", [subject.bullet_id] if subject.bullet_id else []
+
+
+def _on_the_side(pack: Pack, said: str, context: Sequence[Bullet], rng: random.Random) -> tuple[str, list[str]]:
+    """Return a message that tells something of a side story along with a question on what goes on."""
+    subject = _going_on(pack, context)
+    if subject is None:
+        return f"{said} {rng.choice(_QUIET_ASKS)}", []
+    ask = f"{rng.choice(_BACK_TO_IT)}{_card_question(subject, rng)}"
+    return f"{said} {ask}", [subject.bullet_id] if subject.bullet_id else []
 
 
 def _is_of_earlier_plan(bullet: Bullet) -> bool:
@@ -589,15 +612,9 @@ def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random
     brief = state.bullets[-1] if state.bullets else None
     reading = read(pack_for(inputs.context.seed), brief) if brief else None
     thing = reading.thing if reading else "this"
-    # A second follow-up of the same turn is of another kind than the first.
-    first = random.Random(f"{thing}/{state.turn_id}").randrange(len(FOLLOW_UP_KINDS))
-    kind = FOLLOW_UP_KINDS[(first + state.ordinal) % len(FOLLOW_UP_KINDS)]
-    heads, templates = _share_of(_THANKS, inputs.context.stage.stage_index), _FOLLOW_UPS[kind]
+    heads = _share_of(_THANKS, inputs.context.stage.stage_index)
     turn_key = TurnKey.parse(state.turn_id)
-    # Distributed by turn, so that two follow-ups of a stage with "it" in them do not coincide.
-    round_, turn = divmod(2 * turn_key.turn_index + state.ordinal, len(heads))
-    again, place = divmod(round_, len(templates))
-    thanks, template = heads[turn], templates[place]
+    again, thanks, template = _distributed(2 * turn_key.turn_index + state.ordinal, heads)
     if (
         inputs.feedback
     ):  # The question was asked before, word for word: a stage of many turns runs through all combinations.
@@ -607,6 +624,24 @@ def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random
     if again or turn_key.plan_index:
         called = thing  # Plans draw from the same words, so only the name makes their follow-ups different.
     return f"{thanks}{fill(template, {'it': called})}"
+
+
+def _distributed(number: int, heads: Sequence[str]) -> tuple[int, str, str]:
+    """Return the round, the opening and the question of a stage's follow-up with this number.
+
+    No two numbers of a round have the same opening and question, and neighbours differ in both: they are questions of
+    one turn. From the second round on a further opening stands in front, another one in each round.
+    """
+    forms = [(head, template) for head in heads for templates in zip(*_FOLLOW_UPS.values(), strict=True)
+             for template in templates]  # fmt: skip
+    again, place = divmod(number, len(forms))
+    head, template = forms[(place * _STRIDE) % len(forms)]
+    further = heads[(again - 1) % len(heads)] if again else ""
+    return again, f"{further}{head}", template
+
+
+_STRIDE = 29
+"""Step through the forms of follow-ups: it has no factor in common with their number, so that each comes once."""
 
 
 def follow_up_kind(text: str, thing: str) -> str | None:

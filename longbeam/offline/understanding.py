@@ -6,6 +6,7 @@ the kind of statement: told, moved, contradicted, denied. Text in other words is
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,9 +22,24 @@ from longbeam.offline.story import people_thread
 from longbeam.offline.telling import COST_SLOT, END_SLOT, ENDED, OWN_COST, WHOLE
 from longbeam.schemas.plans import ValueKind
 from longbeam.text.sentences import sentences
+from longbeam.text.side_texts import (
+    AMOUNT,
+    BY_NAME,
+    CONFIDENCES,
+    FIGURE,
+    FORGET_TEXT,
+    KEEP_TEXT,
+    LATE,
+    PAID,
+    PLACE,
+    SOURCE,
+    Evenings,
+)
 from longbeam.text.times import MONTHS, WEEKDAYS
 
 ME = "me"
+UNSAID = "unsaid"
+"""Matter of a request to leave something unsaid."""
 INTRODUCED = {"name": "full name", "age": "age", "profession": "profession", "city": "home city"}
 """Attribute of the user by field of an introduction."""
 
@@ -52,6 +68,8 @@ class Statement:
     """Pairs of attribute and value, as written."""
     quote: str
     """The sentences with the statement."""
+    said_on: dt.date = dt.date.min
+    """Day of its message, where the text has days."""
 
 
 @dataclass(frozen=True)
@@ -179,9 +197,23 @@ def _all_rules() -> Iterator[_Rule]:
             for text in texts:
                 told = text.replace("{attribute}", attribute)
                 yield _Rule(told, {}, "", f"any/{attribute}", "", how, {"new": attribute})
+    yield from _of_side_stories()
     for texts, slot in ((ENDED, END_SLOT), (OWN_COST, COST_SLOT)):
         for text in texts:
             yield _Rule(text, {}, "", "ending", ENDING_LABEL, How.TOLD, {"day": slot, "total": slot}, WHOLE)
+
+
+def _of_side_stories() -> Iterator[_Rule]:
+    for name, texts in BY_NAME.items():
+        fields = {"late": LATE, "paid": PAID} if isinstance(texts, Evenings) else {"amount": AMOUNT, "place": PLACE}
+        for text in texts.tell:
+            yield _Rule(text, {}, "", f"side/{name}", "", How.TOLD, fields, name)
+    for private in CONFIDENCES:
+        told = {"source": SOURCE, "figure": FIGURE}
+        yield _Rule(private.tell, {"figure": ValueKind.MONEY}, "", "side", "", How.TOLD, told, private.name)
+        for text in (FORGET_TEXT, KEEP_TEXT):
+            asked = text.format(name=private.name, person="{person}")
+            yield _Rule(asked, {}, "", UNSAID, "", How.TOLD, {"person": UNSAID}, private.name)
 
 
 def _of_thread(pack: str, thread: Thread, *, is_of_person: bool = False) -> Iterator[_Rule]:
@@ -236,8 +268,8 @@ def _found_in(text: str) -> tuple[_Found, ...]:
     return tuple(found)
 
 
-def understand(messages: Sequence[str], replies: Sequence[str] = ()) -> Understood:
-    """Return what the user's messages and the assistant's replies state, in their order.
+def understand(messages: Sequence[str], replies: Sequence[str] = (), days: Sequence[dt.date] = ()) -> Understood:
+    """Return what the user's messages, with their days, and the assistant's replies state, in their order.
 
     Packs share some phrases: of rules that match the same words, those of the pack with most matches in the text win.
     """
@@ -248,13 +280,13 @@ def understand(messages: Sequence[str], replies: Sequence[str] = ()) -> Understo
             fits[one.rule.pack] += len(one.rule.literal)
     statements: list[Statement] = []
     wished: list[Wish] = []
-    for text, rules in found:
+    for (text, rules), day in zip(found, days or [dt.date.min] * len(found), strict=True):
         for one in _best_of(rules, fits):
             quote = _sentences_at(text, one.start, one.end)
             if one.rule.standing is not None:
                 wished.append(Wish(one.rule.standing, quote))
             else:
-                statements.append(_statement(one, quote))
+                statements.append(_statement(one, quote, day))
     advised = (_statement(one, "") for text in replies for one in _advised_in(text))
     taken = (_statement(one, "") for text in messages for one in _matches(_choice_rules(), text))
     return Understood(tuple(statements), tuple(wished), tuple(advised), tuple(taken))
@@ -270,7 +302,8 @@ def _advice_rules() -> tuple[_Rule, ...]:
             rules.append(_Rule(told, {"new": kind}, "", f"advice/{attribute}", "", How.TOLD, {"new": attribute}))
     for kind_, texts in LISTS.items():
         names = [f"item{i}" for i in range(ITEMS[kind_])]
-        listed = "\n".join(f"{i}. {{{name}}}" for i, name in enumerate(names, 1))
+        # Each item goes on to the end of its line: it may have commas.
+        listed = "".join(f"{i}. {{{name}}}\n" for i, name in enumerate(names, 1))
         for text in texts:
             told, attributes = text.replace("{list}", listed), dict.fromkeys(names, kind_.value)
             rules.append(_Rule(told, {}, "", f"advice/{kind_}", "", How.TOLD, attributes))
@@ -284,7 +317,7 @@ def _choice_rules() -> tuple[_Rule, ...]:
 
 @lru_cache(maxsize=16_384)
 def _advised_in(text: str) -> tuple[_Found, ...]:
-    return tuple(_best_of(_matches(_advice_rules(), text), {}))
+    return tuple(_best_of(_matches(_advice_rules(), f"{text}\n"), {}))
 
 
 def _matches(rules: Iterable[_Rule], text: str) -> list[_Found]:
@@ -307,7 +340,7 @@ def _best_of(found: Iterable[_Found], fits: Mapping[str, int]) -> list[_Found]:
     return sorted(kept, key=lambda f: f.start)
 
 
-def _statement(found: _Found, quote: str) -> Statement:
+def _statement(found: _Found, quote: str, day: dt.date = dt.date.min) -> Statement:
     rule, fields = found.rule, dict(found.fields)
     subject = rule.subject or re.sub(r"^(?:so|and|but) ", "", fields.get("it", ""))
     if rule.is_of_person:
@@ -315,7 +348,7 @@ def _statement(found: _Found, quote: str) -> Statement:
     elif _ARTICLE.match(subject):
         subject = subject[:1].lower() + subject[1:]  # The thing was at the beginning of a sentence.
     values = tuple((rule.attributes[f], fields[f].strip()) for f in fields if f in rule.attributes)
-    return Statement(rule.how, rule.matter, rule.narrative, subject.strip(), values, quote)
+    return Statement(rule.how, rule.matter, rule.narrative, subject.strip(), values, quote, day)
 
 
 def _person(named: str) -> str:

@@ -57,7 +57,7 @@ _DIALOGUE = ("context", "summary")
 
 def _probe(ability: str, *used: str, version: int = 3) -> Prompt:
     """Declare the prompt that words a probe; `used` are the optional inputs that its template shows."""
-    optional = {"ability", "difficulty", "variety", "computed_value", "condition", "requirement", "items"}
+    optional = {"ability", "difficulty", "variety", "computed_value", "condition", "requirement", "items", "known"}
     return Prompt(
         f"probe_{ability}",
         version,
@@ -84,12 +84,12 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "narratives", 4, Role.WRITER, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
     ),
-    Prompt("plan_seeds", 2, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
+    Prompt("plan_seeds", 3, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
     Prompt("plan_summary", 1, Role.PLANNER, PlanSummaryInputs),
-    Prompt("outline", 7, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("outline", 8, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
-        9,
+        10,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
@@ -98,7 +98,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        5,
+        6,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,
@@ -109,7 +109,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        5,
+        8,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -118,7 +118,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        5,
+        6,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -129,7 +129,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        7,
+        8,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,
@@ -138,7 +138,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("question_detector", 3, Role.DETECTOR, QuestionDetectorInputs, QuestionDetectorReply),
     Prompt(
         "user_answer",
-        6,
+        7,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
@@ -154,25 +154,25 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_follow_up",
-        5,
+        6,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt("word_turn", 1, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
-    Prompt("compact_memory", 7, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("word_turn", 2, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
+    Prompt("compact_memory", 8, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 2, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=4),
-    _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
-    _probe("knowledge_update"),
-    _probe("temporal_reasoning", "computed_value"),
-    _probe("event_ordering", "variety", "items", version=5),
-    _probe("contradiction_resolution", "variety", version=4),
-    _probe("summarization", version=4),
-    _probe("preference_following", "variety", "condition", "requirement"),
-    _probe("instruction_following", "condition", "requirement"),
+    Prompt("probe_candidates", 3, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
+    _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=5),
+    _probe("multi_session_reasoning", "difficulty", "variety", "computed_value", "items", version=5),
+    _probe("knowledge_update", version=4),
+    _probe("temporal_reasoning", "variety", "computed_value", "condition", version=5),
+    _probe("event_ordering", "variety", "items", version=6),
+    _probe("contradiction_resolution", "variety", version=5),
+    _probe("summarization", version=5),
+    _probe("preference_following", "variety", "condition", "requirement", "known", version=4),
+    _probe("instruction_following", "condition", "requirement", "known", version=4),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
     Prompt("extract_facts", 1, Role.PLANNER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),
@@ -206,7 +206,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     # Evaluation.
     Prompt("answer", 1, Role.READER, evaluation_calls.AnswerInputs),
-    Prompt("judge_nugget", 1, Role.JUDGE, evaluation_calls.JudgeInputs, evaluation_calls.JudgeReply),
+    Prompt("judge_nugget", 2, Role.JUDGE, evaluation_calls.JudgeInputs, evaluation_calls.JudgeReply),
     Prompt("align_event", 1, Role.JUDGE, evaluation_calls.AlignInputs, evaluation_calls.AlignReply),
     # Checks of what was written, while the benchmark is made.
     Prompt(

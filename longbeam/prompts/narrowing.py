@@ -126,11 +126,11 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
     for name, draft, field, ids in (
         ("updates", "UpdateDraft", "target_id", [t.target_id for t in inputs.updates]),
         ("contradictions", "ContradictionDraft", "target_id", [t.target_id for t in inputs.contradictions]),
+        ("instructions", "InstructionDraft", "target_id", [t.target_id for t in inputs.instructions]),
         ("revisions", "RevisionDraft", "bullet_id", dependents),
     ):
         _count(schema["properties"][name], len(ids))
         _choose(_fields(schema, draft), field, ids)
-    _count(schema["properties"]["instructions"], len(inputs.instructions))
 
 
 def advise(schema: Schema, inputs: AdviceInputs) -> None:
@@ -172,9 +172,9 @@ def abstention(schema: Schema, inputs: AbstentionInputs) -> None:
 
 
 def candidates(schema: Schema, inputs: CandidatesInputs) -> None:
-    """Ask for the requested number of candidates; offer the ids of all."""
+    """Ask for at least and at most so many candidates; offer the ids of all."""
     chosen = schema["properties"]["chosen"]
-    _count(chosen, inputs.count)
+    _count(chosen, inputs.least, inputs.count)
     _items(chosen, [option.candidate_id for option in inputs.options])
 
 

@@ -331,6 +331,9 @@ class ProbeSettings(Record):
 
     assistant_share: float = Field(default=0.25, ge=0, le=0.5)
     """Share of the selected probes that need a message of the assistant's; 0: the assistant brings nothing in."""
+    kinds_share: float = Field(default=0.5, ge=0, le=1)
+    """Share of an ability's selected probes that are of the further kinds of question, where the conversation gives
+    such questions: joins, counts, what held on a day, what is to stay unsaid."""
     on_the_way: float = Field(default=0.1, ge=0, le=1)
     """Share of the selected probes that are asked on the way; the others are asked after the last message."""
     hard: bool = False

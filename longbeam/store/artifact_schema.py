@@ -105,7 +105,8 @@ CREATE TABLE facts (
     subject VARCHAR NOT NULL,
     attribute VARCHAR NOT NULL,
     kind VARCHAR NOT NULL,
-    is_fixed BOOLEAN NOT NULL
+    is_fixed BOOLEAN NOT NULL,
+    side_story VARCHAR NOT NULL  -- empty: a fact of the story itself
 )""",
     """
 CREATE TABLE assertions (
@@ -219,7 +220,7 @@ CREATE TABLE evidence (
 
 SEALED_CONVERSATION = Kind(
     name="sealed conversation",
-    version=7,
+    version=8,
     tables=_TABLES,
     remedy="`longbeam resume` makes it again, `longbeam import` an imported one",
     oldest_readable=5,

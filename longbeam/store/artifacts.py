@@ -39,7 +39,7 @@ from longbeam.store.duck import (
 )
 from longbeam.store.spill import LazySequence, SpilledSequence
 
-WITH_MAKING, WITH_ADVICE = 6, 7
+WITH_MAKING, WITH_ADVICE, WITH_SIDE_STORIES = 6, 7, 8
 """Versions of the file that first had the table."""
 _CACHE_MB = 8
 """Memory limit of DuckDB at first: without one it keeps every page that it has read, 32 MB at 50M tokens."""
@@ -184,11 +184,16 @@ class SealedConversation:
         plan = {
             "plan_index": index,
             "sub_plans": [{**row, "bullets": bullets[row["sub_plan_index"]]} for row in sub_plans],
-            "facts": rows("facts", Fact, "ordinal"),
+            "facts": rows("facts", self._fact_columns, "ordinal"),
             "assertions": rows("assertions", Assertion, "ordinal"),
             "advice": rows("advice", Advice, "ordinal") if self._version >= WITH_ADVICE else (),
         }
         return Plan.model_validate(plan)
+
+    @property
+    def _fact_columns(self) -> Sequence[str]:
+        is_older = self._version < WITH_SIDE_STORIES
+        return [column for column in Fact.model_fields if not (is_older and column == "side_story")]
 
     def _user_turns(self) -> Iterator[UserTurn]:
         for row in self._paged("user_turns", UserTurn, "ordinal"):

@@ -9,7 +9,7 @@ from longbeam.schemas.plans import Value, ValueKind
 from longbeam.text.numbers import exact
 from longbeam.text.values import duration, money, number, ratio
 
-COMPUTATIONS = ("days_between", "weeks_between", "sum", "difference", "count", "ratio_change")
+COMPUTATIONS = ("days_between", "weeks_between", "sum", "difference", "count", "tally", "ratio_change")
 """Names of the computations that `recompute` does."""
 
 
@@ -17,9 +17,10 @@ def recompute(computation: str, values: Sequence[Value]) -> Value:
     """Return the result of a computation on values.
 
     `days_between` two dates, in either order, the first day not counted: March 1 and March 5 are 4 days
-    apart; `weeks_between` likewise, whole weeks only. `sum` of one kind and unit; `difference` of two, never
-    negative; `count` of the distinct ones, a number without unit; `ratio_change` from the first amount to the
-    second as a share of the first, never negative, rounded to a tenth of a per cent.
+    apart; `weeks_between` likewise, whole weeks only. `sum` of one kind and unit (`point` and `points` are one);
+    `difference` of two, never negative; `count` of the distinct ones, a number without unit; `tally` of all of them,
+    equal ones included; `ratio_change` from the first amount to the second as a share of the first, never negative,
+    rounded to a tenth of a per cent.
 
     Raises ValueError for another computation, too few values, mixed kinds or units, or a missing amount.
     """
@@ -27,6 +28,8 @@ def recompute(computation: str, values: Sequence[Value]) -> Value:
         return _between(values, computation)
     if computation == "count":
         return number(len({_identity(v) for v in values}))
+    if computation == "tally":
+        return number(len(values))
     if computation not in COMPUTATIONS:
         raise ValueError(f"computation {computation!r}: allowed are {', '.join(COMPUTATIONS)}")
     amounts = _amounts(values, computation)
@@ -66,7 +69,7 @@ def _amounts(values: Sequence[Value], computation: str) -> list[Decimal]:
     said = [v.text for v in values]
     if len(values) < 2 or len(amounts) != len(values):
         raise ValueError(f"{computation} needs at least two values with amounts, not {said}")
-    if len({(v.kind, v.unit) for v in values}) > 1:
+    if len({(v.kind, singular(v.unit)) for v in values}) > 1:
         raise ValueError(f"{computation} of mixed kinds or units: {said}")
     return amounts
 
@@ -79,4 +82,19 @@ def _like(value: Value, amount: Decimal) -> Value:
         return duration(result, value.unit)
     if value.kind is ValueKind.RATIO:
         return ratio(float(amount))
-    return number(result, value.unit)
+    counted = number(result, value.unit)
+    return counted.model_copy(update={"text": f"1 {singular(value.unit)}".strip()}) if result == 1 else counted
+
+
+def singular(unit: str) -> str:
+    """Return the unit of one: `point` for `points`, `person` for `people`; other irregular plurals stay."""
+    if unit in _ONE_OF:
+        return _ONE_OF[unit]
+    if unit.endswith("ies") and len(unit) > 4:
+        return f"{unit[:-3]}y"
+    if unit.endswith(("ches", "shes", "sses", "xes")):
+        return unit[:-2]
+    return unit[:-1] if unit.endswith("s") and not unit.endswith("ss") else unit
+
+
+_ONE_OF = {"people": "person", "feet": "foot", "children": "child", "movies": "movie", "cookies": "cookie"}

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
-from importlib import import_module
+
+from longbeam.text.name_tables import PLACES, names_of
 
 _KEY = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----"
@@ -44,9 +45,6 @@ _WORDS = frozenset(
     ).split()
 )
 """First names that are words or places, too: taken for names only before a family name."""
-
-
-_PLACES = ("en_US", "en_GB", "en_IN", "de_DE", "fr_FR", "es_ES", "it_IT")
 
 
 @dataclass(frozen=True)
@@ -127,8 +125,7 @@ def family_names() -> frozenset[str]:
 
 
 def _listed(which: str) -> frozenset[str]:
-    modules = (import_module(f"faker.providers.person.{place}") for place in _PLACES)
-    return frozenset(name for module in modules for name in getattr(module.Provider, which) if len(name) > 2)
+    return frozenset(name for place in PLACES for name in getattr(names_of(place), which) if len(name) > 2)
 
 
 def render_found(found: Collection[Found]) -> str:

@@ -14,6 +14,7 @@ from longbeam.abilities.record import Trait
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.probes import Probe
+from longbeam.text.closeness import within_reach
 from longbeam.text.extraction import values_in
 from longbeam.text.matching import says_equivalent
 from longbeam.text.sentences import sentences
@@ -158,14 +159,17 @@ def _heads(question: str) -> frozenset[str]:
 
 
 def find_messages(index: ConversationIndex, terms: Sequence[str]) -> list[str]:
-    """Return keys of the first messages that hold all terms as whole words, whatever the case and white space."""
+    """Return keys of the first messages that hold all terms as whole words, close enough together to belong together.
+
+    Case and white space do not count.
+    """
     folded = [" ".join(t.casefold().split()) for t in terms]
     patterns = [_pattern(t) for t in folded]
     # A plain search for the words leaves few messages to the slower patterns.
     words = [word for t in folded for word in t.split()]
     found: list[str] = []
     for at, text in index.holding(words):
-        if all(p.search(text) for p in patterns):
+        if within_reach([[m.start() for m in p.finditer(text)] for p in patterns]):
             found.append(index.messages[at].message_key)
             if len(found) == MAX_REPORTED:
                 break
@@ -181,7 +185,7 @@ def _pattern(folded: str) -> re.Pattern[str]:
 
 CHECK = Check(
     name="abstention",
-    doc="No message of the whole conversation holds all searched terms, or the phrase that is said to be missing.",
+    doc="No message of the whole conversation holds all searched terms close together, or the phrase that is missing.",
     severities={"answered": ERROR, "said": ERROR, "no_search": ERROR, "maybe_answered": WARNING, "searched": INFO},
     english_only=dict.fromkeys(("maybe_answered", "searched"), "compares English words"),
     on_probe=find_problems,

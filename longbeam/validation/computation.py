@@ -20,6 +20,7 @@ from longbeam.text.values import number
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 
+_OF_AMOUNTS = frozenset({"sum", "difference", "ratio_change"})
 MAX_YEAR_GUESSES = 4
 """Dates without year for which all nearby years are tried: at most 3^4 combinations."""
 
@@ -72,7 +73,10 @@ def _readings(index: ConversationIndex, probe: Probe, ordinal: int, text: str) -
     value = parse_value(text)
     recorded = next(_recorded(index, probe, text), None)
     if value.kind is not ValueKind.DATE or value.date is not None:
-        return (value if recorded is None or _is_read(value) else _reread(text, recorded),)
+        if _is_read(value) or recorded is not None:
+            return (value if recorded is None or _is_read(value) else _reread(text, recorded),)
+        # `18 place settings`: a number of what has more than one word.
+        return (_reread_as(text, ValueKind.NUMBER, value) if probe.details.computation in _OF_AMOUNTS else value,)
     if recorded is not None:
         return (recorded,)
     cited = [index.message(e.message_key) for e in probe.evidence]
@@ -95,10 +99,14 @@ def _is_read(value: Value) -> bool:
 
 def _reread(text: str, recorded: Value) -> Value:
     """Return a text read as the kind that the ledger says; the ledger's own value where it cannot be read so."""
+    return _reread_as(text, recorded.kind, recorded)
+
+
+def _reread_as(text: str, kind: ValueKind, otherwise: Value) -> Value:
     try:
-        return read_value(text, recorded.kind)
+        return read_value(text, kind)
     except ValueError:
-        return recorded
+        return otherwise
 
 
 def _witness_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:

@@ -7,15 +7,11 @@ from collections.abc import Iterator
 
 from longbeam.abilities.record import Trait
 from longbeam.schemas.probes import EvidencePart, Probe
-from longbeam.text.sentences import sentences
-from longbeam.text.words import bare_words, content_words
+from longbeam.text.echoes import echoed_denial
+from longbeam.text.words import bare_words
 from longbeam.validation.base import WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 
-ECHO = 0.8
-"""Share of a denial's words that a question must have to repeat it."""
-MIN_WORDS = 3
-"""Denials with fewer words of their own cannot be asked about without them."""
 _PAST = re.compile(r"\b(?:what|which \w+) (?:was|were) (?:it|that|they|the|my)\b", re.IGNORECASE)
 _UNREADABLE = re.compile(r"\bof which \w+ things\b.*\bfirst\b", re.IGNORECASE)
 """A question in which `first` may belong to the things or to the telling."""
@@ -23,8 +19,6 @@ _ODD = frozenset(
     "dream song museum raffle horoscope lottery poem tattoo ghost nickname weather zodiac superstition".split()  # noqa: SIM905
 )
 """Things of which hardly anybody tells an assistant in passing."""
-_NEVER = re.compile(r"\bnever\b|n['’]t\b|\bnot\b", re.IGNORECASE)
-_CLAUSE = re.compile(r"[,;:]\s")
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -53,19 +47,14 @@ def _heading_problems(index: ConversationIndex, probe: Probe) -> Iterator[Proble
 
 
 def _echo_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
-    asked = content_words(probe.question)
     for evidence in probe.evidence:
         message = index.message(evidence.message_key)
         if evidence.part != EvidencePart.DENIAL or message is None:
             continue
-        text = evidence.quote or message.content
-        clauses = (c for a, b in sentences(text) for c in _CLAUSE.split(text[a:b]) if _NEVER.search(c))
-        for clause in clauses:
-            words = content_words(clause) - {"never", "ever"}
-            if len(words) >= MIN_WORDS and len(words & asked) >= ECHO * len(words):
-                text = f"the question repeats the denial: {shorten(clause)}"
-                yield Problem("echoes_denial", probe.probe_id, text, (message.message_key,))
-                return
+        if clause := echoed_denial(probe.question, evidence.quote or message.content):
+            text = f"the question repeats the denial: {shorten(clause)}"
+            yield Problem("echoes_denial", probe.probe_id, text, (message.message_key,))
+            return
 
 
 def _premise_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 
 from longbeam.schemas.incidents import PROMPT_COLUMNS, as_row, total_line
 from longbeam.schemas.statistics import MEASURES, REPETITION_MEASURES, TURN_SHAPES, Statistics
@@ -12,17 +13,19 @@ Row = Sequence[str]
 MISSING = "-"
 WORST = 5
 """Number of masked sentences shown, over all conversations."""
-SENTENCE_WIDTH = 90
+WIDTH = 80
+"""Columns of the narrowest terminal; wider tables are folded, the first column repeated."""
+SENTENCE_WIDTH = 48
 _REPEATED = {
-    "user_duplicates": "user messages equal to an earlier one",
-    "user_near_share": "user messages equal or nearly equal to one",
+    "user_duplicates": "user messages equal to another",
+    "user_near_share": "user messages nearly equal to one",
     "user_masked_share": "the same, masked",
-    "reply_duplicates": "replies equal to an earlier one",
-    "reply_near_share": "replies equal or nearly equal to one",
+    "reply_duplicates": "replies equal to another",
+    "reply_near_share": "replies nearly equal to one",
     "reply_masked_share": "the same, masked",
-    "distinct_sentences": "distinct masked sentences of replies",
-    "most_frequent_share": "replies with the most frequent of them",
-    "frequent_sentences": "sentences in over 0.5 % of the replies",
+    "distinct_sentences": "distinct masked sentences",
+    "most_frequent_share": "replies with the most frequent one",
+    "frequent_sentences": "sentences in over 0.5 % of replies",
 }
 
 
@@ -44,9 +47,9 @@ def render_text(statistics: Statistics) -> str:
         ("Incidents", _incidents(statistics)),
     ]
     blocks = [f"{title}\n{_table(rows)}" for title, rows in sections if len(rows) > 1]
-    blocks.append(_spread(statistics))
-    blocks.append(_repetition_note(statistics))
-    blocks.append("\n".join([f"BEAM's figures: {statistics.beam_source}.", *statistics.beam_notes]))
+    notes = [_spread(statistics), _repetition_note(statistics)]
+    notes.append("\n".join([f"BEAM's figures: {statistics.beam_source}.", *statistics.beam_notes]))
+    blocks += ["\n".join(fill(line, WIDTH) for line in note.splitlines()) for note in notes]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -171,13 +174,13 @@ def _spread(statistics: Statistics) -> str:
         return "No probe cites more than one message."
     return (
         f"A probe that cites several messages spans {_percent(statistics.median_span)} of its conversation "
-        "from the first to the last\n(median; `span` above is the same by ability)."
+        "from the first to the last (median; `span` above is the same by ability)."
     )
 
 
 def _repetition(statistics: Statistics) -> list[Row]:
     beam = statistics.beam_repetition
-    table: list[Row] = [("", "mean", "least", "most", f"BEAM {beam.name} measured", "pooled")]
+    table: list[Row] = [("", "mean", "least", "most", f"BEAM {beam.name}", "pooled")]
     for measure in REPETITION_MEASURES:
         values = [row.repetition.figures[measure] for row in statistics.conversations]
         columns = (statistics.repetition[measure], min(values), max(values), beam.mean[measure])
@@ -219,10 +222,10 @@ def _frequent(statistics: Statistics) -> list[Row]:
 def _repetition_note(statistics: Statistics) -> str:
     beam = statistics.beam_repetition
     return (
-        "Masked: ledger values, names, dates and numbers are replaced by `_`. Nearly equal: word 5-grams with a\n"
+        "Masked: ledger values, names, dates and numbers are replaced by `_`. Nearly equal: word 5-grams with a "
         "Jaccard similarity of at least 0.8. Sentences are those of prose: no code, tables or headings.\n"
         f"BEAM's {beam.conversations} {beam.name} conversations have no ledger: only names, dates and numbers could be "
-        "masked,\nwhich lets them look more varied. Short ones have few replies: any sentence said twice is in over\n"
+        "masked, which lets them look more varied. Short ones have few replies: any sentence said twice is in over "
         "0.5 % of them; `pooled` is over all their replies together, about as much text as one 1M conversation."
     )
 
@@ -256,15 +259,19 @@ def _incidents(statistics: Statistics) -> list[Row]:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    """Return rows as aligned columns: the first to the left, the others to the right."""
+    """Return rows as aligned columns, the first to the left and the others to the right; wide ones below each other."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
+    parts: list[list[int]] = [[0]]
+    for column in range(1, len(widths)):
+        if len(parts[-1]) > 1 and sum(widths[i] + 2 for i in parts[-1]) + widths[column] > WIDTH:
+            parts.append([0])
+        parts[-1].append(column)
+    return "\n\n".join("\n".join(_line(row, part, widths) for row in rows) for part in parts)
+
+
+def _line(row: Row, columns: Sequence[int], widths: Sequence[int]) -> str:
+    first, *others = columns
+    return "  ".join([row[first].ljust(widths[first]), *(row[i].rjust(widths[i]) for i in others)]).rstrip()
 
 
 def _number(value: float | None) -> str:

@@ -23,7 +23,7 @@ _SAID_TO_ASSISTANT = re.compile(
 _PAST = re.compile(
     r"\b(?:original(?:ly)?|initial(?:ly)?|at first|before|previous(?:ly)?|earlier|formerly|old|used to|"
     r"at the start|beginning|started (?:out|with)|change[ds]?|difference|increase[ds]?|decrease[ds]?|history|"
-    r"improve\w*)\b",
+    r"improve\w*|as of|at the time|back then|going back to)\b",
     re.IGNORECASE,
 )
 

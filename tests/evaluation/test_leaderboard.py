@@ -12,18 +12,19 @@ from longbeam.evaluation.results import Evaluated
 from longbeam.schemas.evaluation import Scoring
 from tests.evaluation.evaluated import evaluated
 
-SCORES = {"blank": [[0, 0], [0, 0]], "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], "gold": [[1, 1], [1, 1]]}
-
+NOTHING = [[0, 0], [0, 0]]
+CALIBRATION = {"gold": [[1, 1], [1, 1]], "wrong": NOTHING, "echo": NOTHING, "swapped": NOTHING}
+SCORES = {"blank": NOTHING, "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], **CALIBRATION}
 
 RIGHT = (Scoring(rule="paper", score=1), Scoring(rule="released", score=1))
 
 
 def test_rows_are_added_and_replaced() -> None:
     old = merged("", [evaluated(SCORES)], "board.json")
-    better = {"bm25": [[1, 1], [1, 1]], "gold": [[1, 1], [1, 1]]}
+    better = {"bm25": [[1, 1], [1, 1]], **CALIBRATION}
     new = merged(old, [evaluated(better), evaluated(better, judge="another")], "board.json")
     rows = json.loads(new)["rows"]
-    assert len(json.loads(old)["rows"]) == 4
+    assert len(json.loads(old)["rows"]) == 5  # wrong and swapped only calibrate
     assert {(r["judge"], r["paper"]) for r in rows if r["system"] == "bm25"} == {("another", 1.0), ("judge one", 1.0)}
     assert len({r["settings_digest"] for r in rows}) == 2  # one for each judge
     assert merged(new, [evaluated(better)], "board.json") == new
@@ -52,6 +53,7 @@ def changed(made: Evaluated, **fields: Any) -> Evaluated:
         (changed(evaluated(SCORES), system="mine"), "no such system"),
         (changed(evaluated(SCORES), probe_id="summarization.1"), "2 results"),
         (replace(evaluated(SCORES), results=evaluated(SCORES).results[1:]), "1 answers are missing"),
+        (evaluated({"rag": NOTHING, "gold": [[1, 1], [1, 1]]}), "the answers wrong, echo, swapped are missing"),
     ],
 )
 def test_a_file_that_is_not_sound_is_refused(submitted: Evaluated, fault: str) -> None:
@@ -61,7 +63,13 @@ def test_a_file_that_is_not_sound_is_refused(submitted: Evaluated, fault: str) -
 
 
 def test_a_judge_that_cannot_score_leaves_no_score_on_the_board() -> None:
-    board = merged("", [evaluated({"rag": [[1]], "gold": [[0]]})], "board.json")
+    board = merged("", [evaluated({"rag": NOTHING, **CALIBRATION, "gold": NOTHING})], "board.json")
     row = next(r for r in rows_in(board, "b") if r["system"] == "rag")
-    assert (row["paper"], row["rank"], row["calibration"]) == (None, None, "gold 0.000")
+    assert (row["paper"], row["rank"]) == (None, None)
+    assert row["calibration"] == "gold 0.000, wrong 0.000, echo 0.000, swapped 0.000"
     assert "judge cannot score" in render_board([row])
+
+
+def test_both_recalls_stand_in_the_table() -> None:
+    text = render_board(rows_in(merged("", [evaluated(SCORES)], "b"), "b"))
+    assert "| evidence recall | source recall |" in text

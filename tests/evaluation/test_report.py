@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -208,9 +209,10 @@ def test_report_and_agreement_from_the_command_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     benchmark = create_benchmark(BenchmarkSpec(name="mine", length=16_000), Path("output"))
+    calibrated = {**SCORES, **dict.fromkeys(("wrong", "echo", "swapped"), [[0, 0]] * 2)}
     for made, path in (
-        (evaluated(SCORES), results_path(benchmark)),
-        (evaluated(SCORES, judge="another"), tmp_path / "b.jsonl"),
+        (evaluated(calibrated), results_path(benchmark)),
+        (evaluated(calibrated, judge="another"), tmp_path / "b.jsonl"),
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_results(path, made.run, made.results)
@@ -233,3 +235,19 @@ def test_the_share_of_the_conversation_that_a_system_reads_stands_beside_its_tok
     assert [share_read(row, of) for of in (tokens, 10 * tokens, 23 * tokens, 0)] == ["100%", "10%", "4.3%", "–"]
     for text in (render_table(made.run, made.results), render_markdown(sections_of([made]))):
         assert share_read(row, 1_000) in text
+
+
+def test_a_report_on_a_terminal_is_the_table_of_the_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchmark = create_benchmark(BenchmarkSpec(name="mine", length=16_000), tmp_path)
+    made, path = evaluated(SCORES), results_path(benchmark)
+    path.parent.mkdir(parents=True)
+    write_results(path, made.run, made.results)
+    assert run(["report", "mine", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("# Memory systems, measured")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert run(["report", "mine", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(render_table(made.run, made.results))
+    assert "The whole report: longbeam report mine --html report.html --out " in shown

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.augmentation import Augmented, StageToAugment, augmented_plan, write_special_bullets
+from longbeam.generators.augmentation import StageToAugment, write_special_bullets
+from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.dependents import dependents_of
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
@@ -118,8 +120,8 @@ async def test_the_writer_sees_the_bullets_and_days_around_each_place() -> None:
     ("spoil", "reason"),
     [
         ({"updates": []}, "exactly"),
-        ({"contradictions": []}, "contradictions must be for exactly"),
-        ({"instructions": []}, "0 instructions; exactly 1"),
+        ({"contradictions": []}, "contradictions are for []; exactly"),
+        ({"instructions": []}, "instructions are for []; exactly ['i0']"),
     ],
 )
 async def test_missing_drafts_are_asked_for_again(spoil: dict[str, object], reason: str) -> None:
@@ -159,6 +161,20 @@ async def test_the_typed_value_of_an_update_is_that_of_its_words() -> None:
 
 
 # --- standing instructions --------------------------------------------------------------------------------------
+
+
+async def test_instructions_come_to_the_places_of_the_targets_that_they_name() -> None:
+    task = _task()
+    (first,) = task.targets.instructions
+    second = first.model_copy(update={"target_id": "i1", "place": task.targets.updates[0].place})
+    task = replace(task, targets=task.targets.model_copy(update={"instructions": (first, second)}))
+    drafts = [
+        _instruction("when I ask about rooms").model_copy(update={"target_id": "i1", "topic": "rooms"}),
+        _instruction("when I ask about costs").model_copy(update={"target_id": "i0", "topic": "costs"}),
+    ]
+    made, _ = await _ask(task, _reply(task.targets, instructions=[d.model_dump() for d in drafts]))
+    placed = {b.topic: after for b, after in zip(made.bullets, made.after, strict=True)}
+    assert (placed["costs"], placed["rooms"]) == (first.place.after, second.place.after)
 
 
 def _instruction(condition: str, requirement: str = "gives totals") -> InstructionDraft:

@@ -47,6 +47,14 @@ def _after(*drafts: BulletDraft) -> Known:
     return replace(KNOWN, ledger=ledger, values={line.fact_id: line.value for line in ledger.lines()})
 
 
+def test_what_may_change_later_is_not_called_final() -> None:
+    told = _draft("The final price of the kiln is $850.", ("money", "price", "$850"))
+    open_line = EVENT.model_copy(update={"sets": (NewSlot(kind=ValueKind.MONEY, is_fixed=False),)})
+    assert _faults(told, open_line) == ["line 3 says 'final price' of what may still change later; leave that out"]
+    assert _faults(told, open_line.model_copy(update={"part": "closing"})) == []
+    assert _faults(told, open_line.model_copy(update={"sets": ()})) == []
+
+
 PRICE = _draft("The kiln costs $850.", ("money", "price", "$850"))
 BOUGHT = _draft("I bought the kiln on March 12.", ("date, once", "purchase day", "March 12"))
 

@@ -1,34 +1,50 @@
-"""Times of messages: in order, within waking hours, the same for the same day."""
+"""Times of messages: in order, within waking hours, spread over the day, the same for the same day."""
 
 from __future__ import annotations
 
 import datetime as dt
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longbeam.generators.clock import sent_times
+from longbeam.generators.clock import FIRST_HOUR, LAST_HOUR, REPLY_S, sent_times
 
 MONDAY = dt.date(2024, 3, 4)
 
 
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.integers(0, 5))
-def test_times_never_go_back_and_keep_their_days(steps: list[int], seed: int) -> None:
-    days, day = [], MONDAY
-    for step in steps:
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 8)), min_size=1, max_size=40), st.integers(0, 5))
+def test_times_never_go_back_and_keep_their_days(steps: list[tuple[int, int]], seed: int) -> None:
+    lines, day = [], MONDAY
+    for turn, (step, messages) in enumerate(steps):
         day += dt.timedelta(days=step)
-        days.append(day)
-    times = sent_times(days, f"{seed}")
+        lines += [(day, turn)] * messages
+    times = sent_times(lines, f"{seed}")
     assert times == sorted(times)
-    assert [t.date() for t in times] == days
+    assert [t.date() for t in times] == [day for day, _ in lines]
+    assert all(FIRST_HOUR <= t.hour < LAST_HOUR for t in times)
 
 
 def test_a_crowded_day_still_fits_into_the_day() -> None:
-    times = sent_times([MONDAY] * 400, "x")
+    times = sent_times([(MONDAY, i // 2) for i in range(800)], "x")
     assert times == sorted(times)
     assert {t.date() for t in times} == {MONDAY}
 
 
 def test_later_days_do_not_change_earlier_times() -> None:
-    days = [MONDAY, MONDAY, MONDAY + dt.timedelta(days=2)]
-    assert sent_times([*days, MONDAY + dt.timedelta(days=9)], "x")[:3] == sent_times(days, "x")
+    lines = [(MONDAY, 0), (MONDAY, 0), (MONDAY + dt.timedelta(days=2), 1)]
+    assert sent_times([*lines, (MONDAY + dt.timedelta(days=9), 2)], "x")[:3] == sent_times(lines, "x")
+
+
+def test_turns_are_written_at_all_times_of_the_day() -> None:
+    days = [MONDAY + dt.timedelta(days=i) for i in range(400)]
+    hours = [t.hour for t in sent_times([(day, i) for i, day in enumerate(days)], "x")]
+    # The weights before noon are 26 of 100, those from 6 pm on 36: four standard errors of 400 draws are 10 points.
+    assert 0.16 < sum(h < 12 for h in hours) / 400 < 0.36
+    assert 0.26 < sum(h >= 18 for h in hours) / 400 < 0.46
+
+
+def test_a_reply_comes_soon_after_its_message() -> None:
+    times = sent_times([(MONDAY, i // 2) for i in range(8)], "x")
+    waits = [(b - a).total_seconds() for a, b in list(pairwise(times))[::2]]
+    assert all(REPLY_S[0] - 1 <= wait <= REPLY_S[1] + 1 for wait in waits)

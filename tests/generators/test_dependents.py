@@ -51,6 +51,9 @@ def test_a_remainder_depends_on_what_it_is_left_of() -> None:
         ("I paid $112 for thing 12, both at the cost of thing 0.", ["it says 'both'"]),
         ("I paid $112 for thing 12 and ignore the rest of the internet for thing 0.", []),
         ("I paid $112 for thing 12, not for thing 0.", []),
+        ("Of the cost of thing 0, $112 is left for thing 12.", ["it says 'is left'"]),
+        ("I paid $112 for thing 12, and the cost of thing 0 is left open.", []),
+        ("The cost of thing 0 is left standing beside the $112 for thing 12.", []),
     ],
 )
 def test_words_that_reckon_with_the_amount_depend_on_it(text: str, reasons: list[str]) -> None:

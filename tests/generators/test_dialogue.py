@@ -49,7 +49,8 @@ def _material(share: int, sub_plan: int = 0, turns: int | None = None) -> SubPla
 
 def _reply_of_the_length_asked(call: ModelCall) -> str:
     assert isinstance(call.inputs, AssistantReplyInputs)
-    return "word " * (call.inputs.target_tokens - 1) + call.unit_key.rpartition("/")[2].replace(".", "")
+    # Each reply asks something, so that the question detector judges it.
+    return "word " * (call.inputs.target_tokens - 2) + call.unit_key.rpartition("/")[2].replace(".", "") + "?"
 
 
 def _place(call: ModelCall) -> str:
@@ -131,6 +132,13 @@ async def test_assistant_may_ask_back_twice_and_no_more() -> None:
     answers = [k for k in first_turn if k is MessageKind.ANSWER]
     assert len(answers) == MAX_ANSWERS == 2
     assert MessageKind.FOLLOW_UP not in first_turn
+
+
+async def test_a_reply_that_asks_nothing_is_not_judged() -> None:
+    model = _model(assistant_reply=lambda call: f"Take the blue one, {_place(call)}.", question_detector=[QUESTION])
+    messages = await talk(asker_for(model), TOKENIZER, _material(share=600, turns=1))
+    assert _count(model, "question_detector") == 0
+    assert MessageKind.ANSWER not in {m.kind for m in messages}
 
 
 async def test_user_may_follow_up_twice_and_no_more() -> None:

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.augmentation import Augmented, write_special_bullets
+from longbeam.generators.augmentation import write_special_bullets
+from longbeam.generators.augmented import Augmented
 from longbeam.generators.entailment_judge import Voicing, contradiction_fault, unsaid_claims
 from longbeam.generators.special_targets import Targets
 from longbeam.models.asking import Asker

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.generators.reply_excerpt import END_CHARACTERS, asking_part
+import pytest
+
+from longbeam.generators.reply_excerpt import END_CHARACTERS, asking_part, may_ask
 
 
 def test_short_reply_is_kept_whole() -> None:
@@ -25,3 +27,21 @@ def test_end_is_kept_in_whole_lines() -> None:
     line = "y" * (END_CHARACTERS - 1)
     assert asking_part(f"a\nb\n{line}z") == f"[...]\n{line}z"
     assert asking_part("") == ""
+
+
+@pytest.mark.parametrize(
+    ("reply", "language", "asks"),
+    [
+        ("Take the blue one.", "English", False),
+        ("Take the blue one. Which room is it for?", "English", True),
+        ("Take the blue one. Let me know the size of the room.", "English", True),
+        ("Could you tell me the size of the room.", "English", True),
+        ("Please share the bill, and I will check it.", "English", True),
+        ("```sql\nSELECT * FROM t WHERE a = ?\n```\nThat is all.", "English", False),
+        ("Nimm das blaue.", "German", True),
+    ],
+)
+def test_a_reply_may_ask_by_a_question_mark_or_by_words_and_in_other_languages_always(
+    reply: str, language: str, asks: bool
+) -> None:
+    assert may_ask(reply, language) is asks

@@ -15,6 +15,7 @@ from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.slips import APART_DAYS, APART_MESSAGES, Pace, scenes_against
 from longbeam.generators.special_targets import Targets, choose_targets
+from longbeam.generators.wish_forms import FORMS
 from longbeam.prompts.calls.plans import Slip
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, ValueKind
 from longbeam.schemas.seeds import Category
@@ -118,6 +119,30 @@ def test_value_that_a_later_bullet_still_says_is_no_target() -> None:
     for seed in range(8):
         chosen = _chosen(plan, f"{seed}/c000")
         assert "p0.f0" not in {t.fact.fact_id for c in chosen for t in c.updates}
+
+
+def test_the_value_of_a_thing_that_is_over_is_not_changed_behind_its_end() -> None:
+    plan = _with_text(_plan(), "p0.s0.b5", "thing 0 was sold today.", "thing 0")
+    order = {b.bullet_id: i for i, b in enumerate(plan.bullets())}
+    for seed in range(20):
+        for target in (t for c in _chosen(plan, f"{seed}/c000") for t in c.updates if t.fact.fact_id == "p0.f0"):
+            assert order[target.place.after] < order["p0.s0.b5"]
+
+
+def test_what_was_told_twice_is_not_contradicted() -> None:
+    once, twice = _plan(), _with_text(_plan(), "p0.s0.b2", "I paid the $101 for thing 1 in cash.", "the purse")
+    denied = [
+        {t.fact.fact_id for seed in range(20) for c in _chosen(p, f"{seed}/c000") for t in c.contradictions if t.fact}
+        for p in (once, twice)
+    ]
+    assert "p0.f1" in denied[0]
+    assert "p0.f1" not in denied[1]
+
+
+def test_the_forms_of_a_plans_wishes_are_all_different() -> None:
+    forms = [t.form for c in _chosen() for t in c.instructions]
+    assert set(forms) <= set(FORMS)
+    assert len(set(forms)) == len(forms) == 4
 
 
 def test_a_fact_on_which_something_told_before_depends_is_changed_before_that_or_not_at_all() -> None:

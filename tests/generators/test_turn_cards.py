@@ -7,10 +7,20 @@ from statistics import quantiles
 
 import pytest
 
-from longbeam.generators.turn_cards import DECILES, FEELING_SHARE, OPENINGS, PASTES, Deck, draw_cards
+from longbeam.generators.turn_cards import (
+    DECILES,
+    FEELING_SHARE,
+    OPENINGS,
+    PASTES,
+    TAKE_UPS,
+    Deck,
+    draw_cards,
+    draw_take_up,
+)
+from longbeam.prompts.calls.dialogue import TakeUp
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, SpokenDay, TurnCard, in_full
-from longbeam.schemas.plans import Bullet, BulletKind, Value
+from longbeam.schemas.plans import Advice, AdviceKind, Bullet, BulletKind, Value
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import TurnLengths
 from longbeam.text.values import date_value, money
@@ -100,6 +110,67 @@ def test_a_wish_says_whether_it_is_to_be_acknowledged() -> None:
     ]
     assert {c.asks_to_confirm for c in wishes} == {True, False}
     assert {c.asks_to_confirm for c in _cards(50)} == {None}
+
+
+def test_a_wish_that_wants_a_yes_stands_alone_and_no_wish_begins_with_its_question() -> None:
+    decks = [Deck(TurnLengths.BEAM, Category.GENERAL, f"w{i}") for i in range(200)]
+    alone = [draw_cards([_brief(0, kind="preference")], 1, deck)[0] for deck in decks]
+    paired = [draw_cards([_brief(0), _brief(1, kind="preference")], 1, deck)[0] for deck in decks]
+    assert {c.asks_to_confirm for c in paired} == {False}
+    assert Opening.QUESTION not in {c.opening for c in alone + paired}
+
+
+def test_a_message_of_two_bullets_has_nothing_else_and_room_for_its_question() -> None:
+    told = [b.model_copy(update={"text": "word " * 40}) for b in (_brief(0).bullet, _brief(1).bullet)]
+    briefs = [BulletBrief(bullet=b) for b in told]
+    cards = [draw_cards(briefs, 1, Deck(TurnLengths.CHAT, Category.CODING, f"p{i}"))[0] for i in range(300)]
+    assert not any(c.paste or c.slip or c.callback or c.has_aside or c.feeling for c in cards)
+    assert {c.opening for c in cards} <= {Opening.NEWS, Opening.QUESTION}
+    # 80 words of bullets, 6 beside each, 12 of a question, and a quarter of room.
+    assert all((c.least_words, c.most_words) == (92, 130) for c in cards)
+
+
+def test_bullets_of_one_day_share_a_message_before_those_of_one_topic() -> None:
+    briefs = [_brief(0, "roof"), _brief(1, "roof"), _brief(2, "paint")]
+    earlier = briefs[0].bullet.model_copy(update={"happens_on": DAY - dt.timedelta(days=3)})
+    cards = draw_cards([BulletBrief(bullet=earlier), *briefs[1:]], 2, Deck(TurnLengths.BEAM, Category.GENERAL, "k"))
+    assert [c.bullet_ids for c in cards] == [("p0.s0.b0",), ("p0.s0.b1", "p0.s0.b2")]
+    assert [c.told_on for c in cards] == [(), ()]
+
+
+def test_a_bullet_told_days_later_has_its_day_on_the_card() -> None:
+    earlier = _brief(0).bullet.model_copy(update={"happens_on": DAY - dt.timedelta(days=2)})
+    deck = Deck(TurnLengths.BEAM, Category.GENERAL, "k")
+    (card,) = draw_cards([BulletBrief(bullet=earlier), _brief(1)], 1, deck)
+    assert [(t.bullet_id, t.day, t.said) for t in card.told_on] == [("p0.s0.b0", dt.date(2024, 3, 4), "last Monday")]
+
+
+def test_no_card_speaks_of_an_answer_that_nobody_has_read_but_of_planned_advice() -> None:
+    advice = Advice(
+        advice_id="p0.s0.a0",
+        kind=AdviceKind.STEPS,
+        bullet_id="p0.s0.b9",
+        narrative="n",
+        topic="the roof",
+        attribute="steps",
+        text="1. look",
+        items=("look",),
+    )
+    decks = [
+        Deck(TurnLengths.BEAM, Category.GENERAL, f"c{i}", advised) for i in range(400) for advised in ((), (advice,))
+    ]
+    cards = [draw_cards([_brief(0)], 1, deck)[0] for deck in decks]
+    assert {c.callback for c in cards[::2]} == {""}
+    assert {c.callback for c in cards[1::2]} == {"", "the steps for the roof"}
+    assert "reaction" not in set(Opening)
+
+
+def test_messages_worded_in_the_dialogue_take_up_the_answer_at_the_measured_rate() -> None:
+    drawn = [draw_take_up(f"t{i}", same_day=False) for i in range(4_000)]
+    # Four standard errors of a share of 27 %, of 4,000 draws: 0.028.
+    assert abs(sum(bool(t) for t in drawn) / 4_000 - sum(TAKE_UPS.values()) / 100) < 0.028
+    assert set(drawn) == set(TakeUp)
+    assert TakeUp.OUTCOME not in {draw_take_up(f"t{i}", same_day=True) for i in range(400)}
 
 
 def test_days_of_a_card_read_as_the_plan_writes_them() -> None:

@@ -17,7 +17,8 @@ from longbeam.errors import MemorySystemError
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.product import AnsweringProduct, Memory, ProductMemory, ProductSettings, memory_of
 from longbeam.memory.registry import find_system, settings_of
-from longbeam.schemas.evaluation import Exchange, PreparationUsage
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.evaluation import Exchange, PreparationUsage, Question
 from tests.memory.test_systems import asked, messages, tools
 
 
@@ -103,7 +104,7 @@ class Flaky(Agent):
     async def add(self, exchange: Exchange, timestamp: dt.datetime) -> None:
         """Store, then fail."""
         await super().add(exchange, timestamp)
-        if len(self.heard) == 3 and self.failures:
+        if len(self.heard) >= 3 and self.failures:
             self.failures -= 1
             raise ConnectionResetError("gone")
 
@@ -116,6 +117,32 @@ async def test_a_failed_add_stores_nothing_twice() -> None:
     system = await told(Flaky)
     passages = await system.retrieve(asked("?"), k=9)
     assert [p.text for p in passages] == [m.content for m in messages()[::2]]
+
+
+class Diarist(Flaky):
+    """Acts on each message of the user before it knows the reply, and keeps what it was asked."""
+
+    async def act(self, message: Message, timestamp: dt.datetime) -> str:
+        """Write the message down."""
+        self.heard.append(f"{timestamp:%d %b}: {message.content[:8]}")
+        return "Noted."
+
+    async def asked(self, question: Question) -> None:
+        """Write the question down."""
+        self.heard.append(f"asked: {question.text}")
+
+
+async def test_an_agent_acts_during_the_conversation_and_once_only_where_a_step_is_repeated() -> None:
+    first, second, *_ = exchanges_of(messages())
+    system = memory_of(Diarist, ProductSettings(), tools())
+    await system.add(first)  # the third thing heard is lost with the connection, and all is told again
+    await system.asked(asked("What does the kiln cost?"))
+    await system.add(second)
+    found = await system.retrieve(asked("?"), k=9)
+    assert [p.text for p in found] == [
+        "06 Mar: The kiln", first.messages[0].content, "asked: What does the kiln cost?",
+        "07 Mar: Gunnar w", second.messages[0].content,
+    ]  # fmt: skip
 
 
 class Broken(Agent):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from longbeam.memory.base import ExchangeMemory
+import datetime as dt
+
+from longbeam.memory.base import ExchangeMemory, Tools
 from longbeam.memory.context import ContextBuilder
+from longbeam.memory.product import ProductSettings
 from longbeam.memory.registry import Registered
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Question
+from longbeam.schemas.evaluation import Context, Exchange, Question
 
 
 class NoSettings(Record):
@@ -25,3 +28,20 @@ class LastWord(ExchangeMemory[NoSettings]):
 
 LAST_WORD = Registered(NoSettings, LastWord, "the last exchange, nothing else")
 NOTHING = object()
+
+
+class Drawer:
+    """Keeps each user message in a file of its folder, and finds the newest."""
+
+    def __init__(self, settings: ProductSettings, tools: Tools) -> None:
+        assert tools.folder is not None
+        self.folder = tools.folder
+        assert list(self.folder.iterdir()) == []
+
+    def add(self, exchange: Exchange, timestamp: dt.datetime) -> None:
+        """Write a file."""
+        (self.folder / f"{exchange.position:06}").write_text(exchange.messages[0].content, encoding="utf-8")
+
+    def search(self, query: str, k: int) -> list[str]:
+        """Return the newest messages."""
+        return [path.read_text(encoding="utf-8") for path in sorted(self.folder.iterdir(), reverse=True)[:k]]

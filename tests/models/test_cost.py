@@ -6,9 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from longbeam.errors import RunStopped, SpecError
-from longbeam.models.base import ModelCall
+from longbeam.models.base import ModelCall, Sampling
 from longbeam.models.cost import CostMeter, cost_of, cost_usd, price_of, unpriced_models
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.declarations import default_registry
@@ -20,16 +22,22 @@ PRICE = {"input": 0.4, "cached": 0.1, "output": 1.6}
 
 
 class Fixed:
-    """Answers everything with the same counts."""
+    """Answers everything with the same counts, or those of its list in turn."""
 
-    def __init__(self, delay_s: float = 0.0) -> None:
+    def __init__(self, *counts: tuple[int, int]) -> None:
         self.asked = 0
-        self._delay_s = delay_s
+        self.most_at_once = 0
+        self._at_once = 0
+        self._counts = counts
 
     async def complete(self, call: ModelCall) -> ModelReply:
+        prompt, output = self._counts[self.asked % len(self._counts)] if self._counts else (1_000, 100)
         self.asked += 1
-        await asyncio.sleep(self._delay_s)
-        return ModelReply(text="ok", prompt_tokens=1_000, cached_tokens=600, output_tokens=100, reasoning_tokens=40)
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        await asyncio.sleep(0)
+        self._at_once -= 1
+        return ModelReply(text="ok", prompt_tokens=prompt, cached_tokens=prompt * 6 // 10, output_tokens=output)
 
 
 def _spec(cap: float | None = None, price: dict[str, float] | None = PRICE, **endpoint: Any) -> BenchmarkSpec:
@@ -38,14 +46,15 @@ def _spec(cap: float | None = None, price: dict[str, float] | None = PRICE, **en
     return BenchmarkSpec.model_validate({**fields, "limits": {"max_cost_usd": cap} if cap else {}})
 
 
-def _call(n: int = 0) -> ModelCall:
+def _call(n: int = 0, size: int = 10_000, max_tokens: int | None = 200) -> ModelCall:
     return ModelCall(
         prompt=default_registry()["question_detector"],
-        inputs=QuestionDetectorInputs(reply="Which day?"),
+        inputs=QuestionDetectorInputs(reply="x" * size),
         role=Role.DETECTOR,
         model="openai:m",
         benchmark_seed=0,
         unit_key=f"c000/dialogue/p0.s0/t{n}",
+        sampling=Sampling(max_tokens=max_tokens),
     )
 
 
@@ -76,29 +85,61 @@ async def test_meter_adds_what_the_journals_held_to_what_it_counts() -> None:
     await meter.complete(_call(1))
     assert meter.spent_usd == pytest.approx(10_000 * 0.4e-6 + 2 * ONE_CALL)
     detector, planner = meter.usage()
-    assert (detector.calls, detector.prompt_tokens, detector.reasoning_tokens) == (2, 2_000, 80)
+    assert (detector.calls, detector.prompt_tokens, detector.output_tokens) == (2, 2_000, 200)
     assert planner == before
 
 
-async def test_cap_is_not_passed_however_many_calls_are_in_flight() -> None:
-    cap = 10.5 * ONE_CALL
-    inner = Fixed(delay_s=0.001)
-    meter = CostMeter(inner, _spec(cap))
-    await meter.complete(_call())  # so that the cost of a call is known
+async def test_calls_wait_where_those_in_flight_may_spend_the_rest() -> None:
+    inner = Fixed()
+    meter = CostMeter(inner, _spec(20.5 * ONE_CALL))
     results = await asyncio.gather(*(meter.complete(_call(n)) for n in range(50)), return_exceptions=True)
+    # A call may be more than 10,000 bytes, so at most 10,000 tokens and 200 of a reply: 0.00432 of 0.00779 dollars.
+    # After the first, it is at most 1.5 times as dense: 600 and 320 millionths, 2.4 times its cost.
+    assert inner.asked in (18, 19)
+    assert 1 < inner.most_at_once < 10
+    assert meter.spent_usd == pytest.approx(inner.asked * ONE_CALL)
     stops = [r for r in results if isinstance(r, RunStopped)]
-    assert (inner.asked, len(stops)) == (10, 41)
-    assert meter.spent_usd == pytest.approx(10 * ONE_CALL)
-    assert str(stops[0]).startswith("limits.max_cost_usd = 0.00399 is reached: $0.0004 is spent, $0.0034 may go to")
+    assert len(stops) == 50 - inner.asked
+    assert str(stops[0]).startswith("limits.max_cost_usd = 0.00779 is reached: $0.00")
     assert "--max-cost" in str(stops[0])
 
 
-async def test_money_is_set_aside_for_a_prompt_that_was_never_asked() -> None:
-    # 2,000 tokens of output at $1.60 a million are $0.0032
+@given(
+    counts=st.lists(st.tuples(st.integers(1_500, 2_200), st.integers(0, 200)), min_size=1, max_size=8),
+    cap=st.floats(0.0001, 0.05),
+)
+def test_a_dearer_call_does_not_pass_the_cap(counts: list[tuple[int, int]], cap: float) -> None:
+    # 2,200 is less than 1.5 * 1,500: no prompt is denser than the bound allows.
+    inner = Fixed(*counts)
+
+    async def run() -> float:
+        meter = CostMeter(inner, _spec(cap))
+        await asyncio.gather(*(meter.complete(_call(n)) for n in range(60)), return_exceptions=True)
+        return meter.spent_usd
+
+    assert asyncio.run(run()) <= cap
+
+
+@pytest.mark.parametrize(("max_tokens", "cap"), [(None, 0.003), (2_000, 0.003), (200, 0.004)])
+async def test_money_is_set_aside_before_a_first_call(max_tokens: int | None, cap: float) -> None:
+    # 2,000 tokens of a reply at $1.60 a million are $0.0032; 10,000 bytes of a prompt are at most $0.004
     inner = Fixed()
-    with pytest.raises(RunStopped):
-        await CostMeter(inner, _spec(0.003)).complete(_call())
+    with pytest.raises(RunStopped, match="may cost"):
+        await CostMeter(inner, _spec(cap)).complete(_call(max_tokens=max_tokens))
     assert inner.asked == 0
+
+
+async def test_a_thinking_model_is_given_room_for_twice_its_longest_thought() -> None:
+    class Thinking(Fixed):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            return (await super().complete(call)).model_copy(update={"reasoning_tokens": 50})
+
+    inner = Thinking()
+    meter = CostMeter(inner, _spec(0.0065))
+    for n in range(20):
+        await asyncio.gather(meter.complete(_call(n)), return_exceptions=True)
+    # 1.5 * 1,000 tokens at $0.4 and 200 + 2 * 50 at $1.6 a million are $0.00108: 0.0065 has room for it after 14 calls
+    assert inner.asked == 15
 
 
 def test_cap_without_a_price_is_refused() -> None:

@@ -84,5 +84,5 @@ def test_load_tokenizer_refuses_an_unknown_name_and_says_what_is_allowed(name: s
 
 
 def test_importing_tokens_does_not_load_the_vocabularies() -> None:
-    code = "import sys, longbeam.models.tokens; sys.exit('rs_bpe' in sys.modules)"
+    code = "import sys, longbeam.models.tokens; sys.exit('toktok' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -118,3 +118,11 @@ def test_values_do_not_swallow_what_stands_before_them() -> None:
     (found,) = understand([text]).statements
     assert (found.how, found.subject) == (How.TOLD, "the swap with another writer")
     assert dict(found.values) == {"number of comments": "36 comments", "main complaint": "the missing figures"}
+
+
+def test_a_step_with_a_comma_is_read_to_the_end_of_its_line() -> None:
+    steps = ("run the tests", "release small changes", "ask a colleague", "note version, date and one sentence on it")
+    listed = "\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1))
+    context = f"assistant: All right.\n\nMy plan for the nightly job has four steps:\n{listed}\n\nMore tomorrow."
+    told = asked("Which four steps did you give me for the nightly job, and in which order?", context)
+    assert told == "\n".join(f"{i}) {step}" for i, step in enumerate(steps, 1))

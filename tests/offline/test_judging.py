@@ -27,6 +27,14 @@ SAMBAR = "Take lemon juice. It sours a sambar as strongly as tamarind, but it gi
         ("Who sells nigella?", "Gives a question to put to the seller that shows what the seller knows",
          'Ask who sells it: "What should the seeds smell of?"'),
         ("What can I sour a sambar with?", "States in what respect the substitute falls short of tamarind", SAMBAR),
+        ("What will a bank want?", "Says for each named paper how many working days to allow",
+         "A bank wants proof of identity (1 working day) and pay statements (3 to 5 working days)."),
+        ("What have I told you of a contact?", 'Mentions that the user said "I\'ve never mentioned a contact person."',
+         'You said "I\'ve never mentioned a contact person." and named Dr Lindholm.'),
+        ("Will our money do?", "Puts the worst case in the answer before the likely case",
+         "At worst the repairs take our money. More likely it holds."),
+        ("What do the words mean?", "Closes the answer with one question worded for the solicitor",
+         "The words mean that charges stay. \"Which of them are registered today?\""),
     ],
 )  # fmt: skip
 def test_a_right_answer_in_other_words_meets_a_plain_nugget(question: str, nugget: str, answer: str) -> None:
@@ -45,6 +53,14 @@ def test_a_right_answer_in_other_words_meets_a_plain_nugget(question: str, nugge
         ("Who sells nigella?", "Gives a question to put to the seller", "Who sells nigella?"),
         ("What can I sour a sambar with?", "States in what respect the substitute falls short of tamarind",
          "You told me: it was the second one, but you were glad."),
+        ("What will a bank want?", "Says for each named paper how many working days to allow",
+         "A bank wants proof of identity (1 working day) and pay statements."),
+        ("What did Kendra think?", "States that the conversation has no information about what Kendra thought",
+         'You said "I\'ve never mentioned a contact person for it", and you named one. Which is right?'),
+        ("Which failures did I give you?", "Asks the user which of the two statements is correct",
+         "Which failures did I give you?"),
+        ("Will our money do?", "Puts the worst case in the answer before the likely case",
+         "Our money will likely do; at worst the repairs take it."),
     ],
 )  # fmt: skip
 def test_a_wrong_answer_does_not(question: str, nugget: str, answer: str) -> None:

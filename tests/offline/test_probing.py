@@ -110,6 +110,7 @@ def test_conditions_become_questions(condition: str, question: str) -> None:
 
 def test_voices() -> None:
     assert to_you("the price of my kitchen, which I like") == "the price of your kitchen, which you like"
+    assert to_you("when I tell you about my failure") == "when you tell me about your failure"
     assert of_user("the price of our kitchen") == "the price of the user's kitchen"
 
 

@@ -194,6 +194,20 @@ def test_second_follow_up_is_of_another_kind() -> None:
     assert kinds[0] != kinds[1]
 
 
+def test_follow_ups_of_a_stage_on_one_thing_all_differ() -> None:
+    inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=())
+    turns = [(turn, ordinal) for turn in range(150) for ordinal in (0, 1)]  # more than a stage of 1M tokens has
+    asked = [
+        user_follow_up(
+            inputs,
+            TurnState(turn_id=f"p1.s0.t{turn}", today=TODAY, bullets=(_brief(),), ordinal=ordinal),
+            random.Random(1),
+        )
+        for turn, ordinal in turns
+    ]
+    assert len(set(asked)) == len(turns)
+
+
 def test_follow_up_that_was_asked_before_is_put_otherwise() -> None:
     state = TurnState(turn_id="p2.s0.t90", today=TODAY, bullets=(_brief(),), ordinal=0)
     first = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=())

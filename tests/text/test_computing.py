@@ -19,6 +19,8 @@ def test_recompute() -> None:
     assert recompute("sum", [money(0.1), money(0.2), money(1)]) == money(1.3)
     assert recompute("difference", [number(250, "users"), number(400, "users")]) == number(150, "users")
     assert recompute("count", [name("Ann"), name("Bo"), name("ann")]) == number(2)
+    assert recompute("difference", [number(3, "points"), number(2, "points")]).text == "1 point"
+    assert recompute("sum", [number(1, "point"), number(3, "points")]).number == 4
     # 200 to 250 is a quarter more.
     assert recompute("ratio_change", [money(200), money(250)]).text == "25%"
 

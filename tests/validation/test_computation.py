@@ -35,3 +35,16 @@ def test_the_sum_of_what_the_messages_say_is_right_although_the_ledger_misreads(
     found = {f.check for f in check_conversation(_with_misread_price(good_conversation()))}
     assert "computation.wrong_result" not in found
     assert "computation.ledger_disagrees" in found
+
+
+def test_numbers_of_what_has_two_words_are_added_up() -> None:
+    def found(total: str) -> set[str]:
+        values = {"computed_from": ("18 place settings", "11 place settings"), "computed_value": total}
+        wrong = both(
+            details("multi_session_reasoning", **values),
+            on_probe("multi_session_reasoning", gold_answer=f"{total} in all, 18 and 11."),
+        )
+        return {f.check for f in check_conversation(wrong(good_conversation()))}
+
+    assert not found("29 place settings") & {"computation.not_computable", "computation.wrong_result"}
+    assert "computation.wrong_result" in found("31 place settings")

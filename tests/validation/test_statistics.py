@@ -187,6 +187,11 @@ def test_published_repetition_is_complete() -> None:
     assert set(published.pooled) < set(REPETITION_MEASURES)
 
 
+def test_text_fits_eighty_columns() -> None:
+    text = render_text(benchmark_statistics([tiny_conversation()]))
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
 def test_text_shows_repetition_beside_beams() -> None:
     said = [message(i, f"p0.s0.t{i}.n0", "reply", f"Day {i} is free for you.", 5) for i in range(4)]
     text = render_text(benchmark_statistics([TinyConversation(tiny_conversation().head, said, ())]))

@@ -1,8 +1,8 @@
 """Abstention: questions that sound as if the conversation answered them, although nothing in it does.
 
 Here the model words the question first, and code proves it afterwards: no message of the whole conversation, the
-assistant's included, may hold all search terms of the question, or all words of what is missing. The model gives the
-level of each question: how close it comes to something that was said.
+assistant's included, may hold all search terms of the question close together, or all words of what is missing. The
+model gives the level of each question: how close it comes to something that was said.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def problem_of(material: ProbeMaterial, bullets: dict[str, Bullet], draft: Abste
     if strange := [t for t in terms if coverage(t, f"{draft.question} {draft.missing}") < 1]:
         return f"{name}: search term {strange[0]!r} has words that stand neither in the question nor in `missing`"
     for searched in (terms, [draft.missing]):
-        found = next(material.search([word for text in searched for word in sorted(words_of(text))]), None)
+        words = [word for text in searched for word in sorted(words_of(text))]
+        found = next(material.search.close_together(words), None)
         if found is not None:
             return f"{name}: message {found} holds all of {', '.join(searched)}, so it may answer it"
     return None

@@ -30,6 +30,8 @@ T = TypeVar("T")
 G = TypeVar("G")
 ADVICE_POOL = 8
 """Most candidates of one ability that need a message of the assistant's, besides the others."""
+KIND_POOL = 4
+"""Most candidates of each kind of question (`QuestionKind`), besides the others."""
 POOL = 24
 """Most candidates of one ability that are offered to the model; about twice as many as are worded."""
 
@@ -68,11 +70,15 @@ class ProbeCandidate(Record):
     condition: str = ""
     requirement: str = ""
     items: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    """What is known of the user, where a request is to be written that anybody could make."""
     details: ProbeDetails = Field(default_factory=ProbeDetails)
     question: str = ""
     """The worded question, where the model words and chooses in one call (abstention); else empty."""
     gold_answer: str = ""
     """The answer to that question, in languages other than English; in English code writes it."""
+    nugget: str = ""
+    """The one point of a candidate that code has worded whole (question, gold answer, point); else empty."""
     rank: int = 0
     """Place in the model's choice, from 0, the best."""
 
@@ -143,6 +149,8 @@ class Sketch(NamedTuple):
     bullet_ids: tuple[str, ...]
     positions: tuple[int, ...]
     fields: Mapping[str, Any]  # Any: further fields of ProbeCandidate, validated there
+    is_proved: Callable[[], bool] = lambda: True
+    """Searches the conversation for what would make the answer wrong; asked only where the candidate is to be taken."""
 
     @classmethod
     def of(
@@ -190,6 +198,11 @@ class Sketch(NamedTuple):
     def subjects(self) -> tuple[str, ...]:
         """Ids of the facts and bullets that the candidate is about."""
         return (*self.evidence.fact_ids, *self.bullet_ids)
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """What the answer is made of, and what only describes the thing: two such candidates ask the same."""
+        return frozenset(f"{part}/{s.fact_id or s.bullet_id}" for s, part in self.evidence.said)
 
     @property
     def plans(self) -> set[int]:
@@ -275,16 +288,20 @@ def thin_out(
     `sketch` makes a candidate of a group of evidence, or None. It must be cheap and pure: a long conversation has
     groups by the ten thousand, so sketches are dropped and made again when they are needed.
 
-    The choice is greedy and deterministic. Candidates that need all their messages come first; then those that cite
+    The choice is greedy and deterministic. One set of facts makes one candidate: who finds the values for their sum
+    has found them for their difference. Candidates that need all their messages come first; then those that cite
     nothing in the last tenth; then, in a conversation of many plans, those whose evidence spans a fifth of it; of
     equally good ones, the earlier. Left out are candidates whose subject cannot be named without an answer ("the
-    version 2 rollout" has version 2); this is checked only for those that are about to be taken, because it is slow.
+    version 2 rollout" has version 2), and those that a search of the conversation refutes; these are checked only for
+    those that are about to be taken, because it is slow.
     """
     pool = _Pool(groups, sketch, total_messages)
     taken: list[ProbeCandidate] = []
+    known: set[frozenset[str]] = set()
     while len(taken) < limit and (best := pool.take_best()) is not None:
-        if not best.gives_itself_away():
+        if best.asked not in known and not best.gives_itself_away() and best.is_proved():
             pool.count(best)
+            known.add(best.asked)
             taken.append(best.candidate(first + len(taken)))
     return taken
 
@@ -292,6 +309,11 @@ def thin_out(
 def with_advice(own: list[ProbeCandidate], sketches: Iterable[Sketch], total_messages: int) -> list[ProbeCandidate]:
     """Return an ability's candidates on what the user said, and behind them those on what the assistant brought in."""
     return [*own, *thin_out(list(sketches), _itself, total_messages, ADVICE_POOL, len(own))]
+
+
+def with_kind(before: list[ProbeCandidate], sketches: Iterable[Sketch], total_messages: int) -> list[ProbeCandidate]:
+    """Return an ability's candidates, and behind them those of a kind of question."""
+    return [*before, *thin_out(list(sketches), _itself, total_messages, KIND_POOL, len(before))]
 
 
 def _itself(sketch: Sketch) -> Sketch:

@@ -19,7 +19,15 @@ from longbeam.generators.probes.candidates import (
     difficulty_by_gap,
     thin_out,
 )
-from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_words, run_checks, shown
+from longbeam.generators.probes.checks import (
+    check_coverage,
+    check_form,
+    check_values,
+    check_words,
+    english_only,
+    run_checks,
+    shown,
+)
 from longbeam.generators.probes.evidence import Quote, find_words, restates
 from longbeam.generators.probes.histories import Conflict
 from longbeam.generators.probes.material import ProbeMaterial
@@ -27,6 +35,7 @@ from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Fact, Value
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH
+from longbeam.text.echoes import echoed_denial
 
 ABILITY = CONTRADICTION_RESOLUTION.name
 GIVEAWAYS = ("contradict", "contradiction", "contradictory", "contradicting", "conflict", "conflicting", "inconsistent")
@@ -35,8 +44,9 @@ _ASKS = re.compile(r"\bwhich\b|clarif|\bask", re.IGNORECASE)
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
-    """Return one candidate per contradiction whose two sides are said far enough apart."""
-    return thin_out(material.histories.conflicts(), partial(_sketch, material), material.total_messages)
+    """Return one candidate per contradiction whose sides are far enough apart, and that nothing else decides."""
+    open_ones = (conflict for conflict in material.histories.conflicts() if not conflict.is_decided)
+    return thin_out(open_ones, partial(_sketch, material), material.total_messages)
 
 
 def _sketch(material: ProbeMaterial, conflict: Conflict) -> Sketch | None:
@@ -90,9 +100,17 @@ def check_sides(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return None
 
 
+@english_only
+def check_echo(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """The question does not repeat a denial: a search for its words must not find it."""
+    found = (echoed_denial(reply.question, excerpt.quote) for excerpt in candidate.excerpts)
+    clause = next(filter(None, found), "")
+    return f"the question repeats the denial {shown(clause)}; ask for the matter in other words" if clause else None
+
+
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
-    checks = (check_form, check_coverage, check_sides, check_values, check_words(GIVEAWAYS))
+    checks = (check_form, check_coverage, check_sides, check_echo, check_values, check_words(GIVEAWAYS))
     return run_checks(candidate, reply, checks)
 
 

@@ -1,9 +1,10 @@
 """Event ordering: in which order topics were first brought up.
 
 The order is that of *mention*, not of the days on which things happened. A question names only what was said: a thing
-or a person, after which it asks for those that came up next for the first time; an attribute that several things have;
-or a thing whose details were told one after the other. The evidence of an item is the message that mentions it first.
-Of many items the first five, seven or ten are asked for. The level depends on the number of items.
+or a person, after which it asks for those that came up next for the first time; or an attribute that several things
+have. The evidence of an item is the message that mentions it first, under the name that the question wants; a search
+of the whole conversation finds earlier mentions and further items. Of many items the first five, seven or ten are asked
+for. The level depends on the number of items.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from longbeam.abilities.beam import EVENT_ORDERING
@@ -26,13 +28,15 @@ from longbeam.generators.probes.candidates import (
     with_advice,
 )
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks, shown
-from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
+from longbeam.generators.probes.evidence import Quote, coverage, find_words, words_of
 from longbeam.generators.probes.given_advice import GivenList
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.plans import AdviceKind, BulletKind
+from longbeam.schemas.plans import AdviceKind, BulletKind, ValueKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH
+from longbeam.text.extraction import values_in
+from longbeam.text.sentences import sentences
 
 ABILITY = EVENT_ORDERING.name
 MIN_ITEMS, MAX_ITEMS = 3, 10
@@ -40,8 +44,6 @@ NAMED = 0.5
 """Share of a topic's words that the words of its first message must have."""
 LENGTHS_AFTER = (4, 5, 7, 10)
 """Numbers of items that are asked for after a thing."""
-TOLD_TOGETHER = 3
-"""Most details of one message that make one item; a longer name is no item that anybody would list."""
 END = 2**62
 """A position behind every message."""
 _WORDS_OF_THE_QUESTION = frozenset(
@@ -69,52 +71,37 @@ class Series(NamedTuple):
     items: Sequence[Item]
     variety: str
     """`all` of the theme, its `first`, or those that came up `next`."""
+    attribute: str = ""
+    """What was told of each item; empty where it only came up."""
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per theme, or thing that others come after, and length."""
-    found = [series for theme, items in _attributes(material).items() for series in _of_theme(theme, items)]
+    found = [series for attribute, items in _attributes(material).items() for series in _of_attribute(attribute, items)]
     found += _after_each(*_first_mentions(material))
-    found += _details(material)
-    own = thin_out(found, _sketch, material.total_messages)
+    own = thin_out(found, partial(_sketch, material), material.total_messages)
     plans = (_steps(given) for given in material.advice.lists_of(AdviceKind.STEPS))
     return with_advice(own, plans, material.total_messages)
 
 
 def _attributes(material: ProbeMaterial) -> dict[str, list[Item]]:
-    """Return the things that have an attribute, by attribute, in the order of mention; complete lists only."""
+    """Return the things that have an attribute, by attribute, in the order of mention; complete lists only.
+
+    A list with a thing that its message does not name is left out: nobody could ask for it under that name.
+    """
     themes: dict[str, list[Item]] = {}
+    unnamed = set(material.stated.unsaid)
     for said in material.stated.first:
-        if said.attribute not in material.stated.unsaid:
-            # Wherever the attribute is stated again, the thing is known without its first message.
-            again = None if said.is_stated_once else said.position + 1
-            theme = f"the {said.attribute} of different things"
-            themes.setdefault(theme, []).append(Item(said.subject, said, again))
-    return {t: _distinct(sorted(items, key=lambda i: i.said.position)) for t, items in themes.items()}
-
-
-def _details(material: ProbeMaterial) -> Iterator[Series]:
-    """Yield the details of each thing whose facts were all told in recognizable words; those of one message are one."""
-    told: dict[str, dict[int, list[FactQuote]]] = {}
-    doubtful = set[str]()
-    for said in material.stated.first:
-        told.setdefault(said.subject, {}).setdefault(said.position, []).append(said)
-        if said.attribute in material.stated.unsaid:
-            doubtful.add(said.subject)
-    for subject, by_position in told.items():
-        items = [_detail(facts) for _, facts in sorted(by_position.items())]
-        if not subject or subject in doubtful or any(len(facts) > TOLD_TOGETHER for facts in by_position.values()):
-            continue
-        for length in dict.fromkeys((len(items), 7, 5)):
-            if MIN_ITEMS <= length <= min(MAX_ITEMS, len(items)) and _are_free(items[:length]):
-                variety = "all" if length == len(items) else "first"
-                yield Series(f"details of {neutral(subject)}", items[:length], variety)
-
-
-def _detail(facts: Sequence[FactQuote]) -> Item:
-    again = None if all(f.is_stated_once for f in facts) else facts[0].position + 1
-    names = [f.attribute for f in facts]
-    return Item(" and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names), facts[0], again)
+        # Wherever the attribute is stated again, the thing is known without its first message.
+        again = None if said.is_stated_once else said.position + 1
+        themes.setdefault(said.attribute, []).append(Item(said.subject, said, again))
+        if coverage(said.subject, said.quote) < NAMED:
+            unnamed.add(said.attribute)
+    return {
+        attribute: _distinct(sorted(items, key=lambda i: i.said.position))
+        for attribute, items in themes.items()
+        if attribute not in unnamed
+    }
 
 
 def _first_mentions(material: ProbeMaterial) -> tuple[list[Item], list[int]]:
@@ -176,8 +163,8 @@ def _are_free(items: Sequence[Item]) -> bool:
     return not any(neutral(item.topic).casefold() in _WORDS_OF_THE_QUESTION for item in items)
 
 
-def _of_theme(theme: str, items: Sequence[Item]) -> Iterator[Series]:
-    """Yield all items of a theme, and its first few where there are more."""
+def _of_attribute(attribute: str, items: Sequence[Item]) -> Iterator[Series]:
+    """Yield all things of which an attribute was told, and the first few where there are more."""
     for length in dict.fromkeys((len(items), MAX_ITEMS, 7, 5)):
         if not MIN_ITEMS <= length <= min(MAX_ITEMS, len(items)):
             continue
@@ -185,11 +172,42 @@ def _of_theme(theme: str, items: Sequence[Item]) -> Iterator[Series]:
         places = [item.said.position for item in items[: length + 1]]
         if not _are_free(chosen) or len(set(places)) < len(places) or sessions_of(i.said for i in chosen) < 2:
             continue
-        yield Series(theme, chosen, "all" if length == len(items) else "first")
+        variety = "all" if length == len(items) else "first"
+        yield Series(f"the {attribute} of different things", chosen, variety, attribute)
 
 
-def _sketch(series: Series) -> Sketch:
-    theme, items, variety = series
+def _is_proved(material: ProbeMaterial, series: Series) -> bool:
+    """Return whether the user brings no item up earlier, and tells the attribute of nothing else in between.
+
+    The ledger knows what was planned; a message may name several things at once, or things that nobody planned.
+    """
+    if not series.attribute:
+        return not any(_is_named_before(material, item) for item in series.items)
+    end = material.total_messages if series.variety == "all" else series.items[-1].said.position
+    told = (message for _, message in material.search.by_user(sorted(words_of(series.attribute)), end))
+    kind = series.items[0].said.value.kind if series.items[0].said.value is not None else None
+    things = [item.topic for item in series.items]
+    return not any(_tells_of_another(message.content, series.attribute, kind, things) for message in told)
+
+
+def _is_named_before(material: ProbeMaterial, item: Item) -> bool:
+    words = sorted(words_of(item.topic))
+    return any(
+        any(coverage(item.topic, message.content[a:b]) == 1 for a, b in sentences(message.content))
+        for _, message in material.search.by_user(words, item.said.position)
+    )
+
+
+def _tells_of_another(text: str, attribute: str, kind: ValueKind | None, things: Sequence[str]) -> bool:
+    """Return whether a message gives the attribute of something, and names none of the things."""
+    if any(coverage(thing, text) >= NAMED for thing in things):
+        return False
+    said = (text[a:b] for a, b in sentences(text))
+    return any(coverage(attribute, s) == 1 and any(v.kind is kind for v in values_in(s)) for s in said)
+
+
+def _sketch(material: ProbeMaterial, series: Series) -> Sketch:
+    theme, items, variety, _ = series
     names = tuple(neutral(item.topic) for item in items)
     following = [*(item.said.position for item in items[1:]), END]
     return Sketch.of(
@@ -203,7 +221,7 @@ def _sketch(series: Series) -> Sketch:
         summary=f"{variety} {len(items)}, {theme}: {', then '.join(names)}",
         items=names,
         details=ProbeDetails(variety=variety, items=names),
-    )
+    )._replace(is_proved=partial(_is_proved, material, series))
 
 
 def _steps(given: GivenList) -> Sketch:

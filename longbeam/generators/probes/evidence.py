@@ -22,6 +22,7 @@ from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Bullet, Value
 from longbeam.schemas.probes import EvidencePart
 from longbeam.text.matching import quote_for, says
+from longbeam.text.plans import is_planned
 from longbeam.text.sentences import sentences
 from longbeam.text.values import date_value
 
@@ -68,6 +69,8 @@ class Quote:
     subject: str = ""
     attribute: str = ""
     value: Value | None = None
+    past: tuple[Value, ...] = ()
+    """Superseded values of the fact, oldest first."""
 
     def excerpt(self, ordinal: int, part: str = EvidencePart.SUPPORT, group: int | None = None) -> Excerpt:
         """Return the quote as the prompt shows it."""
@@ -82,6 +85,8 @@ class Quote:
             subject=self.subject,
             attribute=self.attribute,
             value=self.value,
+            past=tuple(value.text for value in self.past),
+            is_plan=is_planned(self.quote),
         )
 
 
@@ -90,8 +95,6 @@ class FactQuote(Quote):
     """Words of a message that give a fact a value; what the assistant brings in has no `fact_id`."""
 
     value: Value
-    past: tuple[Value, ...] = ()
-    """Superseded values of the fact, oldest first."""
     is_stated_once: bool = True
     """Whether only this bullet gives the value, so that its message cannot be spared."""
 
@@ -162,7 +165,7 @@ def find_value(voices: Voices, life: Life, step: Step, role: MessageRole = Messa
     """Return the quote in which a message of this role that voices the step's bullet says its value, or None."""
     fact = life.fact
     for position, message in _voicing(voices, step.bullet, role):
-        quote = quote_for(message.content, [step.value], message.sent_at.date())
+        quote = _telling(message, step.value, fact.subject)
         if quote is not None:
             return FactQuote(
                 **_of(step.bullet, position, message),
@@ -175,6 +178,14 @@ def find_value(voices: Voices, life: Life, step: Step, role: MessageRole = Messa
                 is_stated_once=not life.is_stated_again(step.bullet.bullet_id),
             )
     return None
+
+
+def _telling(message: Message, value: Value, subject: str) -> str | None:
+    """Return the words that tell a value: a statement, at best one that names the subject, before a question."""
+    content, today = message.content, message.sent_at.date()
+    told = [s for a, b in sentences(content) if not (s := content[a:b].strip()).endswith("?") and says(s, value, today)]
+    named = (s for s in told if coverage(subject, s) >= 0.5)
+    return next(named, told[0] if told else quote_for(content, [value], today))
 
 
 def _with_subject(content: str, quote: str, subject: str) -> str:

@@ -64,6 +64,8 @@ class Conflict(NamedTuple):
     """The first fact to which both give a value, and not the same; None if there is none."""
     values: tuple[Value, ...]
     """Values of the statement and of the denial; empty where `fact` is None."""
+    is_decided: bool = False
+    """Whether another bullet says one of the two again, or what holds in the end: then no question is left open."""
 
 
 @dataclass
@@ -153,15 +155,22 @@ class Histories:
         """Yield each contradiction with the bullet that it contradicts, in the order of the story."""
         contested = {b.bullet_id: b for b in self.bullets() if b.bullet_id in self.contested_bullets}
         touched: dict[str, list[tuple[Fact, Value | None]]] = {bullet_id: [] for bullet_id in contested}
+        told: dict[str, tuple[Made, ...]] = {}
         for life in self.lives():
             for bullet, assertion in life.made:
                 if bullet.bullet_id in contested:
                     touched[bullet.bullet_id].append((life.fact, assertion.value))
+                    told[life.fact.fact_id] = life.made
         for denial in contested.values():
             statement = contested.get(denial.target_bullet_id or "")
             if denial.kind is BulletKind.CONTRADICTION and statement is not None:
                 stated, denied = touched[statement.bullet_id], touched[denial.bullet_id]
-                yield Conflict(statement, denial, tuple(f.fact_id for f, _ in stated), *_at_odds(stated, denied))
+                fact, values = _at_odds(stated, denied)
+                about = [fact.fact_id] if fact is not None else [f.fact_id for f, _ in stated]
+                others = (one for fact_id in about for one in told[fact_id] if one[0] not in (statement, denial))
+                sides = values or [value for _, value in stated if value is not None]
+                is_decided = any(_decides(*one, sides) for one in others)
+                yield Conflict(statement, denial, tuple(f.fact_id for f, _ in stated), fact, values, is_decided)
 
     def standing(self, kind: BulletKind) -> tuple[tuple[Bullet, Bullet | None], ...]:
         """Return the instructions or preferences in force at the end, each with the one that it replaced, if any.
@@ -195,6 +204,13 @@ def _steps(made: Iterable[Made]) -> tuple[Step, ...]:
             return ()
         steps.append(Step(bullet, assertion.value))
     return tuple(steps)
+
+
+def _decides(bullet: Bullet, assertion: Assertion, sides: Iterable[Value]) -> bool:
+    """Return whether another bullet's assertion tells which side of a contradiction holds."""
+    if bullet.kind is BulletKind.CONTRADICTION or assertion.value is None:
+        return False
+    return bullet.kind is BulletKind.UPDATE or any(assertion.value.means_same_as(side) for side in sides)
 
 
 def _at_odds(

@@ -27,6 +27,7 @@ from longbeam.generators.probes.evidence import FactQuote
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
+from longbeam.text.plans import is_planned, is_result
 
 ABILITY = KNOWLEDGE_UPDATE.name
 GIVEAWAYS = (
@@ -44,7 +45,9 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 def _sketch(change: tuple[FactQuote, FactQuote]) -> Sketch | None:
     old, new = change
-    if old.position >= new.position:
+    # What was planned and what came of it are both true; two plans, or two results, are not.
+    is_plan_and_result = is_planned(old.quote) and is_result(new.quote) and not is_planned(new.attribute)
+    if old.position >= new.position or is_plan_and_result:
         return None
     return Sketch.of(
         ABILITY,

@@ -7,7 +7,7 @@ temporary files, because those of a long conversation do not fit in memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,32 +16,47 @@ from longbeam.generators.probes.histories import Histories
 from longbeam.generators.probes.stated_facts import StatedFacts, find_stated_facts
 from longbeam.generators.probes.voices import Voices
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.spec import ENGLISH, OnContradiction
 from longbeam.store.folded import FoldedTexts
+from longbeam.text.closeness import stand_together
 
-Search = Callable[[Sequence[str]], Iterator[str]]
-"""Takes terms, and yields the keys of the messages that may hold them all, in the order of the conversation."""
-
+MOST_KNOWN = 30
+"""Most facts of the user that the writer of a request sees."""
 _WORD = re.compile(r"[^\W_]+")
 
 
 class MessageSearch:
-    """Search for the messages that hold all of some terms.
+    """Search for the messages that hold all words of some terms.
 
-    The words of a term match inside longer words ("opinion" finds "opinionated") and anywhere in the message. So the
-    search finds at least every message that has the terms, and an empty result proves that there is none.
+    A word matches inside longer words ("opinion" finds "opinionated"), so an empty result proves that there is none.
     """
 
     def __init__(self, messages: Sequence[Message], texts: FoldedTexts) -> None:
         self._messages = messages
         self._texts = texts
 
-    def search(self, terms: Sequence[str]) -> Iterator[str]:
-        """Yield the keys of the messages that hold every word of every term; all of them for no words."""
-        words = list(dict.fromkeys(w for term in terms for w in _WORD.findall(term.casefold())))
-        found = (i for i, _ in self._texts.holding(words)) if words else range(len(self._messages))
-        return (self._messages[i].message_key for i in found)
+    def close_together(self, terms: Sequence[str]) -> Iterator[str]:
+        """Yield the keys of the messages that hold all words close enough together to belong to one statement.
+
+        All messages hold no words.
+        """
+        words = _words_of(terms)
+        held = (i for i, text in self._texts.holding(words) if stand_together(text, words))
+        return (self._messages[i].message_key for i in (held if words else range(len(self._messages))))
+
+    def by_user(self, terms: Sequence[str], before: int) -> Iterator[tuple[int, Message]]:
+        """Yield the user's messages with all words, with their ordinals, as far as these are below `before`."""
+        words = _words_of(terms)
+        for ordinal, _ in self._texts.holding(words) if words else ():
+            if ordinal >= before:
+                return
+            if self._messages[ordinal].role is MessageRole.USER:
+                yield ordinal, self._messages[ordinal]
+
+
+def _words_of(terms: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(w for term in terms for w in _WORD.findall(term.casefold())))
 
 
 @dataclass(frozen=True)
@@ -52,7 +67,7 @@ class ProbeMaterial:
     voices: Voices
     total_messages: int
     """Messages of the whole conversation."""
-    search: Search
+    search: MessageSearch
     language: str = ENGLISH
     on_contradiction: OnContradiction = OnContradiction.IGNORE
 
@@ -70,7 +85,7 @@ class ProbeMaterial:
 
         `texts` are the texts of the messages, where the caller has them for a search of its own.
         """
-        search = MessageSearch(messages, texts or FoldedTexts(m.content for m in messages)).search
+        search = MessageSearch(messages, texts or FoldedTexts(m.content for m in messages))
         return cls(head, Voices.of(messages), len(messages), search, language, on_contradiction)
 
     @cached_property
@@ -82,6 +97,19 @@ class ProbeMaterial:
     def stated(self) -> StatedFacts:
         """The facts of all plans, with the messages that state them."""
         return find_stated_facts(self.histories, self.voices)
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """Who the user is, and facts that hold at the end, spread over the conversation."""
+        profile, current = self.head.profile, self.stated.current
+        count = min(len(current), MOST_KNOWN)
+        told = (current[i * len(current) // count] for i in range(count))
+        who = (
+            [f"{profile.first_name}, {profile.age}, {profile.profession}, {profile.city}, {profile.country}"]
+            if profile is not None
+            else []
+        )
+        return (*who, *(f"{said.subject}, {said.attribute}: {said.value.text}" for said in told))
 
     @cached_property
     def advice(self) -> GivenAdvice:

@@ -2,11 +2,12 @@
 
 Sums and differences name the things they are over, so nothing hangs on what else was said, and take values as they
 are after updates; a count is only asked where every fact of the attribute is settled and said, because it must be
-complete. Code computes the result.
+complete. Code computes the result. `side_stories` finds joins, differences, counts and totals over series.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
@@ -22,10 +23,12 @@ from longbeam.generators.probes.candidates import (
     sessions_of,
     thin_out,
     with_advice,
+    with_kind,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
-from longbeam.generators.probes.evidence import FactQuote
+from longbeam.generators.probes.evidence import FactQuote, words_of
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes.side_stories import find_side_questions
 from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
@@ -37,6 +40,18 @@ ADDABLE = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
 COUNTABLE = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.VERSION})
 Asked = tuple[str, Sequence[FactQuote]]
 """A computation, and the facts that it is over."""
+_PER = "hour|day|night|morning|evening|week|weekend|month|year|session|visit|trip|person|head|piece|page|kilo|litre"
+"""Units of rates."""
+_NO_TOTALS = words_of("score rating grade mark points page age share percentage temperature rank speed friendship")
+"""Words of attributes of which nobody forms a total."""
+_SPANS = frozenset({"days", "weeks", "months", "years"})
+"""Units of lengths of time that run side by side."""
+_UNREAL = re.compile(
+    r"\b(?:would(?:n['’]t)?|could|might|if|asks?|asked|asking|wants?|quoted?|offer(?:ed|s)?|estimate[ds]?|instead of|"
+    r"too (?:dear|expensive|much)|turned (?:it )?down|declined)\b",
+    re.IGNORECASE,
+)
+"""Words of prices that nobody has paid yet or ever will."""
 MAX_PER_FAMILY = 12
 """Sums and differences of one attribute each, at most; a large family has thousands of subsets."""
 
@@ -52,7 +67,11 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         pairs = _same_thing(material.stated.current)
         found += [("difference", pair) for pair in pairs if _is_askable("difference", pair)]
     own = thin_out(found, _sketch, material.total_messages)
-    return with_advice(own, map(_sketch, _of_assistant(material)), material.total_messages)
+    pool = with_advice(own, map(_sketch, _of_assistant(material)), material.total_messages)
+    sketches = list(find_side_questions(material.stated))
+    for kind in dict.fromkeys(s.fields["variety"] for s in sketches):
+        pool = with_kind(pool, (s for s in sketches if s.fields["variety"] == kind), material.total_messages)
+    return pool
 
 
 def _of_assistant(material: ProbeMaterial) -> Iterator[Asked]:
@@ -74,9 +93,12 @@ def _families(facts: Sequence[FactQuote]) -> Iterator[list[FactQuote]]:
 
 
 def _sums(family: Sequence[FactQuote]) -> list[tuple[FactQuote, ...]]:
-    """Twos, threes, fours and fives that stand far apart in the family, each starting somewhere else."""
+    """Threes, fours and fives that stand far apart in the family, each starting somewhere else.
+
+    The twos of a larger family are left to differences: one set of values serves one probe.
+    """
     groups: dict[tuple[int, ...], None] = {}
-    for size in (3, 2, 4, 5):
+    for size in (3, 4, 5) if len(family) > 2 else (2,):
         for start in range(len(family)):
             if size > len(family) or len(groups) >= MAX_PER_FAMILY:
                 break
@@ -117,12 +139,39 @@ def _same_thing(facts: Sequence[FactQuote]) -> Iterator[tuple[FactQuote, FactQuo
 
 
 def _is_askable(computation: str, group: Sequence[FactQuote]) -> bool:
-    if sessions_of(group) < 2:
+    if sessions_of(group) < 2 or not _is_natural(computation, group):
         return False
     values = [s.value for s in sorted(group, key=lambda s: s.position)]
     result = recompute(computation, values)
     # A total that one of the facts says by itself proves nothing of having added.
     return not any(v.means_same_as(result) for v in values)
+
+
+def _is_natural(computation: str, group: Sequence[FactQuote]) -> bool:
+    """Return whether anybody would want the total or the difference.
+
+    Amounts for each night and amounts that were paid once do not belong together; the former make no total, and
+    neither do scores, pages or prices of what was never bought.
+    """
+    if computation == "count":
+        return True
+    rates = {_rate_of(said) for said in group}
+    if computation == "difference":
+        return len(rates) == 1
+    # Weeks overlap: nobody waits for two terms one after the other.
+    if any(said.value.kind is ValueKind.DURATION and said.value.unit in _SPANS for said in group):
+        return False
+    is_real = not any(said.value.kind is ValueKind.MONEY and _UNREAL.search(said.quote) for said in group)
+    return rates == {""} and is_real and not any(words_of(said.attribute) & _NO_TOTALS for said in group)
+
+
+def _rate_of(said: FactQuote) -> str:
+    """Return the unit for each of which an amount counts (`night`); empty for an amount as a whole."""
+    beside = rf"{re.escape(said.value.text)}\s+(?:a|an|per|each|every)\s+({_PER})\b"
+    if found := re.search(beside, said.quote, re.IGNORECASE):
+        return found[1].casefold()
+    found = re.search(rf"\b(?:per|each|every)\s+({_PER})\b", f"{said.attribute} {said.quote}", re.IGNORECASE)
+    return found[1].casefold() if found else ""
 
 
 def _sketch(asked: Asked) -> Sketch:

@@ -57,6 +57,7 @@ def _sketch(material: ProbeMaterial, pair: tuple[Bullet, Bullet | None]) -> Sket
         topic=preference.topic,
         summary=f"{preference.condition}: {preference.requirement}",
         cited=(len(evidence) - 1,),
+        known=material.known,
         condition=preference.condition,
         requirement=preference.requirement,
         details=ProbeDetails(

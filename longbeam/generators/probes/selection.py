@@ -5,13 +5,15 @@ The choice is greedy, in rounds over the abilities. Each ability takes the probe
 1. no check doubts;
 2. cites nothing in the last tenth of the conversation, where a memory of the newest messages finds it;
 3. needs a message of the assistant's, as long as the ability has not its share of those, and none afterwards;
-4. where hard ones are asked for, trivial memories answer least;
-5. shares fewest facts and bullets with the conversation's other selected probes;
-6. is worded unlike those of its ability;
-7. in a conversation of many plans, rests on evidence that lies far apart;
-8. has the level that its ability has least of;
-9. lies in the deciles with the fewest probes;
-10. the model ranked first.
+4. is of a further kind of question (`QuestionKind`), as long as the ability has not its share of those, and none
+   afterwards; of these, the kind that its ability has least of;
+5. where hard ones are asked for, trivial memories answer least;
+6. shares fewest facts and bullets with the conversation's other selected probes;
+7. is worded unlike those of its ability;
+8. in a conversation of many plans, rests on evidence that lies far apart;
+9. has the level that its ability has least of;
+10. lies in the deciles with the fewest probes;
+11. the model ranked first.
 
 Abilities that cite little choose first, because wide ones overlap with something in any case.
 """
@@ -23,7 +25,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from longbeam.abilities.kinds import is_kind
 from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_late, is_narrow, needs_reply
 from longbeam.schemas.probes import Probe
 
@@ -45,6 +49,8 @@ class Places:
     """Best score of a trivial memory, and the sum of all, by probe_id; empty where they do not count."""
     assistant_share: float = 0.0
     """Share of the selected probes that should need a message of the assistant's."""
+    kinds_share: float = 0.0
+    """Share of each ability's selected probes that should be of a further kind of question, where it has any."""
 
 
 @dataclass
@@ -60,19 +66,25 @@ class _Load:
     questions: dict[str, list[frozenset[str]]] = field(default_factory=dict)
     due: Counter[str] = field(default_factory=Counter)
     """Probes of each ability that still have to need a message of the assistant's."""
+    kinds_due: Counter[str] = field(default_factory=Counter)
+    """Probes of each ability that still have to be of a further kind."""
+    kinds: Counter[str] = field(default_factory=Counter)
+    """Probes of each kind."""
 
     def places(self, probe: Probe) -> list[int]:
         """Return the positions of a probe's evidence, as far as they are known."""
         known = self.given.positions
         return [known[e.message_key] for e in probe.evidence if e.message_key in known]
 
-    def cost(self, probe: Probe) -> tuple[bool, bool, bool, tuple[float, float], int, int, bool, int, float, int, str]:
+    def cost(self, probe: Probe) -> tuple[Any, ...]:  # Any: numbers, truth values and names, compared in their order
         """Return how much a probe repeats; the probe with the smallest cost is taken."""
-        total = self.given.total_messages
+        total, variety = self.given.total_messages, probe.details.variety
         return (
             probe.probe_id in self.doubted,
             is_late(self.places(probe), total),
             needs_reply(probe.bullet_ids) is not (self.due[probe.ability] > 0),
+            is_kind(variety) is not (self.kinds_due[probe.ability] > 0),
+            self.kinds[variety],
             self.given.answered.get(probe.probe_id, (0.0, 0.0)),
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
@@ -89,6 +101,9 @@ class _Load:
         self.questions.setdefault(probe.ability, []).append(_words(probe))
         self.levels[probe.ability, probe.difficulty] += 1
         self.due[probe.ability] -= needs_reply(probe.bullet_ids)
+        if is_kind(probe.details.variety):
+            self.kinds_due[probe.ability] -= 1
+            self.kinds[probe.details.variety] += 1
         self.deciles.update(deciles_of(self.places(probe), self.given.total_messages))
 
 
@@ -105,6 +120,7 @@ def select_probes(
         pools.setdefault(probe.ability, []).append(probe)
     load = _Load(places, doubted)
     load.due.update(_shares_of_replies(pools, per_ability, load))
+    load.kinds_due.update({ability: round(places.kinds_share * per_ability) for ability in pools})
     order = {ability: list[Probe]() for ability in pools}
     turns = sorted(pools, key=lambda ability: (_width(pools[ability]), ability))
     for _ in range(per_ability):

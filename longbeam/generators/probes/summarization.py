@@ -6,7 +6,7 @@ the number of sessions that must be put together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
 from longbeam.abilities.beam import SUMMARIZATION
@@ -37,28 +37,27 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     things: dict[str, list[FactQuote]] = {}
     for said in material.stated.current:
         things.setdefault(said.subject, []).append(said)
-    groups = _groups(things)
+    strands: dict[str, list[list[FactQuote]]] = {}
+    for facts in things.values():
+        strands.setdefault(facts[0].narrative, []).append(facts)
+    groups = _neighbours(strands.values())
     if len(material.head.plans) > 1:
-        in_order = sorted(things.values(), key=lambda facts: facts[0].position)
-        groups = chain(groups, far_apart(in_order, material.total_messages, lambda facts: facts[0].position))
+        groups = chain(groups, _far_apart(strands.values(), material.total_messages))
     return thin_out(groups, _sketch, material.total_messages)
 
 
-def _groups(things: dict[str, list[FactQuote]]) -> Iterator[Sequence[list[FactQuote]]]:
-    by_narrative: dict[str, list[list[FactQuote]]] = {}
-    for facts in things.values():
-        by_narrative.setdefault(facts[0].narrative, []).append(facts)
+def _neighbours(strands: Collection[list[list[FactQuote]]]) -> Iterator[Sequence[list[FactQuote]]]:
+    """Yield single things, then neighbours of one narrative: nobody asks for a summary of what does not fit."""
     for size in range(1, MAX_THINGS + 1):
-        for strand in by_narrative.values():
+        for strand in strands:
             for start in range(len(strand) - size + 1):
                 yield strand[start : start + size]
-    # Short conversations have few strands with enough facts, so neighbours of different strands are taken, too.
-    everything = list(things.values())
-    for size in (2, 3):
-        for start in range(len(everything) - size + 1):
-            group = everything[start : start + size]
-            if len({facts[0].narrative for facts in group}) > 1:
-                yield group
+
+
+def _far_apart(strands: Iterable[list[list[FactQuote]]], total_messages: int) -> Iterator[Sequence[list[FactQuote]]]:
+    for strand in strands:
+        in_order = sorted(strand, key=lambda facts: facts[0].position)
+        yield from far_apart(in_order, total_messages, lambda facts: facts[0].position)
 
 
 def _sketch(group: Sequence[Sequence[FactQuote]]) -> Sketch | None:

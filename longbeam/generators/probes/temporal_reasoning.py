@@ -1,7 +1,7 @@
 """Temporal reasoning: the number of days between two dates that different messages state.
 
 Code computes the days; the question names the two events and no date. Difficulty is the distance between the
-messages, in sessions.
+messages, in sessions. `changes` finds the further kinds: what held on a day, the order of changes, and misses.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from longbeam.abilities.beam import TEMPORAL_REASONING
+from longbeam.abilities.kinds import QuestionKind
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -20,13 +21,17 @@ from longbeam.generators.probes.candidates import (
     far_apart,
     thin_out,
     with_advice,
+    with_kind,
 )
+from longbeam.generators.probes.changes import find_as_of, find_change_orders, find_misses
 from longbeam.generators.probes.checks import (
+    Check,
     check_coverage,
     check_form,
     check_no_dates,
     check_values,
     check_voice,
+    english_only,
     run_checks,
 )
 from longbeam.generators.probes.evidence import FactQuote, find_event_day
@@ -60,7 +65,10 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         pairs = _pairs(sorted([*facts, *_event_days(material)], key=lambda s: s.position))
     own = thin_out(pairs, _sketch, material.total_messages)
     days = [s for s in material.advice.settled if s.value.kind is ValueKind.DATE]
-    return with_advice(own, map(_sketch, _with_advice(days, facts)), material.total_messages)
+    found = with_advice(own, map(_sketch, _with_advice(days, facts)), material.total_messages)
+    for find in (find_as_of, find_change_orders, find_misses):
+        found = with_kind(found, find(material.stated), material.total_messages)
+    return found
 
 
 def _with_advice(days: Sequence[FactQuote], facts: Sequence[FactQuote]) -> Iterator[tuple[FactQuote, FactQuote]]:
@@ -72,7 +80,9 @@ def _with_advice(days: Sequence[FactQuote], facts: Sequence[FactQuote]) -> Itera
     for day in days:
         others = [s for s in facts if s.session != day.session and s.value.date != day.value.date]
         others.sort(key=lambda s: ((s.subject != day.subject) + (s.narrative != day.narrative), s.position))
-        for other in others[:MAX_USES]:
+        # Days of things that have nothing to do with each other only where there are no others.
+        related = [s for s in others if s.subject == day.subject or s.narrative == day.narrative]
+        for other in (related or others)[:MAX_USES]:
             yield (day, other) if day.position < other.position else (other, day)
 
 
@@ -137,8 +147,21 @@ def _sketch(pair: tuple[FactQuote, FactQuote]) -> Sketch:
 
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
-    checks = (check_form, check_voice, check_values, check_coverage, check_no_dates)
+    checks: tuple[Check, ...] = (check_form, check_voice, check_values, check_coverage)
+    # Only a question for what held on a day names that day.
+    checks += (_check_moment if candidate.variety == QuestionKind.AS_OF else check_no_dates,)
     return run_checks(candidate, reply, checks)
+
+
+@english_only
+def _check_moment(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """The question names the day, and the answer does not: no message says it."""
+    if candidate.condition not in reply.question:
+        return f"the question must name the day, {candidate.condition}"
+    said = (reply.gold_answer, *(n.text for n in reply.nuggets))
+    if any(candidate.condition in text for text in said):
+        return f"answer and points must not repeat {candidate.condition}; write 'at that time'"
+    return None
 
 
 GENERATOR = AbilityGenerator(find_candidates, check)

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from itertools import zip_longest
 
+from longbeam.abilities.kinds import is_kind
 from longbeam.abilities.registry import find_ability
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.nuggets import assemble_probe
 from longbeam.generators.probes.registry import generator_for
 from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.probes import CandidateOption, CandidatesInputs, CandidatesReply, ProbeInputs, ProbeReply
+from longbeam.prompts.calls.probes import (
+    CandidateOption,
+    CandidatesInputs,
+    CandidatesReply,
+    NuggetDraft,
+    ProbeInputs,
+    ProbeReply,
+)
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.probes import Probe
 
 CHOICE_PROMPT = "probe_candidates"
-GIVEN_PART = 3
-"""Part of an ability's candidates that may need a message of the assistant's: a third."""
+LEAST_CHOSEN = 2 / 3
+"""Share of the candidates to be worded that the model has to choose; of a pool, some are not worth asking."""
+OWN_PART = 3
+"""Part of an ability's candidates that may need a message of the assistant's, and part that may be of the further kinds
+of question (`QuestionKind`): a third each."""
 DEFAULT_COUNT = 12
 """Candidates worded per ability: at least eight checked ones are to be left."""
 
@@ -45,12 +58,25 @@ async def plan_candidates(
     else:
         pool = generator.candidates(material)
         # What the assistant brought in has places of its own: a selection needs a share of it.
-        told, given = ([c for c in pool if c.needs_reply is of_reply] for of_reply in (False, True))
-        given = given[: max(count // GIVEN_PART, count - len(told))]
-        left = count - len(given)
+        # So have the further kinds of question.
+        told, given, kinds = _parted(pool)
+        kinds = kinds[: max(count // OWN_PART, count - len(told) - len(given))]
+        given = given[: max(count // OWN_PART, count - len(told) - len(kinds))]
+        left = count - len(given) - len(kinds)
         told = told if len(told) <= left else await _choose(asker, material.head, ability, told, left)
-        chosen = [*told, *given]
+        chosen = [*told, *given, *kinds]
     return [c.model_copy(update={"rank": rank, "language": material.language}) for rank, c in enumerate(chosen)]
+
+
+def _parted(pool: Sequence[ProbeCandidate]) -> tuple[list[ProbeCandidate], ...]:
+    """Return the plain candidates, those that need a reply, and those of the further kinds, these kinds in turn."""
+    kinds: dict[str, list[ProbeCandidate]] = {}
+    for candidate in (c for c in pool if is_kind(c.variety)):
+        kinds.setdefault(candidate.variety, []).append(candidate)
+    turns = zip_longest(*kinds.values())
+    plain = [c for c in pool if not is_kind(c.variety)]
+    told, given = ([c for c in plain if c.needs_reply is of_reply] for of_reply in (False, True))
+    return told, given, [c for turn in turns for c in turn if c is not None]
 
 
 def further_candidates(material: ProbeMaterial, ability: str, known: Collection[str]) -> list[ProbeCandidate]:
@@ -65,19 +91,20 @@ async def _choose(
     asker: Asker, head: ConversationHead, ability: str, pool: Sequence[ProbeCandidate], count: int
 ) -> list[ProbeCandidate]:
     by_id = {c.candidate_id: c for c in pool}
+    least = math.ceil(LEAST_CHOSEN * count)
 
     def check(reply: CandidatesReply) -> Iterator[str]:
         if unknown := [i for i in reply.chosen if i not in by_id]:
             yield f"no candidates are {', '.join(map(repr, unknown))}; there are {', '.join(by_id)}"
         if len(set(reply.chosen)) != len(reply.chosen):
             yield "a candidate is chosen twice"
-        if len(reply.chosen) != count:
-            yield f"{len(reply.chosen)} are chosen; exactly {count} are asked for"
+        if not least <= len(reply.chosen) <= count:
+            yield f"{len(reply.chosen)} are chosen; {least} to {count} are asked for"
 
     options = tuple(
         CandidateOption(candidate_id=c.candidate_id, difficulty=c.difficulty, summary=c.summary) for c in pool
     )
-    inputs = CandidatesInputs(ability=ability, title=head.seed.title, options=options, count=count)
+    inputs = CandidatesInputs(ability=ability, title=head.seed.title, options=options, count=count, least=least)
 
     def mend(reply: CandidatesReply) -> CandidatesReply:
         known = [i for i in reply.chosen if i in by_id]
@@ -95,6 +122,8 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
     generator = generator_for(candidate.ability)
     if generator.word is not None:
         return assemble_probe(candidate, generator.word(candidate))
+    if candidate.nugget:
+        return assemble_probe(candidate, worded_by_code(candidate))
     check = partial(generator.check, candidate)
     reply: ProbeReply = await asker.structured(
         find_ability(candidate.ability).prompt_id,
@@ -103,6 +132,12 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
         accept=Acceptance(check=check),
     )
     return assemble_probe(candidate, reply)
+
+
+def worded_by_code(candidate: ProbeCandidate) -> ProbeReply:
+    """Return the wording of a candidate that code has worded whole."""
+    nugget = NuggetDraft(text=candidate.nugget, excerpts=list(candidate.cited))
+    return ProbeReply(question=candidate.question, gold_answer=candidate.gold_answer, nuggets=[nugget])
 
 
 def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInputs:
@@ -119,4 +154,5 @@ def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInpu
         condition=candidate.condition,
         requirement=candidate.requirement,
         items=candidate.items,
+        known=candidate.known,
     )

@@ -55,6 +55,8 @@ class Behaviour:
     """Share of the follow-up detector's verdicts that are yes."""
     answer_tokens: float
     follow_up_tokens: float
+    may_ask: float = 1.0
+    """Share of the replies about which the question detector is asked; the others have no question."""
 
 
 @dataclass
@@ -118,6 +120,8 @@ class PlayedDialogue:
             case Reply(_, _, waiting):
                 self.reply(waiting)
             case DetectQuestion():
+                if self.rng.random() >= self.behaviour.may_ask:
+                    return False
                 self.call("question_detector", min(self.said, END_TOKENS))
                 return self.rng.random() < self.behaviour.asks_user
             case Answer():
@@ -251,9 +255,14 @@ def behaviour_of(rows: Iterable[Usage], asked: int, said: float, prior: Behaviou
         return (part + before * weight) / (whole + weight) if whole else before
 
     was = prior or Behaviour(1.0, 0.0, 0.0, 0.0, 0.0)
+    # A turn without an answer comes to the follow-up detector, and once more behind a follow-up; one with an answer
+    # comes to the question detector twice.
+    replies = calls["follow_up_detector"] - calls["user_follow_up"] + 2 * calls["user_answer"]
+    replies = max(replies, calls["question_detector"])
     return Behaviour(
         # A ratio of a few replies is exact to some percent already; a rate of a few verdicts says little.
         reply_ratio=said / asked if asked else was.reply_ratio,
+        may_ask=blended(calls["question_detector"], replies, was.may_ask, TRUSTED),
         asks_user=blended(calls["user_answer"], calls["question_detector"], was.asks_user, TRUSTED),
         asks_on=blended(calls["user_follow_up"], calls["follow_up_detector"], was.asks_on, TRUSTED),
         answer_tokens=blended(output["user_answer"], calls["user_answer"], was.answer_tokens, 1),

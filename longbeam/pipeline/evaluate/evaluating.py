@@ -49,6 +49,7 @@ from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import digest_of
+from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.evaluation import (
     Answer,
     AskedProbe,
@@ -265,7 +266,8 @@ def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
     prompts = default_registry()
     hashes = ", ".join(f"{p}.v{prompts[p].version} {prompts[p].digest[:12]}" for p in JUDGE_PROMPTS)
     model = spec.model_for(Role.JUDGE)
-    name = model if is_language_model(model) else "lexical judge, no language model"
+    rules = "lexical" if model == DEFAULT_MODEL else model
+    name = model if is_language_model(model) else f"{rules} judge, no language model"
     return f"{name} ({hashes}; {'strict' if settings.is_strict else 'lenient'})"
 
 
@@ -400,6 +402,8 @@ def _make(subject: _Subject, arm: Arm) -> MemorySystem:
     folder = subject.folder / digest_of(arm.name)[:16]
     # A preparation begins from nothing, so that a restart adds nothing twice.
     shutil.rmtree(folder, ignore_errors=True)
+    if arm.registered.is_product:
+        folder.mkdir(parents=True)
     tools = Tools(
         count_tokens=subject.count_tokens,
         # Without the arm's settings: what the arms of a grid ask alike is asked once.

@@ -10,11 +10,10 @@ from dataclasses import replace
 from longbeam.generators.advice import ADVICE_PROMPTS, Advised, StageToAdvise, advised_plan, write_advice
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
-    Augmented,
     StageToAugment,
-    augmented_plan,
     write_special_bullets,
 )
+from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.bullets import Drafted
 from longbeam.generators.layout import NARRATIVES as PLAN_NARRATIVE_COUNTS
 from longbeam.generators.layout import Layout, layout_for, narratives_for
@@ -57,6 +56,7 @@ from longbeam.generators.relationships import (
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
 from longbeam.generators.sheets import stages_of
+from longbeam.generators.side_stories import SideInputs, with_side_stories
 from longbeam.generators.special_targets import choose_targets
 from longbeam.keys import SubPlanKey
 from longbeam.models.asking import Asker
@@ -69,7 +69,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed, SubPlan
 from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import ENGLISH, BenchmarkSpec
 
 
 class PlanSummary(Record):
@@ -184,6 +184,8 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         lines = StageToAdvise(frame, special, stage, tuple(advised), rng_key)
         advised += await _advice(c, plan_index, lines)
     plan = advised_plan(special, advised)
+    if spec.probes.kinds_share and spec.language == ENGLISH:  # the side stories are worded in English
+        plan = with_side_stories(SideInputs(plan, layout, frame.relationships.people, c.rng_key, frame.profile.name))
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)
     return PlanResult(

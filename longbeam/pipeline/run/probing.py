@@ -143,6 +143,7 @@ class _Pool:
             prefers_wide=len(self.text.head.plans) > 1,
             answered=answered,
             assistant_share=self.units.spec.probes.assistant_share,
+            kinds_share=self.units.spec.probes.kinds_share,
         )
         return select_probes(self.probes, per_ability, places, doubted=self.doubted)
 

@@ -60,7 +60,7 @@ async def user_turns_stage(c: Conversation, made: PlanResult) -> PlannedTurns:
 
 async def _batch(c: Conversation, made: PlanResult, sub_plan: SubPlan, batch: Batch) -> tuple[UserTurn, ...]:
     stage, key = made.stages[sub_plan.sub_plan_index], f"{sub_plan.key}.b{batch.batch_index}"
-    scene = Scene(made.frame, made.ledger, stage, sub_plan)
+    scene = Scene(made.frame, made.ledger, stage, sub_plan, made.plan.advice)
     left_out = Gap[UserTurn](parts=batch.questions)
     return await c.units.run_or(USER_TURNS, key, scene, batch, work=write_user_turns, otherwise=left_out)
 

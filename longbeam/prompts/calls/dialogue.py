@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from enum import StrEnum
 
 from longbeam.prompts.calls.plans import LedgerLine, Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
@@ -129,6 +130,19 @@ class UserReplyInputs(PromptInputs):
     """The point that makes the user ask on, as the detector sees it."""
 
 
+class TakeUp(StrEnum):
+    """How a message takes up the last answer; code draws it, so that no prompt has to state a rate."""
+
+    NOTHING = ""
+    THANKS = "thanks"
+    DOUBT = "doubt"
+    """It doubts one point, or objects."""
+    OUTCOME = "outcome"
+    """It says what came of the advice."""
+    POINT = "point"
+    """It names one point that stayed with the user."""
+
+
 class WordTurnInputs(PromptInputs):
     """A planned message of the user's, worded when it is due; `history` has the roles exchanged."""
 
@@ -140,6 +154,7 @@ class WordTurnInputs(PromptInputs):
     """Texts of this sub-plan's bullets that have been told so far, without contradictions."""
     draft: str
     """The message as its batch has it."""
+    takes_up: TakeUp = TakeUp.NOTHING
 
 
 class CompactInputs(PromptInputs):

@@ -227,6 +227,8 @@ class SheetLine(Record):
     """The slot that the bullet comes back to without its value."""
     evolves: Bullet | None = None
     """The preference that this one replaces."""
+    form: str = ""
+    """Form of a preference's sentence; empty for any."""
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -386,6 +388,8 @@ class InstructionTarget(Record):
     area: str
     """Label of the narrative that it grows out of."""
     place: Place
+    form: str = ""
+    """Form of its sentence; empty for any."""
 
 
 class StoryLine(Record):
@@ -428,8 +432,9 @@ class ContradictionDraft(ReplyModel):
 
 
 class InstructionDraft(ReplyModel):
-    """A standing instruction."""
+    """A standing instruction; replies to earlier versions of the prompt name no target."""
 
+    target_id: str = ""
     condition: str
     requirement: str
     text: str

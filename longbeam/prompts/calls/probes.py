@@ -30,6 +30,10 @@ class Excerpt(Record):
     subject: str = ""
     attribute: str = ""
     value: Value | None = None
+    past: tuple[str, ...] = ()
+    """Values that the fact had before, oldest first."""
+    is_plan: bool = False
+    """Whether the words tell what was planned, and not what came of it."""
 
 
 class ProbeInputs(PromptInputs):
@@ -49,6 +53,8 @@ class ProbeInputs(PromptInputs):
     requirement: str = ""
     items: tuple[str, ...] = ()
     """The ordered items, for event ordering."""
+    known: tuple[str, ...] = ()
+    """What is known of the user, for requests that anybody could make."""
 
 
 class NuggetDraft(ReplyModel):
@@ -110,6 +116,9 @@ class CandidatesInputs(PromptInputs):
     title: str
     options: tuple[CandidateOption, ...]
     count: int
+    """Most options to choose."""
+    least: int = 1
+    """Fewest options to choose: the others may be bad."""
 
 
 class CandidatesReply(ReplyModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable
 from enum import StrEnum
@@ -33,8 +34,6 @@ class Opening(StrEnum):
 
     NEWS = "news"
     """With what happened or what the user is about to do."""
-    REACTION = "reaction"
-    """With a word on the last answer."""
     QUESTION = "question"
     """With the question; what it rests on follows."""
     GREETING = "greeting"
@@ -70,6 +69,15 @@ class SpokenDay(Record):
     said: str
 
 
+class ToldOn(Record):
+    """The day of a bullet that a message tells some days later, together with a newer one."""
+
+    bullet_id: str
+    day: dt.date
+    said: str
+    """The day as people say it on the day of the message."""
+
+
 class TurnCard(Record):
     """Card that code draws for one message: the bullets that it tells, its length, and what people put in besides."""
 
@@ -83,12 +91,13 @@ class TurnCard(Record):
     paste: Paste = Paste.NOTHING
     slip: Slip | None = None
     callback: str = ""
-    """Topic of an earlier question to whose answer the message comes back; empty: none."""
+    """Advice that the message comes back to: `the steps for the roof`; empty: none."""
     has_aside: bool = False
     """Whether it has a remark on something else."""
     asks_to_confirm: bool | None = None
-    """Whether a wish is to be acknowledged; None for a message without a wish."""
+    """Whether a wish is to be acknowledged, and nothing else asked; None for a message without a wish."""
     days: tuple[SpokenDay, ...] = ()
+    told_on: tuple[ToldOn, ...] = ()
 
 
 def in_full(text: str, days: Iterable[SpokenDay]) -> str:

@@ -30,7 +30,11 @@ def _draft(**fields: object) -> AbstentionDraft:
 
 
 def _problem(**fields: object) -> str | None:
-    material = _story().material()
+    return _problem_in(_story(), **fields)
+
+
+def _problem_in(story: Story, **fields: object) -> str | None:
+    material = story.material()
     return problem_of(material, {b.bullet_id: b for b in material.histories.bullets()}, _draft(**fields))
 
 
@@ -60,7 +64,7 @@ async def test_draft_candidates_keeps_proved_questions_only() -> None:
     candidates = await draft_candidates(asker(), full_story().material(), 12)
     assert len(candidates) == 12
     material = full_story().material()
-    assert all(list(material.search(c.details.searches)) == [] for c in candidates)
+    assert all(list(material.search.close_together(c.details.searches)) == [] for c in candidates)
 
 
 async def test_draft_candidates_asks_again_and_gives_up_with_a_reason() -> None:
@@ -75,3 +79,14 @@ async def test_gold_says_what_is_missing() -> None:
     worded = word_candidate(candidate)
     assert candidate.details.missing in worded.gold_answer
     assert [candidate.details.missing in n.text for n in worded.nuggets] == [True]
+
+
+def test_a_long_reply_that_names_all_words_far_apart_answers_nothing() -> None:
+    def problem(between: str) -> str | None:
+        story = _story()
+        said = f"The kitchen comes first. {between} Ruth may know."
+        story.messages[1] = story.messages[1].model_copy(update={"content": said})
+        return _problem_in(story)
+
+    assert problem("") is not None
+    assert problem("Paint dries slowly in the cold. " * 20) is None

@@ -45,6 +45,7 @@ def _sketch(ordinal: int, rng: random.Random) -> Sketch:
 def _best_first(sketches: list[Sketch], limit: int) -> list[str]:
     """The same by looking at all that are left for each that is taken."""
     fit = [s for s in sketches if not s.gives_itself_away()]
+    asked = set[frozenset[str]]()
     of_many = len({plan for s in fit for plan in s.plans}) > 1
     uses, levels, deciles = Counter[str](), Counter[Difficulty](), Counter[int]()
 
@@ -62,6 +63,9 @@ def _best_first(sketches: list[Sketch], limit: int) -> list[str]:
     while fit and len(taken) < limit:
         best = min(fit, key=cost)
         fit.remove(best)
+        if best.asked in asked:
+            continue
+        asked.add(best.asked)
         uses.update(best.subjects)
         levels[best.difficulty] += 1
         deciles.update(deciles_of(best.positions, MESSAGES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.contradiction_resolution import check, find_candidates
-from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.text.values import money
 from tests.generators.probes.story import Story, contradict, reply
 
@@ -98,3 +98,28 @@ def test_a_side_in_other_words_passes_and_another_statement_is_refused_with_the_
         "point 3 ('States that the user paints the fence on Sundays') does not say what excerpt 1"
     )
     assert DENIAL in refused
+
+
+def test_a_contradiction_that_another_message_decides_is_no_candidate() -> None:
+    def story(*again: int) -> Story:
+        told = Story()
+        price = ("the kitchen", "price", money(80))
+        target = told.tell(0, "the kitchen", "The kitchen costs $80.", price)
+        _talk_of_other_things(told)
+        told.tell(
+            1, "the kitchen", "The kitchen was $99 all along.", ("the kitchen", "price", money(99)),
+            kind=BulletKind.CONTRADICTION, target_bullet_id=target, variety="other_value",
+        )  # fmt: skip
+        for amount in again:
+            said = f"I have paid ${amount} for the kitchen."
+            told.tell(2, "the kitchen", said, ("the kitchen", "price", money(amount)), stance=Stance.MENTIONS)
+        return told
+
+    assert len(find_candidates(story().material())) == 1
+    assert find_candidates(story(80).material()) == []
+
+
+def test_check_refuses_a_question_in_the_words_of_the_denial() -> None:
+    echo = "Have I ever met a plumber about the kitchen pipes?"
+    assert "repeats the denial" in str(check(_candidate(), reply(echo, GOLD, *NUGGETS)))
+    assert not check(_candidate(), reply("Do I know anybody who does plumbing?", GOLD, *NUGGETS))

@@ -7,6 +7,7 @@ import pytest
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.event_ordering import check, find_candidates
 from longbeam.schemas.probes import Difficulty
+from longbeam.text.values import money, number
 from tests.generators.probes.story import THINGS, Story, reply
 
 
@@ -76,3 +77,46 @@ def test_check_wants_number_order_and_a_nugget_per_item() -> None:
     assert "one per item" in str(check(candidate, reply(question, gold, *nuggets[:3])))
     told = "Name four rooms, from the bathroom on, in order."
     assert "'bathroom' away" in str(check(candidate, reply(told, gold, *nuggets)))
+
+
+def _priced(*things: str) -> Story:
+    story = Story()
+    for i, thing in enumerate(things):
+        story.tell(i, thing, f"The price of {thing} is ${80 + i}.", (thing, "price", money(80 + i)))
+    return story
+
+
+def _say(story: Story, place: int, text: str) -> Story:
+    story.messages[place] = story.messages[place].model_copy(update={"content": text})
+    return story
+
+
+def _priced_themes(story: Story) -> list[tuple[str, ...]]:
+    return [c.items for c in find_candidates(story.material()) if c.variety != "next"]
+
+
+def test_things_with_a_price_are_items_as_long_as_their_messages_name_them() -> None:
+    assert _priced_themes(_priced("the kitchen", "the roof", "the porch")) == [("kitchen", "roof", "porch")]
+    unnamed = _say(_priced("the kitchen", "the roof", "the porch"), 2, "The price of that is $81, by the way.")
+    assert _priced_themes(unnamed) == []
+
+
+def test_a_price_of_something_that_nobody_planned_makes_the_list_incomplete() -> None:
+    story = _priced("the kitchen", "the roof", "the porch")
+    story.tell(1, "the evening", "We had guests.", said="The price of a second-hand ladder is $30, should I?")
+    assert _priced_themes(story) == []
+
+
+def test_nothing_is_asked_in_order_that_an_earlier_sentence_names_too() -> None:
+    story = _say(
+        _story(5), 0, "We began to work on the kitchen at last. The attic, the hallway and the stairs are next."
+    )
+    assert find_candidates(story.material()) == []
+
+
+def test_facts_of_one_thing_are_no_items_under_the_names_of_the_ledger() -> None:
+    story = Story()
+    for session, (attribute, amount) in enumerate((("lots left", 3), ("pages binned", 80), ("rooms seen", 9))):
+        said = f"My shortlist again: {amount} of them."
+        story.tell(session, "my shortlist", said, ("my shortlist", attribute, number(amount)))
+    assert find_candidates(story.material()) == []

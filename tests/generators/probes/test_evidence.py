@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longbeam.generators.probes.evidence import coverage, find_words, words_of
-from longbeam.text.values import money
+from longbeam.text.values import money, ratio
 from tests.generators.probes.story import Story
 
 PRICE = ("the kitchen", "price", money(80))
@@ -52,3 +52,11 @@ def test_words_of_drops_common_words_and_endings() -> None:
 def test_coverage_is_the_share_of_wanted_words() -> None:
     # budget, table; only "table" is there.
     assert coverage("a budget table", "tables of costs") == 0.5
+
+
+def test_a_value_is_quoted_from_the_statement_and_not_from_the_question_behind_it() -> None:
+    story = Story()
+    said = "Something pulled in the routine. I keep to 55% of my limit until I know better. How does 55% feel?"
+    story.tell(0, "the routine", "The effort is 55%.", ("the routine", "effort", ratio(0.55)), said=said)
+    (quote,) = story.material().stated.settled
+    assert quote.quote == "Something pulled in the routine. I keep to 55% of my limit until I know better."

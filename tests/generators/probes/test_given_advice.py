@@ -88,8 +88,8 @@ def test_figures_of_two_sessions_are_added_up() -> None:
     story = Story()
     _margin(story, _priced(story, 0, "the kitchen", 400), 60)
     _margin(story, _priced(story, 1, "the roof", 900), 85)
-    found = _given(multi_session_reasoning.find_candidates(story.material()))
-    assert {c.variety: c.details.computed_value for c in found} == {"sum": "$145", "difference": "$25"}
+    (candidate,) = _given(multi_session_reasoning.find_candidates(story.material()))
+    assert (candidate.variety, candidate.details.computed_value) == ("sum", "$145")
 
 
 def test_days_between_a_day_of_the_assistants_and_one_of_the_users() -> None:
@@ -111,3 +111,14 @@ def test_the_steps_of_a_plan_are_asked_for_in_its_order() -> None:
     assert candidate.items == STEPS
     assert [e.group for e in candidate.excerpts] == [0, 1, 2, 3]
     assert all(step in e.quote for step, e in zip(STEPS, candidate.excerpts, strict=True))
+
+
+def test_a_step_is_quoted_from_the_list_and_not_from_an_earlier_mention() -> None:
+    story = Story()
+    floor = story.tell(0, "the floor", "The floor creaks.")
+    listed = "\n".join(f"{i}. {s}" for i, s in enumerate(STEPS, 1))
+    given = f"You may buy the glue before you measure twice.\n\nSteps for the floor:\n{listed}\n\nSeal the rest last."
+    story.bring_in(floor, AdviceKind.STEPS, "steps", given, items=STEPS)
+    (candidate,) = _given(event_ordering.find_candidates(story.material()))
+
+    assert [e.quote.lstrip("1234. ") for e in candidate.excerpts] == list(STEPS)

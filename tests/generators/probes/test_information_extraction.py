@@ -62,3 +62,10 @@ def test_check_refuses_an_indirect_question_that_names_the_thing() -> None:
     veiled = reply("What goes with that one?", f"It is {answer}.", (f"States {answer}", cited))
     assert "refer to it only by what the clue says" in str(check(hard, named))
     assert not check(hard, veiled)
+
+
+def test_a_clue_is_told_in_another_message_than_what_is_asked() -> None:
+    story = Story()
+    builder, price = ("the attic", "builder", name("Aldgate")), ("the attic", "price", money(80))
+    story.tell(0, "the attic", "Aldgate builds the attic for $80.", builder, price)
+    assert "indirect" not in {c.variety for c in find_candidates(story.material())}

@@ -6,7 +6,7 @@ from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.instruction_following import check, difficulty_by_age, find_candidates
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.probes import Difficulty
-from tests.generators.probes.story import Story, reply
+from tests.generators.probes.story import Story, full_story, reply
 
 WISH = "gives a total at the end"
 
@@ -40,3 +40,9 @@ def test_check_refuses_a_question_that_repeats_and_a_rubric_that_forgets() -> No
     assert "repeats the requirement" in str(check(candidate, reply(repeated, gold, nugget)))
     forgot = ("The response is polite", [0])
     assert "do not demand" in str(check(candidate, reply("What are the costs?", gold, forgot)))
+
+
+def test_the_writer_of_a_request_knows_who_the_user_is_and_what_holds() -> None:
+    candidate = find_candidates(full_story().material())[0]
+    assert candidate.known[0] == "Ann, 40, Nurse, Oslo, Norway"
+    assert any(line.startswith("the kitchen, ") for line in candidate.known)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.knowledge_update import check, find_candidates
+from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import money
+from longbeam.text.values import money, number
 from tests.generators.probes.story import Story, reply, update
 
 
@@ -49,3 +50,19 @@ def test_check_refuses_a_question_that_tells_of_a_change() -> None:
     new = ("States that it costs $95", [1])
     (problem,) = check(_candidate(), reply("What does the kitchen cost now?", "It costs $95.", new))
     assert "'now'" in problem
+
+
+def test_a_plan_and_what_came_of_it_are_no_update() -> None:
+    def found(first: str, second: str) -> int:
+        story = Story()
+        told = ("the tour", "number of states", number(5, "states"))
+        target = story.tell(0, "the tour", first, told)
+        story.tell(
+            2, "the tour", second, ("the tour", "number of states", number(4, "states")),
+            kind=BulletKind.UPDATE, stance=Stance.UPDATES, target_bullet_id=target,
+        )  # fmt: skip
+        return len(find_candidates(story.material()))
+
+    assert found("The tour has 5 states pencilled in.", "In the end I did 4 states on the tour.") == 0
+    assert found("The tour has 5 states pencilled in.", "The tour is planned with 4 states.") == 1
+    assert found("I have done 5 states on the tour.", "In the end I did 4 states on the tour.") == 1

@@ -21,16 +21,23 @@ def test_from_messages_keeps_only_messages_that_voice_bullets() -> None:
 
 
 def test_search_finds_words_inside_longer_words() -> None:
-    assert list(_story().material().search(["opinion", "roof"])) == ["p0.s1.t1.n0"]
+    assert list(_story().material().search.close_together(["opinion", "roof"])) == ["p0.s1.t1.n0"]
 
 
 def test_search_reads_replies_too() -> None:
-    assert list(_story().material().search(["let me think"])) == ["p0.s0.t0.n1", "p0.s1.t1.n1"]
+    assert list(_story().material().search.close_together(["let me think"])) == ["p0.s0.t0.n1", "p0.s1.t1.n1"]
 
 
 def test_search_returns_nothing_when_terms_stand_in_different_messages() -> None:
-    assert list(_story().material().search(["kitchen", "roofer"])) == []
+    assert list(_story().material().search.close_together(["kitchen", "roofer"])) == []
 
 
 def test_search_for_no_words_returns_all_messages() -> None:
-    assert len(list(_story().material().search(["?", ""]))) == 4
+    assert len(list(_story().material().search.close_together(["?", ""]))) == 4
+
+
+def test_search_of_the_users_messages_ends_before_a_place() -> None:
+    search = _story().material().search
+    assert [place for place, _ in search.by_user(["roof"], before=4)] == [2]
+    assert list(search.by_user(["roof"], before=2)) == []
+    assert list(search.by_user(["let me think"], before=4)) == []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.multi_session_reasoning import check, find_candidates
 from longbeam.schemas.plans import Value
-from longbeam.text.values import money, name
+from longbeam.text.values import duration, money, name, number
 from tests.generators.probes.story import Story, reply, update
 
 
@@ -22,9 +24,51 @@ def _by_variety(story: Story) -> dict[str, ProbeCandidate]:
 
 
 def test_sum_and_difference_are_computed() -> None:
-    found = _by_variety(_story("price", money(80), money(95)))
-    assert found["sum"].details.computed_value == "$175"
-    assert found["difference"].details.computed_value == "$15"
+    computed = {
+        (c.details.computation, c.details.computed_from): c.details.computed_value
+        for c in find_candidates(_story("price", money(80), money(95), money(30)).material())
+    }
+    assert computed["sum", ("$80", "$95", "$30")] == "$205"
+    assert computed["difference", ("$80", "$95")] == "$15"
+
+
+def test_one_set_of_values_serves_one_probe() -> None:
+    (candidate,) = find_candidates(_story("price", money(80), money(95)).material())
+    assert candidate.variety in {"sum", "difference"}
+
+
+def _told(attribute: str, first: Value, second: Value, *said: str) -> Story:
+    story = _story(attribute, first, second)
+    for place, text in zip((0, 2), said, strict=True):
+        story.messages[place] = story.messages[place].model_copy(update={"content": text})
+    return story
+
+
+def test_an_amount_for_each_night_and_one_that_was_paid_once_are_not_put_together() -> None:
+    said = ("I sat over the kitchen for 3 hours.", "Every night I have spent 2 hours on the roof.")
+    assert find_candidates(_told("time", duration(3, "hours"), duration(2, "hours"), *said).material()) == []
+    both = ("I sit over the kitchen for 3 hours every night.", "Every night I have spent 2 hours on the roof.")
+    found = find_candidates(_told("time", duration(3, "hours"), duration(2, "hours"), *both).material())
+    assert [c.variety for c in found] == ["difference"]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "said"),
+    [
+        ("number of pages", "The {} has {} pages."),
+        ("score", "My score for the {} was {} pages."),
+    ],
+)
+def test_nobody_forms_a_total_of_pages_or_scores(attribute: str, said: str) -> None:
+    told = (said.format("kitchen", 8), said.format("roof", 9))
+    found = find_candidates(_told(attribute, number(8, "pages"), number(9, "pages"), *told).material())
+    assert [c.variety for c in found] == ["difference"]
+
+
+def test_prices_of_what_was_not_bought_make_no_total() -> None:
+    said = ("The price of the kitchen was $80, paid at once.", "The roof would cost $95, which is too dear.")
+    found = find_candidates(_told("price", money(80), money(95), *said).material())
+    assert [c.variety for c in found] == ["difference"]
 
 
 def test_count_is_of_distinct_names() -> None:
@@ -50,11 +94,9 @@ def test_facts_of_one_session_are_no_candidate() -> None:
 def test_updated_fact_is_added_up_with_its_last_value() -> None:
     story = _story("price", money(80), money(95))
     update(story, 3, "the roof", "price", money(99), "p0.s1.b0")
-    found = {c.variety: c.details for c in find_candidates(story.material())}
-    # 80 + 99 and 99 - 80: the roof's 95 is past
-    assert found["sum"].computed_value == "$179"
-    assert found["difference"].computed_value == "$19"
-    assert all("$95" not in d.computed_from for d in found.values())
+    (candidate,) = find_candidates(story.material())
+    # 80 + 99: the roof's 95 is past
+    assert (candidate.details.computed_from, candidate.details.computed_value) == (("$80", "$99"), "$179")
 
 
 def test_check_refuses_a_wrong_total_and_missing_evidence() -> None:

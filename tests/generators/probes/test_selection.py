@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longbeam.generators.probes.selection import Places, select_probes
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe
+from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 
 POSITIONS = {f"m{i}": i for i in range(100)}
 
@@ -95,3 +95,22 @@ def test_all_probes_come_back_ranked_with_the_selected_first() -> None:
 def test_selection_does_not_depend_on_the_order_of_the_input() -> None:
     probes = [_probe(a, i, at=(7 * i) % 100, fact=f"f{i % 3}") for a in "abc" for i in range(6)]
     assert _select(probes, 2) == _select(probes[::-1], 2)
+
+
+def _of_kind(probe: Probe, kind: str) -> Probe:
+    return probe.model_copy(update={"details": ProbeDetails(variety=kind)})
+
+
+def test_a_share_of_each_abilitys_probes_is_of_a_further_kind_where_there_is_one() -> None:
+    plain = [_probe(ability, i, at=10 * i) for ability in ("a", "b") for i in range(3)]
+    kinds = [_of_kind(_probe("a", 8 + i, at=40 + i), "as_of") for i in range(2)]
+    chosen = select_probes([*plain, *kinds], 2, Places(POSITIONS, 100, kinds_share=0.5))
+
+    selected = [p for p in chosen if p.is_selected]
+    assert [(p.ability, p.details.variety) for p in selected] == [("a", "as_of"), ("a", ""), ("b", ""), ("b", "")]
+
+
+def test_kinds_take_turns() -> None:
+    kinds = [_of_kind(_probe("a", i, at=10 * i), "as_of" if i < 2 else "change_order") for i in range(4)]
+    chosen = select_probes(kinds, 2, Places(POSITIONS, 100, kinds_share=1))
+    assert [p.details.variety for p in chosen if p.is_selected] == ["as_of", "change_order"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.summarization import check, find_candidates
 from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import money, name
+from longbeam.text.values import money, name, number
 from tests.generators.probes.story import Story, contradict, day, reply, update
 
 
@@ -48,3 +48,28 @@ def test_check_wants_a_nugget_per_fact_with_its_value() -> None:
     stale = [*nuggets, ("States $80", [2])]
     assert "no longer holds" in str(check(candidate, reply(question, gold, *stale)))
     assert "does not say 'Bramble'" in str(check(candidate, reply(question, gold.replace("Bramble", "He"), *nuggets)))
+
+
+def test_things_of_different_narratives_are_not_joined() -> None:
+    def topics(*narratives: str) -> set[str]:
+        story = Story()
+        for session, (thing, narrative) in enumerate(
+            zip(("the roof", "the stairs", "the porch"), narratives, strict=True)
+        ):
+            told = (thing, "price", money(80 + session))
+            story.tell(session, thing, f"The price of {thing} is ${80 + session}.", told, narrative=narrative)
+        return {c.topic for c in find_candidates(story.material())}
+
+    assert topics("Outside", "Outside", "Outside") == {"the roof, the stairs and the porch"}
+    assert topics("Outside", "Inside", "Outside") == set()
+
+
+def test_the_writer_is_told_what_changed_and_what_was_only_planned() -> None:
+    story = Story()
+    price = ("the roof", "price", money(80))
+    target = story.tell(0, "the roof", "The price of the roof is $80.", price)
+    update(story, 1, "the roof", "price", money(99), target)
+    story.tell(2, "the roof", "I plan to invite 9 guests under the roof.", ("the roof", "guests", number(9, "guests")))
+    story.tell(3, "the roof", "Bramble is the builder of the roof.", ("the roof", "builder", name("Bramble")))
+    (candidate,) = find_candidates(story.material())
+    assert [(e.past, e.is_plan) for e in candidate.excerpts] == [(("$80",), False), ((), True), ((), False)]

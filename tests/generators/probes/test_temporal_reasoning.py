@@ -38,7 +38,7 @@ def test_dates_of_one_message_and_moved_dates_are_no_pair() -> None:
     )  # fmt: skip
     story.tell(1, "the roof", f"The roof starts {day(90).text}.", ("the roof", "start", day(90)))
     update(story, 2, "the roof", "start", day(99), target)
-    assert find_candidates(story.material()) == []
+    assert not [c for c in find_candidates(story.material()) if c.variety == "duration"]
 
 
 def test_event_day_that_the_user_names_makes_a_pair_where_dates_are_few() -> None:

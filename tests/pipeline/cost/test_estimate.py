@@ -92,10 +92,9 @@ def test_the_checks_of_what_language_models_write_are_priced(paid: BenchmarkSpec
     assert {row.role for row in rows} == {"checker"}
     assert {row.model for row in rows} == {"openai:judge"}
     assert {row.prompt_id for row in rows} == {"support_nuggets", "guess_answer", "judge_nugget", "counter_evidence"}
-    # 20 probes: support and guess for all but the two abstentions, one counter-evidence but for two instructions;
-    # and the same for a candidate that is checked and not selected
+    # 20 probes: support and guess for all but the two abstentions, one counter-evidence but for two instructions
     calls = {row.prompt_id: row.calls for row in rows}
-    assert (calls["support_nuggets"], calls["guess_answer"], calls["counter_evidence"]) == (19, 19, 19)
+    assert (calls["support_nuggets"], calls["guess_answer"], calls["counter_evidence"]) == (18, 18, 18)
     assert not [row for row in rehearsal.usage if row.stage == "checks"]
     table = estimate_of(paid.model_copy(update=changes), checked)
     assert [row.cost_usd for row in table.rows if row.stage == "checks" and row.cost_usd] != []

@@ -1,0 +1,60 @@
+"""Special bullets of the stages of a plan, and the plan with them at their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from longbeam.schemas.base import Record, compact
+from longbeam.schemas.plans import Assertion, Bullet, Plan
+
+
+class Augmented(Record):
+    """The special bullets of one stage, with the assertions they make."""
+
+    stage_index: int
+    bullets: tuple[Bullet, ...]
+    """In the order of their places."""
+    after: tuple[str, ...]
+    """For each, the id of the plan's bullet that it follows."""
+    assertions: tuple[Assertion, ...]
+    revised: tuple[Bullet, ...] = ()
+    """Later bullets that depend on a changed value, worded anew."""
+    stale: tuple[str, ...] = ()
+    """Ids of the facts that these no longer tell."""
+
+
+def augmented_plan(plan: Plan, augmented: Sequence[Augmented]) -> Plan:
+    """Return the plan with the special bullets at their places, and what depends on an update worded anew."""
+    if not augmented:
+        return plan
+    following: dict[str, list[Bullet]] = {}
+    for bullet, after in chain.from_iterable(zip(a.bullets, a.after, strict=True) for a in augmented):
+        following.setdefault(after, []).append(bullet)
+    revised = {b.bullet_id: b for a in augmented for b in a.revised}
+    stale = {fact_id for a in augmented for fact_id in a.stale}
+    sub_plans = tuple(
+        s.model_copy(
+            update={
+                "bullets": tuple(
+                    told
+                    for bullet in s.bullets
+                    for told in (revised.get(bullet.bullet_id, bullet), *following.get(bullet.bullet_id, ()))
+                )
+            }
+        )
+        for s in plan.sub_plans
+    )
+    order = {b.bullet_id: i for i, b in enumerate(b for s in sub_plans for b in s.bullets)}
+    assertions = [*plan.assertions, *(a for x in augmented for a in x.assertions)]
+    return compact(  # because a plan is held until its dialogues are done, and its facts until all plans are
+        plan.model_copy(
+            update={
+                "sub_plans": sub_plans,
+                "facts": tuple(f for f in plan.facts if f.fact_id not in stale),
+                "assertions": tuple(
+                    sorted((a for a in assertions if a.fact_id not in stale), key=lambda a: order[a.bullet_id])
+                ),
+            }
+        )
+    )

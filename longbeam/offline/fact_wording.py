@@ -1,0 +1,51 @@
+"""Names of facts in the wording of probes: as the user names them, to the user, and of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longbeam.offline.probe_wording import listed, of_user, to_you
+from longbeam.prompts.calls.probes import Excerpt
+from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.text.times import format_date
+
+
+def shown(value: Value | None) -> str:
+    """Return a value as a question or an answer says it: a date in full; empty for none."""
+    if value is None:
+        return ""
+    return format_date(value.date) if value.kind is ValueKind.DATE and value.date else value.text
+
+
+def slot_of(excerpt: Excerpt) -> str:
+    """Return a slot as the user names it."""
+    if excerpt.speaker is MessageRole.ASSISTANT:
+        return f"the {excerpt.attribute} that you gave me for {excerpt.subject}"
+    return slots_of([excerpt.attribute], excerpt.subject)
+
+
+def slots_of(attributes: Sequence[str], subject: str) -> str:
+    """Return `the price and the builder of the roof`; for the user, `my age and my profession`."""
+    if subject == "me":
+        return listed([f"my {attribute}" for attribute in attributes])
+    joint = next((word for noun, word in _JOINTS.items() if attributes[-1].endswith(noun)), "of")
+    return f"{listed([f'the {attribute}' for attribute in attributes])} {joint} {subject}"
+
+
+_JOINTS = {"friendship": "with", "help": "from", "loan": "from", "gift": "from", "call date": "with"}
+"""What joins an attribute of a person to the name, by the attribute's last noun."""
+
+
+def told_to(excerpt: Excerpt) -> str:
+    """Return a slot as the assistant names it to the user."""
+    if excerpt.speaker is MessageRole.ASSISTANT:
+        return f"the {excerpt.attribute} that I gave you for {to_you(excerpt.subject)}"
+    return to_you(slot_of(excerpt))
+
+
+def told_of(excerpt: Excerpt) -> str:
+    """Return a slot as somebody names it who speaks of both."""
+    if excerpt.speaker is MessageRole.ASSISTANT:
+        return f"the {excerpt.attribute} that the assistant gave for {of_user(excerpt.subject)}"
+    return of_user(slot_of(excerpt))

@@ -1,0 +1,144 @@
+"""Joins, differences, counts and totals over the entries of a side story."""
+
+from __future__ import annotations
+
+import random
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.multi_session_reasoning import check, find_candidates
+from longbeam.generators.probes.nuggets import assemble_probe
+from longbeam.generators.probes.side_stories import find_side_questions
+from longbeam.generators.probes.writing import probe_inputs
+from longbeam.offline.judging import judge
+from longbeam.offline.probing import answer_probe_prompt
+from longbeam.offline.side_answers import answer_over
+from longbeam.offline.understanding import understand
+from longbeam.prompts.calls.evaluation import JudgeInputs
+from longbeam.prompts.calls.probes import ProbeReply
+from longbeam.schemas.plans import BulletKind, Value
+from longbeam.schemas.probes import Probe
+from longbeam.text.side_texts import EVENINGS, OWN_LOGS
+from longbeam.text.values import name, number
+from longbeam.validation.index import ConversationIndex
+from longbeam.validation.side_stories import CHECK
+from tests.generators.probes.story import Story
+
+QUIZ, RUN = EVENINGS[0], OWN_LOGS[0]
+LATE_AND_PAID = (("Dana", "Ruth"), ("Olga", "Ines"), ("Dana", "Olga"), ("Ruth", "Ines"), ("Dana", "Ruth"))
+RUNS = ((5, RUN.places[0]), (7, RUN.places[1]), (6, RUN.places[0]), (9, RUN.places[2]))
+
+
+def _story(unsaid: int = -1) -> Story:
+    """Five quiz nights and four runs, a session each; the message of the entry `unsaid` says nothing of it."""
+    story = Story()
+    for i, (late, paid) in enumerate(LATE_AND_PAID):
+        text = f"{QUIZ.tell[i % 4].format(late=late, paid=paid)}."
+        _tell(story, i, QUIZ.name, text, [("latecomer", name(late)), ("payer", name(paid))], i == unsaid)
+    for i, (amount, place) in enumerate(RUNS):
+        distance = number(amount, RUN.unit)
+        text = f"{RUN.tell[i].format(amount=distance.text, place=place)}."
+        _tell(story, i, RUN.name, text, [("amount", distance), ("place", name(place))], False)
+    return story
+
+
+def _tell(story: Story, session: int, topic: str, text: str, values: list[tuple[str, Value]], is_unsaid: bool) -> None:
+    facts = [(topic, f"{role} on day {session}", value) for role, value in values]
+    said = "Nothing new." if is_unsaid else text
+    story.tell(session, topic, text, *facts, kind=BulletKind.SIDE, said=said)
+    story.facts[-len(facts) :] = [f.model_copy(update={"side_story": topic}) for f in story.facts[-len(facts) :]]
+
+
+def _found(story: Story) -> dict[str, ProbeCandidate]:
+    """Candidates by what they ask for."""
+    return {c.topic: c for c in find_candidates(story.material())}
+
+
+def _probe(story: Story, candidate: ProbeCandidate) -> Probe:
+    worded = answer_probe_prompt("", probe_inputs(story.head(), candidate), random.Random(1))
+    assert isinstance(worded, ProbeReply)
+    assert check(candidate, worded) == ()
+    return assemble_probe(candidate, worded)
+
+
+def test_join_and_differences_name_the_right_people() -> None:
+    # Late: Dana, Olga, Ruth. Paid: Ruth, Ines, Olga.
+    sketches = find_side_questions(_story().material().stated)
+    found = {s.topic: s.fields["items"] for s in sketches if "items" in s.fields}
+    assert found == {
+        "who came late to the quiz night and also paid for everybody there": ("Olga", "Ruth"),
+        "who came late to the quiz night but never paid for everybody there": ("Dana",),
+        "who paid for everybody at the quiz night but never came late to it": ("Ines",),
+    }
+
+
+def test_counts_and_totals_are_over_all_entries() -> None:
+    sketches = find_side_questions(_story().material().stated)
+    found = {s.topic: s.fields["details"].computed_value for s in sketches}
+    assert found["quiz nights"] == "5"
+    assert found["times that Dana came late to the quiz night"] == "3"
+    assert found["evening runs"] == "4"
+    assert found[f"evening runs {RUN.places[0]}"] == "2"
+    assert found["kilometres of all evening runs together"] == "27 km"  # 5 + 7 + 6 + 9
+
+
+def test_story_with_an_untold_entry_gives_no_question() -> None:
+    assert not [topic for topic in _found(_story(unsaid=2)) if "quiz" in topic]
+
+
+def test_gold_is_met_and_blank_echo_and_one_name_too_many_are_not() -> None:
+    story = _story()
+    for candidate in _found(story).values():
+        probe = _probe(story, candidate)
+        for answer, is_right in ((probe.gold_answer, True), ("", False), (probe.question, False)):
+            verdicts = [
+                judge(JudgeInputs(question=probe.question, nugget=n.text, answer=answer, is_strict=True)).verdict
+                for n in probe.rubric
+            ]
+            assert (set(verdicts) == {"met"}) is is_right, (probe.question, answer, verdicts)
+        if candidate.items:
+            more = f"They were Dana, Olga, Ruth and Ines, so {', '.join(('Dana', 'Olga', 'Ruth', 'Ines'))}."
+            (nugget,) = probe.rubric
+            reply = judge(JudgeInputs(question=probe.question, nugget=nugget.text, answer=more, is_strict=True))
+            assert reply.verdict == "not met"
+
+
+def test_reader_answers_from_the_evidence_and_not_without_it() -> None:
+    story = _story()
+    for candidate in _found(story).values():
+        probe = _probe(story, candidate)
+        quotes = [e.quote for e in probe.evidence]
+        said = answer_over(probe.question, understand(quotes).statements)
+        verdicts = {
+            judge(JudgeInputs(question=probe.question, nugget=n.text, answer=said, is_strict=True)).verdict
+            for n in probe.rubric
+        }
+        assert verdicts == {"met"}, (probe.question, said)
+        assert answer_over(probe.question, understand(["Hello again."]).statements) == ""
+
+
+def _kinds(story: Story, probe: Probe) -> set[str]:
+    index = ConversationIndex(head=story.head(), messages=sorted(story.messages, key=lambda m: m.session))
+    assert CHECK.on_probe is not None
+    return {problem.kind for problem in CHECK.on_probe(index, probe)}
+
+
+def test_check_passes_right_probes_and_finds_left_out_entries_and_wrong_results() -> None:
+    story = _story()
+    found = _found(story)
+    probes = [_probe(story, c) for c in found.values()]
+    assert not [p.question for p in probes if _kinds(story, p)]
+
+    counted = _probe(story, found["quiz nights"])
+    assert _kinds(story, counted.model_copy(update={"fact_ids": counted.fact_ids[1:]})) == {"entry_left_out"}
+    wrong = counted.details.model_copy(update={"computed_value": "6"})
+    assert _kinds(story, counted.model_copy(update={"details": wrong})) == {"wrong_result"}
+    joined = _probe(story, found["who came late to the quiz night and also paid for everybody there"])
+    others = joined.details.model_copy(update={"items": ("Dana",)})
+    assert _kinds(story, joined.model_copy(update={"details": others})) == {"wrong_result"}
+
+
+def test_check_finds_another_message_that_may_count() -> None:
+    story = _story()
+    probe = _probe(story, _found(story)["quiz nights"])
+    story.tell(6, "the roof", "The roof is late.", said="The quiz night was on the roof again.")
+    assert _kinds(story, probe) == {"elsewhere"}

@@ -1,0 +1,112 @@
+"""Side stories of a plan: how many entries, on which days, and that their facts are kept apart."""
+
+from __future__ import annotations
+
+import datetime as dt
+from itertools import count
+
+from longbeam.generators.layout import Layout
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.side_stories import SideInputs, with_side_stories
+from longbeam.schemas.people import Gender, Person, Relation
+from longbeam.schemas.plans import BulletKind, Plan
+from longbeam.text.matching import says
+from longbeam.text.side_texts import BY_NAME
+from tests.generators.probes.story import START, full_story
+
+PEOPLE = tuple(
+    Person(person_id=f"n{i}", first_name=name, gender=Gender.FEMALE, age=40, relation=Relation.FRIEND)
+    for i, name in enumerate(("Dana", "Ruth", "Olga", "Ines", "Mara"))
+)
+LONG = Layout(sub_plans=10, bullets_per_sub_plan=9, batches=6, questions=1, specials=10)
+SHORT = LONG.model_copy(update={"sub_plans": 2, "batches": 8})
+
+
+def _plan() -> Plan:
+    """A plan whose bullets are told on a day each."""
+    (plan,) = full_story().head().plans
+    days = count()
+    sub_plans = [
+        s.model_copy(
+            update={"bullets": tuple(b.model_copy(update={"happens_on": _day(next(days))}) for b in s.bullets)}
+        )
+        for s in plan.sub_plans
+    ]
+    return plan.model_copy(update={"sub_plans": tuple(sub_plans)})
+
+
+def _day(ordinal: int) -> dt.date:
+    return START + dt.timedelta(days=ordinal)
+
+
+def _series(plan: Plan) -> set[str]:
+    return {f.side_story for f in plan.facts if f.side_story in BY_NAME}
+
+
+def _made(layout: Layout = LONG, people: tuple[Person, ...] = PEOPLE) -> Plan:
+    return with_side_stories(SideInputs(_plan(), layout, people, "0/c000"))
+
+
+def test_long_plan_has_a_round_of_people_and_a_log() -> None:
+    assert len(_series(_made())) == 2
+
+
+def test_short_plan_has_the_round_only() -> None:
+    assert len(_series(_made(SHORT))) == 1
+
+
+def test_plan_without_enough_people_has_no_round() -> None:
+    assert not _series(_made(SHORT, PEOPLE[:2]))
+
+
+def test_every_entry_says_its_values_on_a_day_of_its_own() -> None:
+    plan = _made()
+    told = {b.bullet_id: b for b in plan.bullets() if b.kind is BulletKind.SIDE}
+    side = {f.fact_id for f in plan.facts if f.side_story}
+    made = [a for a in plan.assertions if a.fact_id in side]
+
+    assert made
+    assert all(a.value is not None and says(told[a.bullet_id].text, a.value) for a in made)
+    slots = [f.slot for f in plan.facts]
+    assert len(set(slots)) == len(slots)
+    ids = [b.bullet_id for b in plan.bullets()]
+    assert len(set(ids)) == len(ids)
+
+
+def test_nobody_comes_late_and_pays_on_one_evening() -> None:
+    plan = _made()
+    names = {p.first_name for p in PEOPLE}
+    by_bullet: dict[str, list[str]] = {}
+    for assertion in plan.assertions:
+        if assertion.value is not None and assertion.value.text in names:
+            by_bullet.setdefault(assertion.bullet_id, []).append(assertion.value.text)
+    assert by_bullet
+    assert all(len(set(people)) == 2 for people in by_bullet.values())
+
+
+def test_the_story_itself_does_not_know_side_facts() -> None:
+    plan = _made()
+    side = {f.fact_id for f in plan.facts if f.side_story}
+    assert not side & {line.fact_id for line in Ledger.of(plan).lines()}
+
+
+def test_same_key_gives_the_same_plan_and_other_plans_other_stories() -> None:
+    assert _made().digest == _made().digest
+    later = _plan().model_copy(update={"plan_index": 1})
+    # Only the names differ here: ids of the story's bullets stay those of plan 0.
+    second = _series(with_side_stories(SideInputs(later, LONG, PEOPLE, "0/c000")))
+    assert _series(_made()).isdisjoint(second)
+
+
+def test_long_plan_has_requests_for_silence_behind_confidences_and_a_pasted_claim() -> None:
+    plan = _made()
+    order = {b.bullet_id: i for i, b in enumerate(plan.bullets())}
+    asked = [b for b in plan.bullets() if b.variety in ("forget", "keep_from")]
+    told = {b.topic: b for b in plan.bullets() if b.kind is BulletKind.SIDE}
+    pasted = [b for b in plan.bullets() if b.kind is BulletKind.PASTED]
+
+    assert {b.variety for b in asked} == {"forget", "keep_from"}
+    assert all(order[told[b.topic].bullet_id] < order[b.bullet_id] for b in asked)
+    assert len(pasted) == 1
+    assert order[pasted[0].target_bullet_id or ""] < order[pasted[0].bullet_id]
+    assert not [a for a in plan.assertions if a.bullet_id == pasted[0].bullet_id]
