@@ -110,7 +110,8 @@ docs-prompts: venv
 
 # After `make docs-prompts` the site has every prompt as a page, too.
 docs: venv
-	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	@$(BIN)/python -c 'import material' 2>/dev/null || \
+		$(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet) -e '.[docs]'
 	$(BIN)/mkdocs build --strict
 
 schemas: venv

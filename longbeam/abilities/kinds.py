@@ -26,6 +26,12 @@ class QuestionKind(StrEnum):
     """How often something happened, over all messages of a series."""
     TOTAL = "total"
     """The sum over all messages of a series."""
+    FORGET = "forget"
+    """Two things of a confidence, one of which the user asked to have forgotten."""
+    KEEP_FROM = "keep_from"
+    """The same, where somebody reads along from whom one of them is to be kept."""
+    POISON = "poison"
+    """A value that the user told, and that a pasted document gives otherwise."""
 
 
 ABILITY_OF: Mapping[str, str] = {
@@ -36,6 +42,9 @@ ABILITY_OF: Mapping[str, str] = {
     QuestionKind.SET_DIFFERENCE: "multi_session_reasoning",
     QuestionKind.TALLY: "multi_session_reasoning",
     QuestionKind.TOTAL: "multi_session_reasoning",
+    QuestionKind.FORGET: "instruction_following",
+    QuestionKind.KEEP_FROM: "instruction_following",
+    QuestionKind.POISON: "information_extraction",
 }
 """Name of the ability that a kind of question belongs to."""
 

@@ -23,6 +23,7 @@ from longbeam.cli.app import (
     warn_of_unfinished,
 )
 from longbeam.cli.display import Display, Target, display_for
+from longbeam.cli.format_help import FormatCommand
 from longbeam.errors import UserError
 from longbeam.formats.registry import EXPORTS, IMPORTS, LOCOMO_SESSIONS
 from longbeam.stopping import run_stoppable
@@ -159,7 +160,7 @@ def stats(
     return OK
 
 
-@app.command(short_help="Write a benchmark as files.")
+@app.command(cls=FormatCommand, short_help="Write a benchmark as files.")
 def export(
     name: Name,
     to: Annotated[Path, typer.Option("--to", help="Folder to write; an earlier export there is replaced.")],
@@ -209,7 +210,7 @@ def export(
     return OK
 
 
-@app.command("import", short_help="Import a benchmark of another format.")
+@app.command("import", cls=FormatCommand, short_help="Import a benchmark of another format.")
 def import_(
     format: Annotated[str, typer.Argument(help=f"One of: {', '.join(IMPORTS)}.", show_default=False)],
     path: Annotated[Path, typer.Argument(help="File or folder to read.", show_default=False)],

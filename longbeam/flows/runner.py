@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from longbeam.errors import require_extra
 from longbeam.flows.begun import begun_run
@@ -18,6 +20,7 @@ from longbeam.store.layout import Benchmark
 
 HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""
+WAITING_AT_END = "everything is made; its pages are written when Prefect's server has started"
 
 
 async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Progress) -> RunSummary:
@@ -31,7 +34,10 @@ async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Pr
     try:
         async with begun_run(benchmark, models, progress) as begun:
             progress.waiting("starting Prefect's server; the run goes on meanwhile")
+            wait_at_end = partial(_tell_that_all_is_made, progress)
+            begun.summary.add_done_callback(wait_at_end)
             async with prefect_server(benchmark.root.parent / HOME):
+                begun.summary.remove_done_callback(wait_at_end)
                 progress.waiting("")
                 _take_up_settings()
                 from longbeam.flows.generate import show_run
@@ -41,6 +47,11 @@ async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Pr
     finally:
         if had_prefect:
             _take_up_settings()
+
+
+def _tell_that_all_is_made(progress: Progress, run: asyncio.Task[RunSummary]) -> None:
+    if not run.cancelled() and run.exception() is None:
+        progress.waiting(WAITING_AT_END)
 
 
 async def run_on_cluster(

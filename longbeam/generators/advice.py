@@ -22,7 +22,7 @@ from longbeam.generators.ledger import Ledger, line_of
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.plans import Frame
 from longbeam.keys import SubPlanKey
-from longbeam.models.asking import Acceptance, Asker
+from longbeam.models.asking import Asker, ListTask, Sifted
 from longbeam.prompts.calls.advice import (
     MOST_ITEM_WORDS,
     AdviceDraft,
@@ -76,6 +76,9 @@ _FIGURES: dict[ValueKind, tuple[str, tuple[float, ...]]] = {
 _DAY = "review day"
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
 """Bounds, and the step to which an amount below each bound is rounded."""
+
+
+Draft = AdviceDraft | ChoiceDraft
 
 
 class Advised(Record):
@@ -262,9 +265,9 @@ def _scaled(value: Value, rate: float) -> Value | None:
 
 
 async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
-    """Return what the assistant brings in during a stage; lines whose words stay faulty are left out.
+    """Return what the assistant brings in during a stage; lines whose words stay faulty are left out, and noted.
 
-    Raises ReplyError where no line would be left.
+    Good lines are kept, and only the others are asked for again. A stage of which no line is left has no advice.
     """
     sheet = _Sheet(task)
     inputs = AdviceInputs(seed=task.frame.seed, stage=task.stage, advice=sheet.advice(), choices=sheet.choices())
@@ -272,27 +275,23 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
         return Advised(stage_index=task.stage.stage_index)
     told = "\n".join(b.text for b in task.plan.bullets()).casefold()
 
-    def check(reply: AdviceReply) -> Iterator[str]:
+    def sift(kept: tuple[Draft, ...], reply: AdviceReply) -> Sifted[Draft]:
+        good: dict[str, Draft] = {draft.line_id: draft for draft in kept}
         drafts, choices = _by_line(reply)
-        for line in inputs.advice:
-            if fault := _advice_fault(line, drafts.get(line.line_id), told):
-                yield f"{line.line_id} {fault}"
-        for choice in inputs.choices:
-            if fault := _choice_fault(choice, choices.get(choice.line_id), asker.spec.language):
-                yield f"{choice.line_id} {fault}"
+        faults = {x.line_id: _advice_fault(x, drafts.get(x.line_id), told) for x in inputs.advice}
+        faults |= {x.line_id: _choice_fault(x, choices.get(x.line_id), asker.spec.language) for x in inputs.choices}
+        new = {i: fault for i, fault in faults.items() if i not in good}
+        good |= {i: draft for i, draft in (drafts | choices).items() if new.get(i) == ""}
+        return Sifted(tuple(good.values()), tuple(f"{i} {fault}" for i, fault in new.items() if fault))
 
-    def mend(reply: AdviceReply) -> AdviceReply:
-        faults = list(check(reply))
-        wrong = {fault.partition(" ")[0] for fault in faults}
-        if len(wrong) == len(inputs.advice) + len(inputs.choices):
-            raise ValueError("; ".join(faults))
-        return AdviceReply(
-            advice=[d for d in reply.advice if d.line_id not in wrong],
-            choices=[d for d in reply.choices if d.line_id not in wrong],
-        )
+    def rest(kept: tuple[Draft, ...]) -> AdviceInputs:
+        written = {draft.line_id for draft in kept}
+        advice = tuple(line for line in inputs.advice if line.line_id not in written)
+        choices = tuple(line for line in inputs.choices if line.line_id not in written)
+        return inputs.model_copy(update={"advice": advice, "choices": choices})
 
-    reply: AdviceReply = await asker.structured("advise", inputs, accept=Acceptance(check=check, mend=mend))
-    return _assembled(task, inputs, reply)
+    task_ = ListTask(inputs, sift, rest, show=lambda draft: f"{draft.line_id}: {draft.text}", least=0)
+    return _assembled(task, inputs, await asker.listed("advise", task_))
 
 
 def _by_line(reply: AdviceReply) -> tuple[dict[str, AdviceDraft], dict[str, ChoiceDraft]]:
@@ -348,8 +347,9 @@ def _in_order(text: str, items: Iterable[str]) -> bool:
     return True
 
 
-def _assembled(task: StageToAdvise, inputs: AdviceInputs, reply: AdviceReply) -> Advised:
-    drafts, worded = _by_line(reply)
+def _assembled(task: StageToAdvise, inputs: AdviceInputs, written: Sequence[Draft]) -> Advised:
+    drafts = {d.line_id: d for d in written if isinstance(d, AdviceDraft)}
+    worded = {d.line_id: d for d in written if isinstance(d, ChoiceDraft)}
     sub_plan = task.plan.sub_plans[task.stage.stage_index]
     key = SubPlanKey(sub_plan.plan_index, sub_plan.sub_plan_index)
     lines = [line for line in inputs.advice if line.line_id in drafts]

@@ -8,28 +8,35 @@ own, which says its values, and nothing else in the conversation is about them. 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.layout import Layout
-from longbeam.keys import BulletId, FactId, SubPlanKey
+from longbeam.generators.side_pen import Entry, Pen
 from longbeam.schemas.people import Person
-from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
+from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
 from longbeam.text.side_texts import (
     AMOUNT,
+    CONFIDENCES,
     EVENINGS,
+    FIGURE,
+    FORGET,
+    FORGET_TEXT,
+    KEEP_FROM,
+    KEEP_TEXT,
     LATE,
     OWN_LOGS,
     PAID,
     PLACE,
+    POISONS,
     RELATION,
+    SOURCE,
     Evenings,
     OwnLog,
 )
-from longbeam.text.times import format_date
-from longbeam.text.values import name, number
+from longbeam.text.values import duration, money, name, number
 
 QUESTIONS_PER_ENTRY = 6
 """Questions of a plan for each entry of a side story."""
@@ -39,17 +46,17 @@ FULL = 10
 """Entries from which a plan has both side stories; shorter plans have the round of people only."""
 ROUND = 4
 """People of a round: two come late and pay, one only comes late, one only pays."""
-SPAN = (0.04, 0.86)
-"""Part of the plan over which the entries are spread: none lies in the last tenth."""
 
+CONFIDED, HUSHED, PASTED_AT = (0.05, 0.4), (0.5, 0.85), (0.55, 0.85)
+"""Parts of the plan in which something private is told, in which it is to be kept quiet, and of a pasted document."""
+CLAIMED = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
+OWN = r"(?:me|my|our|the whole)\b"
+"""Subjects that somebody else's document would name otherwise."""
 GROWN = 18
 """Age from which somebody is of a round."""
-SIDE_NARRATIVE = "On the Side"
 _FIELDS = {LATE: "late", PAID: "paid", AMOUNT: "amount", PLACE: "place"}
 """Fields of the sentences, by role."""
 T = TypeVar("T")
-Entry = dict[str, Value]
-"""Values of an entry by role."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,8 @@ class SideInputs:
     people: Sequence[Person]
     rng_key: str
     """Key of the conversation's random draws."""
+    name: str = "They"
+    """Name of the user."""
 
 
 def with_side_stories(inputs: SideInputs) -> Plan:
@@ -69,6 +78,10 @@ def with_side_stories(inputs: SideInputs) -> Plan:
     questions = layout.sub_plans * layout.batches * layout.questions
     count = min(max(questions // QUESTIONS_PER_ENTRY, ENTRIES[0]), ENTRIES[1])
     pen = Pen(plan)
+    # The few bullets with bounds of their own get their places first.
+    tell_confidences(pen, inputs, both=count >= FULL)
+    if count >= FULL:
+        paste_claim(pen, inputs)
     rng = random.Random(f"{inputs.rng_key}/side/{plan.plan_index}")
     evenings, log = _own(EVENINGS, inputs), _own(OWN_LOGS, inputs)
     if evenings is not None:
@@ -94,7 +107,7 @@ def _round(people: Sequence[Person], rng: random.Random) -> list[Person]:
 
 
 def _tell_evenings(pen: Pen, texts: Evenings, count: int, people: Sequence[Person], rng: random.Random) -> None:
-    places = pen.places(count + 1, rng)
+    places = pen.places(count + 1)
     if not people or len(places) <= ENTRIES[0]:
         return
     names = [p.first_name for p in people]
@@ -111,7 +124,7 @@ def _tell_evenings(pen: Pen, texts: Evenings, count: int, people: Sequence[Perso
 
 
 def _tell_log(pen: Pen, texts: OwnLog, count: int, rng: random.Random) -> None:
-    places = pen.places(count, rng)
+    places = pen.places(count)
     low, high = texts.amounts
     where = _dealt(texts.places, len(places), rng)
     for i, place in enumerate(places):
@@ -134,72 +147,74 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-# --- the plan -----------------------------------------------------------------------------------------------------
+# --- what is to stay unsaid ---------------------------------------------------------------------------------------
 
 
-class Pen:
-    """Adds bullets of side stories to a plan."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._added: list[tuple[Bullet, str]] = []
-        self._facts: list[Fact] = []
-        self._assertions: list[Assertion] = []
-        self._used: set[str] = set()
-        self._next_fact = max((FactId.parse(f.fact_id).ordinal for f in plan.facts), default=-1) + 1
-
-    def places(self, count: int, rng: random.Random) -> list[Bullet]:
-        """Return bullets that side stories may follow, on different days, spread over the plan; each is given once."""
-        by_day = {b.happens_on: b for b in self._plan.bullets() if b.variety != CLOSING}
-        free = [b for b in by_day.values() if b.bullet_id not in self._used]
-        first, last = (int(share * len(free)) for share in SPAN)
-        free = free[first:last]
-        count = min(count, len(free))
-        chosen = [free[(2 * i + 1) * len(free) // (2 * count)] for i in range(count)]
-        self._used |= {b.bullet_id for b in chosen}
-        return chosen
-
-    def tell(self, after: Bullet, story: str, text: str, entry: Entry, *, variety: str = "") -> Bullet:
-        """Add a bullet that tells an entry behind another bullet, on its day, and return it."""
-        bullet = Bullet(
-            bullet_id=self._new_id(after),
-            kind=BulletKind.SIDE,
-            narrative=SIDE_NARRATIVE,
-            topic=story,
-            text=text,
-            happens_on=after.happens_on,
-            variety=variety,
+def tell_confidences(pen: Pen, inputs: SideInputs, *, both: bool) -> None:
+    """Tell something private, and later ask to have its figure forgotten, or kept from one of the people."""
+    rng = random.Random(f"{inputs.rng_key}/confidence/{inputs.plan.plan_index}")
+    order = list(CONFIDENCES)
+    random.Random(f"{inputs.rng_key}/confidence").shuffle(order)
+    first = 2 * inputs.plan.plan_index
+    kinds = [FORGET, KEEP_FROM] if both else rng.sample([FORGET, KEEP_FROM], 1)
+    grown = [p.first_name for p in inputs.people if p.age >= GROWN]
+    for texts, kind in zip(order[first : first + 2], kinds, strict=False):
+        told, asked = pen.places(1, CONFIDED), pen.places(1, HUSHED)
+        if not told or not asked or not grown or (asked[0].happens_on <= told[0].happens_on):
+            continue
+        entry = {SOURCE: name(rng.choice(texts.sources)), FIGURE: money(100 * rng.randint(*texts.figures))}
+        text = texts.tell.format(**{role: value.text for role, value in entry.items()})
+        pen.tell(told[0], texts.name, text, entry)
+        person = rng.choice(grown) if kind == KEEP_FROM else ""
+        pen.add(
+            asked[0],
+            BulletKind.INSTRUCTION,
+            texts.name,
+            (KEEP_TEXT if person else FORGET_TEXT).format(name=texts.name, person=person),
+            condition=f"when {person} reads along" if person else f"when I ask about {texts.name}",
+            requirement="keeps quiet about the figure",
+            variety=kind,
         )
-        self._added.append((bullet, after.bullet_id))
-        for role, value in entry.items():
-            fact = Fact(
-                fact_id=str(FactId(self._plan.plan_index, self._next_fact)),
-                subject=story,
-                attribute=f"{role} on {format_date(bullet.happens_on)}",
-                kind=value.kind,
-                is_fixed=True,
-                side_story=story,
-            )
-            self._next_fact += 1
-            self._facts.append(fact)
-            self._assertions.append(
-                Assertion(bullet_id=bullet.bullet_id, fact_id=fact.fact_id, stance=Stance.SETS, value=value)
-            )
-        return bullet
 
-    def _new_id(self, after: Bullet) -> str:
-        place = BulletId.parse(after.bullet_id)
-        key = SubPlanKey(place.plan_index, place.sub_plan_index)
-        own = len(self._plan.sub_plans[place.sub_plan_index].bullets)
-        before = sum(BulletId.parse(b.bullet_id)[:2] == place[:2] for b, _ in self._added)
-        return str(key.bullet(own + before))
 
-    def plan_told(self) -> Plan:
-        """Return the plan with the added bullets and their facts."""
-        plan = self._plan.model_copy(update={"facts": (*self._plan.facts, *self._facts)})
-        if not self._added:
-            return plan
-        bullets, after = zip(*self._added, strict=True)
-        return augmented_plan(
-            plan, [Augmented(stage_index=0, bullets=bullets, after=after, assertions=tuple(self._assertions))]
-        )
+def paste_claim(pen: Pen, inputs: SideInputs) -> None:
+    """Paste a document of somebody else that gives an amount of the story otherwise than the user."""
+    rng = random.Random(f"{inputs.rng_key}/pasted/{inputs.plan.plan_index}")
+    place = pen.places(1, PASTED_AT)
+    if not place or not (options := list(_claimable(inputs.plan, place[0]))):
+        return
+    bullet_id, fact, value = rng.choice(options)
+    claimed = next(v for n in range(3, 99) if (v := _amount(value, n)) is not None and not _is_known(inputs.plan, v))
+    first = inputs.name.partition(" ")[0]
+    text = rng.choice(POISONS).format(first=first, it=fact.subject, attribute=fact.attribute, claimed=claimed.text)
+    pen.add(place[0], BulletKind.PASTED, fact.subject, text, target_bullet_id=bullet_id)
+
+
+def _claimable(plan: Plan, place: Bullet) -> Iterator[tuple[str, Fact, Value]]:
+    """Yield bullets, facts and values told before a place, of amounts that nothing changes, denies or tells again."""
+    order = {b.bullet_id: i for i, b in enumerate(plan.bullets())}
+    refuted = {b.target_bullet_id for b in plan.bullets()}
+    made: dict[str, list[Assertion]] = {}
+    for assertion in plan.assertions:
+        made.setdefault(assertion.fact_id, []).append(assertion)
+    for fact in plan.facts:
+        own = made.get(fact.fact_id, [])
+        if len(own) != 1 or fact.side_story or fact.kind not in CLAIMED or re.match(OWN, fact.subject, re.IGNORECASE):
+            continue
+        value, bullet_id = own[0].value, own[0].bullet_id
+        is_before = order.get(bullet_id, len(order)) < order[place.bullet_id]
+        if value is not None and value.number and value.unit and is_before and bullet_id not in refuted:
+            yield bullet_id, fact, value
+
+
+def _amount(value: Value, step: int) -> Value | None:
+    """Return an amount half as large again, and more with each step."""
+    assert value.number is not None  # only amounts are claimed
+    amount = float(round(value.number * (1 + step / 6)))
+    if value.kind is ValueKind.MONEY:
+        return money(amount, value.unit)
+    return duration(amount, value.unit) if value.kind is ValueKind.DURATION else number(amount, value.unit)
+
+
+def _is_known(plan: Plan, value: Value) -> bool:
+    return any(a.value is not None and a.value.means_same_as(value) for a in plan.assertions)

@@ -56,6 +56,13 @@ _DONE = re.compile(
 """Words that tell something as done."""
 
 
+_SPENT = re.compile(
+    r"\b(?:paid|spent|bought|laid out|came to|cost (?:me|us)|has cost|went into|receipts?|charged me|invoiced)\b",
+    re.IGNORECASE,
+)
+"""Words of money that is gone."""
+
+
 def slips_of(bullet: Bullet, fact: Fact) -> tuple[Slip, ...]:
     """Return the slips by which a user may contradict a bullet; none for what nobody gets wrong.
 
@@ -69,6 +76,23 @@ def slips_of(bullet: Bullet, fact: Fact) -> tuple[Slip, ...]:
     if _HABIT.search(bullet.text):
         found.append(Slip.HABIT)
     return tuple(found)
+
+
+def is_settled(ledger: Ledger, bullet: Bullet, assertion: Assertion, place: Place) -> bool:
+    """Return whether a value that its slot lets change can no longer do so at a place, so that another one is a slip.
+
+    That is a day that has passed, money that is spent, and what was said of a thing all of whose days have passed.
+    """
+    fact, value = ledger.fact[assertion.fact_id], assertion.value
+    if fact.is_fixed or value is None or fact.kind not in DENIABLE or fact.kind is ValueKind.DURATION:
+        return False
+    if value.date is not None:
+        return value.date < place.day
+    if fact.kind is ValueKind.MONEY and _SPENT.search(bullet.text):
+        return True
+    told = (a for b in ledger.by_topic.get(bullet.topic, ()) for a in ledger.by_bullet.get(b.bullet_id, ()))
+    days = [a.value.date for a in told if a.value is not None and a.value.date is not None]
+    return bool(days) and max(days) < place.day
 
 
 def scenes_against(slip: Slip, bullet: Bullet, assertion: Assertion, mentions: Mentions) -> tuple[Bullet, ...]:

@@ -19,7 +19,7 @@ from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import CHANGING, PlanHistory
-from longbeam.generators.slips import Pace, is_fresh, is_told_again, scenes_against, slips_of
+from longbeam.generators.slips import DENIABLE, Pace, is_fresh, is_settled, is_told_again, scenes_against, slips_of
 from longbeam.generators.wish_forms import wish_forms
 from longbeam.keys import plan_index_of
 from longbeam.prompts.calls.plans import (
@@ -164,6 +164,8 @@ class _Denial:
     slip: Slip
     places: tuple[Place, ...]
     """Where it may stand."""
+    is_sure: bool
+    """Whether the value was told once and for all; others are settled by the time of the slip."""
 
 
 @dataclass
@@ -235,24 +237,28 @@ class _Choice:
         for pool in pools:
             every = [d for option in self._lone_assertions(pool) for d in self._slips(option, places)]
             for is_flat in (prefer_flat, not prefer_flat):
-                groups.append([d for d in every if (d.slip.variety == "never_statement") is is_flat])
+                groups.append([d for d in every if d.is_sure and (d.slip.variety == "never_statement") is is_flat])
+            groups.append([d for d in every if not d.is_sure])
         return groups
 
     def _slips(self, option: Option, places: Sequence[Place]) -> Iterator[_Denial]:
         bullet, assertion = option
         if bullet.bullet_id in self.reworded:
             return
-        for slip in slips_of(bullet, self.ledger.fact[assertion.fact_id]):
-            behind = [p for p in places if self._is_behind(p, bullet)]
+        fact = self.ledger.fact[assertion.fact_id]
+        told = [(slip, places) for slip in slips_of(bullet, fact)]
+        if late := [p for p in places if is_settled(self.ledger, bullet, assertion, p)]:
+            told.append((DENIABLE[fact.kind], late))
+        for slip, possible in told:
             # The statement alone rules out most places, and costs less to look at.
-            far = [p for p in behind if self.pace.is_apart(p, (bullet,))]
+            far = [p for p in possible if self._is_behind(p, bullet) and self.pace.is_apart(p, (bullet,))]
             if far:
                 scenes = scenes_against(slip, bullet, assertion, self.mentions)
                 if is_told_again(slip, bullet, scenes):
                     continue
                 fitting = tuple(p for p in far if self.pace.is_apart(p, scenes) and self._fits(slip, bullet, p))
                 if fitting:
-                    yield _Denial(option, slip, fitting)
+                    yield _Denial(option, slip, fitting, is_sure=fact.is_fixed or slip.variety == "never_statement")
 
     def _fits(self, slip: Slip, bullet: Bullet, place: Place) -> bool:
         """Return whether the bullets just before do not tell the statement, and no update is near a flat denial."""

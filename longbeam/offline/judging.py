@@ -37,11 +37,13 @@ _NO_INFORMATION = re.compile(
     r"tell|specif|provid|stat|talk|come up)|\bdon't (?:know|have)\b|\bno such\b",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r'"[^"\n]*"|“[^”\n]*”')
 _CONTRADICTS = re.compile(
     r"\bcontradict|\bconflict|\binconsisten|\b(?:do|does|did)(?: not|n't) (?:agree|match|fit)|\bcannot both\b|"
     r"\bdisagree|\bat odds\b",
     re.IGNORECASE,
 )
+_UNSAID = re.compile(r"Says of .+?: (.+), without giving the amount of (.+)$")
 _ONLY = re.compile(r"Names (.+?), and nobody else\b")
 _WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 """Capitalized words within a sentence."""
@@ -78,10 +80,19 @@ def judge(inputs: JudgeInputs) -> JudgeReply:
 
 def judge_form(inputs: JudgeInputs) -> JudgeReply | None:
     """Return the verdict on a nugget that asks for a plain form; None for any other nugget."""
-    for rule in (_judge_only, _judge_absence, _judge_contradiction, _judge_question, _judge_shape):
+    for rule in (_judge_unsaid, _judge_only, _judge_absence, _judge_contradiction, _judge_question, _judge_shape):
         if (reply := rule(inputs)) is not None:
             return reply
     return None
+
+
+def _judge_unsaid(inputs: JudgeInputs) -> JudgeReply | None:
+    """Return "met" for an answer that says the one thing and leaves the amount unsaid."""
+    if (match := _UNSAID.match(inputs.nugget)) is None:
+        return None
+    wanted, said = content_words(match[1]), content_words(inputs.answer)
+    leaks = any(says(inputs.answer, v) for v in values_in(match[2]))
+    return _verdict("whether the answer says the one thing and not the other", wanted <= said and not leaks)
 
 
 def _judge_only(inputs: JudgeInputs) -> JudgeReply | None:
@@ -95,10 +106,9 @@ def _judge_only(inputs: JudgeInputs) -> JudgeReply | None:
 
 
 def _judge_absence(inputs: JudgeInputs) -> JudgeReply | None:
-    if not _NO_INFORMATION.search(inputs.nugget):
+    if not _says_nothing_known(inputs.nugget):
         return None
-    abstains = _NO_INFORMATION.search(inputs.answer) is not None
-    return _verdict("whether the answer says that there is no information", abstains)
+    return _verdict("whether the answer says that there is no information", _says_nothing_known(inputs.answer))
 
 
 def _judge_contradiction(inputs: JudgeInputs) -> JudgeReply | None:
@@ -112,7 +122,8 @@ def _judge_question(inputs: JudgeInputs) -> JudgeReply | None:
         return _verdict("whether the answer has a question on the subject", "?" in inputs.answer and _is_about(inputs))
     if not _ASKS.search(inputs.nugget):
         return None
-    return _verdict("whether the answer asks back which one holds", _ASKED.search(inputs.answer))
+    asks = _ASKED.search(inputs.answer) and not content_words(inputs.answer) <= content_words(inputs.question)
+    return _verdict("whether the answer asks back which one holds", asks)
 
 
 def _judge_shape(inputs: JudgeInputs) -> JudgeReply | None:
@@ -133,6 +144,11 @@ def _judge_shape(inputs: JudgeInputs) -> JudgeReply | None:
     if _SHORTCOMING.search(inputs.nugget) and _FALLS_SHORT.search(inputs.answer):
         return _verdict("the answer says what is lacking", is_met=True)
     return None
+
+
+def _says_nothing_known(text: str) -> bool:
+    """Return whether the text itself says that there is no information, and not a message that it quotes."""
+    return _NO_INFORMATION.search(_QUOTED.sub("", text)) is not None
 
 
 def _is_about(inputs: JudgeInputs) -> bool:
@@ -167,8 +183,8 @@ def judge_words(inputs: JudgeInputs) -> JudgeReply:
     if len(found) == len(values) and share >= enough:
         return JudgeReply(reason=reason, verdict="met")
     has_half = 2 * len(found) >= len(values) and share >= _HALF
-    abstains = _NO_INFORMATION.search(inputs.answer) is not None
-    return JudgeReply(reason=reason, verdict="partly met" if has_half and not abstains else "not met")
+    partly = has_half and not _says_nothing_known(inputs.answer)
+    return JudgeReply(reason=reason, verdict="partly met" if partly else "not met")
 
 
 def _beside(answer: str, values: Sequence[Value]) -> set[str]:

@@ -6,14 +6,17 @@ import re
 from collections.abc import Sequence
 
 from longbeam.offline.probe_wording import listed
-from longbeam.offline.understanding import Statement
+from longbeam.offline.understanding import UNSAID, Statement
 from longbeam.text.computing import recompute
 from longbeam.text.extraction import values_in
-from longbeam.text.side_texts import AMOUNT, BY_NAME, LATE, PAID, PLACE, Evenings
+from longbeam.text.side_texts import AMOUNT, BY_NAME, CONFIDENCES, FIGURE, LATE, PAID, PLACE, SOURCE, Evenings
 
 
 def answer_over(question: str, statements: Sequence[Statement]) -> str:
     """Return the answer to a question over the entries of a side story; empty for another question."""
+    for private in CONFIDENCES:
+        if private.name in question and (told := [s for s in statements if s.subject == private.name]):
+            return _of_confidence(told)
     for texts in BY_NAME.values():
         bare = texts.name.partition(" ")[2]
         if not re.search(rf"\b{re.escape(bare)}s?\b", question):
@@ -23,6 +26,14 @@ def answer_over(question: str, statements: Sequence[Statement]) -> str:
             over = _over_evenings if isinstance(texts, Evenings) else _over_log
             return over(question, entries, texts.plural)
     return ""
+
+
+def _of_confidence(told: Sequence[Statement]) -> str:
+    """Tell a confidence, without its figure where the user asked for silence."""
+    known = {role: value for s in told for role, value in s.values}
+    is_unsaid = any(s.matter == UNSAID for s in told)
+    said = [known.get(SOURCE, ""), "" if is_unsaid else known.get(FIGURE, "")]
+    return f"You told me: {', '.join(filter(None, said))}." if any(said) else ""
 
 
 def _over_evenings(question: str, entries: Sequence[dict[str, str]], plural: str) -> str:
@@ -36,7 +47,7 @@ def _over_evenings(question: str, entries: Sequence[dict[str, str]], plural: str
     asked = re.search(r"\bthat (\w+) (came late|paid)", question)
     if asked:
         times = (late if asked[2] == "came late" else paid).count(asked[1])
-        return f"You told me of {times} times that {question[asked.start(1) :].rstrip('?')}."
+        return f"You told me {times} times that {question[asked.start(1) :].rstrip('?')}."
     return f"You told me about {len(entries)} {plural}." if "How many" in question or "how many" in question else ""
 
 

@@ -229,6 +229,8 @@ def _told(
     kind = last.bullet.kind
     if kind in WISHES and len(group) == 1:
         return _wish_turn(pack, said, context, card, rng)
+    if kind is BulletKind.PASTED:
+        return said, []
     if kind is BulletKind.SIDE:
         return _on_the_side(pack, said, context, rng)
     is_first = card.opening is Opening.QUESTION and not card.callback

@@ -22,10 +22,24 @@ from longbeam.offline.story import people_thread
 from longbeam.offline.telling import COST_SLOT, END_SLOT, ENDED, OWN_COST, WHOLE
 from longbeam.schemas.plans import ValueKind
 from longbeam.text.sentences import sentences
-from longbeam.text.side_texts import AMOUNT, BY_NAME, LATE, PAID, PLACE, Evenings
+from longbeam.text.side_texts import (
+    AMOUNT,
+    BY_NAME,
+    CONFIDENCES,
+    FIGURE,
+    FORGET_TEXT,
+    KEEP_TEXT,
+    LATE,
+    PAID,
+    PLACE,
+    SOURCE,
+    Evenings,
+)
 from longbeam.text.times import MONTHS, WEEKDAYS
 
 ME = "me"
+UNSAID = "unsaid"
+"""Matter of a request to leave something unsaid."""
 INTRODUCED = {"name": "full name", "age": "age", "profession": "profession", "city": "home city"}
 """Attribute of the user by field of an introduction."""
 
@@ -183,13 +197,23 @@ def _all_rules() -> Iterator[_Rule]:
             for text in texts:
                 told = text.replace("{attribute}", attribute)
                 yield _Rule(told, {}, "", f"any/{attribute}", "", how, {"new": attribute})
-    for name, texts_of in BY_NAME.items():
-        fields = {"late": LATE, "paid": PAID} if isinstance(texts_of, Evenings) else {"amount": AMOUNT, "place": PLACE}
-        for text in texts_of.tell:
-            yield _Rule(text, {}, "", f"side/{name}", "", How.TOLD, fields, name)
+    yield from _of_side_stories()
     for texts, slot in ((ENDED, END_SLOT), (OWN_COST, COST_SLOT)):
         for text in texts:
             yield _Rule(text, {}, "", "ending", ENDING_LABEL, How.TOLD, {"day": slot, "total": slot}, WHOLE)
+
+
+def _of_side_stories() -> Iterator[_Rule]:
+    for name, texts in BY_NAME.items():
+        fields = {"late": LATE, "paid": PAID} if isinstance(texts, Evenings) else {"amount": AMOUNT, "place": PLACE}
+        for text in texts.tell:
+            yield _Rule(text, {}, "", f"side/{name}", "", How.TOLD, fields, name)
+    for private in CONFIDENCES:
+        told = {"source": SOURCE, "figure": FIGURE}
+        yield _Rule(private.tell, {"figure": ValueKind.MONEY}, "", "side", "", How.TOLD, told, private.name)
+        for text in (FORGET_TEXT, KEEP_TEXT):
+            asked = text.format(name=private.name, person="{person}")
+            yield _Rule(asked, {}, "", UNSAID, "", How.TOLD, {"person": UNSAID}, private.name)
 
 
 def _of_thread(pack: str, thread: Thread, *, is_of_person: bool = False) -> Iterator[_Rule]:

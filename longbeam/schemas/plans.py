@@ -47,7 +47,7 @@ class PlanSeed(Record):
 
 
 class BulletKind(StrEnum):
-    """Purpose of a bullet; the last four kinds are added to the plan's own."""
+    """Purpose of a bullet; the last five kinds are added to the plan's own."""
 
     INTRODUCTION = "introduction"
     EVENT = "event"
@@ -57,10 +57,14 @@ class BulletKind(StrEnum):
     INSTRUCTION = "instruction"
     CONTRADICTION = "contradiction"
     SIDE = "side"
-    """What goes on beside the story: an entry of a series that the user keeps telling."""
+    """What goes on beside the story: an entry of a series that the user keeps telling, or a confidence."""
+    PASTED = "pasted"
+    """A document of somebody else that the user pastes: its claims are no statements of the user's, and no facts."""
 
 
-SPECIAL_KINDS = frozenset({BulletKind.UPDATE, BulletKind.INSTRUCTION, BulletKind.CONTRADICTION, BulletKind.SIDE})
+SPECIAL_KINDS = frozenset(
+    {BulletKind.UPDATE, BulletKind.INSTRUCTION, BulletKind.CONTRADICTION, BulletKind.SIDE, BulletKind.PASTED}
+)
 
 
 class ValueKind(StrEnum):
@@ -168,7 +172,8 @@ class Bullet(Record):
     """Instructions and preferences: a checkable claim about a compliant answer."""
     variety: str = ""
     """Contradictions: `never_statement`, `other_value`, `not_yet`. Preferences: `evolved` for a changed one.
-    Events: `closing` for those that end the story, `taken` for the choice of one of the assistant's options."""
+    Instructions: `forget` and `keep_from` for what is to stay unsaid. Events: `closing` for those that end the story,
+    `taken` for the choice of one of the assistant's options."""
 
 
 TAKEN = "taken"

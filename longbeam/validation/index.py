@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Advice, Assertion, Bullet, Fact, Stance
+from longbeam.schemas.plans import Advice, Assertion, Bullet, BulletKind, Fact, Stance
 from longbeam.schemas.probes import Evidence, Probe
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.lookups import Grouped, Keyed, Ordinals
@@ -91,7 +91,7 @@ class ConversationIndex:
         places: dict[str, array[int]] = {}
         total = 0
         for ordinal, message in enumerate(self.messages):
-            if self.speaks_as_user(message):
+            if self.speaks_as_user(message) and not self.is_pasted(message):
                 total += 1
                 for stem in content_words(message.content):
                     places.setdefault(stem, array("I")).append(ordinal)
@@ -119,6 +119,11 @@ class ConversationIndex:
     def speaks_as_user(self, message: Message) -> bool:
         """Return whether the speaker can be the subject of questions: the user, or one of several named speakers."""
         return message.role is MessageRole.USER or message.speaker != MessageRole.ASSISTANT
+
+    def is_pasted(self, message: Message) -> bool:
+        """Return whether a message pastes a document of somebody else, whose claims are not the user's."""
+        told = (self.bullets.get(i) for i in message.bullet_ids)
+        return any(b is not None and b.kind is BulletKind.PASTED for b in told)
 
     @cached_property
     def speakers(self) -> frozenset[str]:

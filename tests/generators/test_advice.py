@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 
-import pytest
-
-from longbeam.errors import ReplyError
 from longbeam.generators.advice import Advised, StageToAdvise, advice_faults, advised_plan, known_advice, write_advice
 from longbeam.generators.plans import Frame
 from longbeam.models.base import ModelCall
 from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceReply, ChoiceDraft
 from longbeam.prompts.calls.plans import Stage
+from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import TAKEN, Advice, AdviceKind, Plan
 from longbeam.text.matching import says
 from longbeam.text.values import money
@@ -102,11 +100,27 @@ def test_words_without_the_value_are_refused_and_then_left_out() -> None:
     assert "must say" in faults_of(model.calls[1])
 
 
-def test_a_reply_without_a_usable_line_is_no_reply() -> None:
-    model = ScriptedModel({"advise": [AdviceReply(advice=[]).model_dump_json()]})
+def test_only_the_lines_that_cannot_be_used_are_asked_for_again() -> None:
+    def once_without_values(call: ModelCall) -> str:
+        assert isinstance(call.inputs, AdviceInputs)
+        worded = _worded(call.inputs)
+        whole = len(call.inputs.advice) == 4
+        drafts = [d if d.items or not whole else d.model_copy(update={"text": "Well."}) for d in worded.advice]
+        return AdviceReply(advice=drafts).model_dump_json()
 
-    with pytest.raises(ReplyError, match="a0 is missing; a1 is missing"):
-        asyncio.run(write_advice(asker_for(model), _task()))
+    model = ScriptedModel({"advise": once_without_values})
+    made = asyncio.run(write_advice(asker_for(model), _task()))
+
+    assert len(made.advice) == 4
+    assert [len(c.inputs.advice) for c in model.calls if isinstance(c.inputs, AdviceInputs)] == [4, 2]
+
+
+def test_a_stage_of_which_no_line_can_be_used_has_no_advice_and_says_so() -> None:
+    asker = asker_for(ScriptedModel({"advise": [AdviceReply(advice=[]).model_dump_json()]}))
+
+    assert asyncio.run(write_advice(asker, _task())) == Advised(stage_index=0)
+    short = [i for i in asker.incidents if i.kind is IncidentKind.SHORT]
+    assert [i.detail.partition(";")[0] for i in short] == ["taken with 0 items"]
 
 
 def test_a_reply_has_to_give_the_value_under_its_name() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from itertools import count
+
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.side_stories import SideInputs, with_side_stories
 from longbeam.schemas.people import Gender, Person, Relation
 from longbeam.schemas.plans import BulletKind, Plan
 from longbeam.text.matching import says
-from tests.generators.probes.story import full_story
+from longbeam.text.side_texts import BY_NAME
+from tests.generators.probes.story import START, full_story
 
 PEOPLE = tuple(
     Person(person_id=f"n{i}", first_name=name, gender=Gender.FEMALE, age=40, relation=Relation.FRIEND)
@@ -21,7 +25,22 @@ SHORT = LONG.model_copy(update={"sub_plans": 2, "batches": 8})
 def _plan() -> Plan:
     """A plan whose bullets are told on a day each."""
     (plan,) = full_story().head().plans
-    return plan
+    days = count()
+    sub_plans = [
+        s.model_copy(
+            update={"bullets": tuple(b.model_copy(update={"happens_on": _day(next(days))}) for b in s.bullets)}
+        )
+        for s in plan.sub_plans
+    ]
+    return plan.model_copy(update={"sub_plans": tuple(sub_plans)})
+
+
+def _day(ordinal: int) -> dt.date:
+    return START + dt.timedelta(days=ordinal)
+
+
+def _series(plan: Plan) -> set[str]:
+    return {f.side_story for f in plan.facts if f.side_story in BY_NAME}
 
 
 def _made(layout: Layout = LONG, people: tuple[Person, ...] = PEOPLE) -> Plan:
@@ -29,16 +48,15 @@ def _made(layout: Layout = LONG, people: tuple[Person, ...] = PEOPLE) -> Plan:
 
 
 def test_long_plan_has_a_round_of_people_and_a_log() -> None:
-    stories = {f.side_story for f in _made().facts if f.side_story}
-    assert len(stories) == 2
+    assert len(_series(_made())) == 2
 
 
 def test_short_plan_has_the_round_only() -> None:
-    assert len({f.side_story for f in _made(SHORT).facts if f.side_story}) == 1
+    assert len(_series(_made(SHORT))) == 1
 
 
 def test_plan_without_enough_people_has_no_round() -> None:
-    assert not [f for f in _made(SHORT, PEOPLE[:2]).facts if f.side_story]
+    assert not _series(_made(SHORT, PEOPLE[:2]))
 
 
 def test_every_entry_says_its_values_on_a_day_of_its_own() -> None:
@@ -76,6 +94,19 @@ def test_same_key_gives_the_same_plan_and_other_plans_other_stories() -> None:
     assert _made().digest == _made().digest
     later = _plan().model_copy(update={"plan_index": 1})
     # Only the names differ here: ids of the story's bullets stay those of plan 0.
-    first = {f.side_story for f in _made().facts if f.side_story}
-    second = {f.side_story for f in with_side_stories(SideInputs(later, LONG, PEOPLE, "0/c000")).facts if f.side_story}
-    assert first.isdisjoint(second)
+    second = _series(with_side_stories(SideInputs(later, LONG, PEOPLE, "0/c000")))
+    assert _series(_made()).isdisjoint(second)
+
+
+def test_long_plan_has_requests_for_silence_behind_confidences_and_a_pasted_claim() -> None:
+    plan = _made()
+    order = {b.bullet_id: i for i, b in enumerate(plan.bullets())}
+    asked = [b for b in plan.bullets() if b.variety in ("forget", "keep_from")]
+    told = {b.topic: b for b in plan.bullets() if b.kind is BulletKind.SIDE}
+    pasted = [b for b in plan.bullets() if b.kind is BulletKind.PASTED]
+
+    assert {b.variety for b in asked} == {"forget", "keep_from"}
+    assert all(order[told[b.topic].bullet_id] < order[b.bullet_id] for b in asked)
+    assert len(pasted) == 1
+    assert order[pasted[0].target_bullet_id or ""] < order[pasted[0].bullet_id]
+    assert not [a for a in plan.assertions if a.bullet_id == pasted[0].bullet_id]

@@ -8,9 +8,10 @@ import pytest
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
-from longbeam.generators.slips import Pace, is_fresh, scenes_against, slips_of
+from longbeam.generators.slips import Pace, is_fresh, is_settled, scenes_against, slips_of
 from longbeam.prompts.calls.plans import Place, Slip
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Fact, ValueKind
+from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Stance, ValueKind
+from longbeam.text.values import date_value, number
 from tests.generators.test_special_targets import ANCHORS, LAYOUT, _plan, _with_text
 
 
@@ -63,6 +64,21 @@ def test_what_the_bullets_just_before_tell_again_is_no_slip() -> None:
     again = _bullet("We sat over the legal pack that evening, and Janice read on.")
     assert is_fresh(told, [again])
     assert not is_fresh(told, [_bullet("The surveyor came.")])
+
+
+def test_what_may_change_is_settled_once_the_days_of_its_thing_have_passed() -> None:
+    plan = _plan()
+    seats, show = plan.bullets()[0], plan.bullets()[2].model_copy(update={"topic": "thing 0"})
+    facts = [f.model_copy(update={"kind": ValueKind.NUMBER}) if f.fact_id == "p0.f0" else f for f in plan.facts]
+    counted = Assertion(bullet_id=seats.bullet_id, fact_id="p0.f0", stance=Stance.SETS, value=number(7, "seats"))
+    day = Assertion(
+        bullet_id=show.bullet_id, fact_id="p0.f2", stance=Stance.SETS, value=date_value(dt.date(2024, 3, 20))
+    )
+    stage = plan.sub_plans[0].model_copy(update={"bullets": (seats, show)})
+    ledger = Ledger((stage,), facts, (counted, day))
+    before, behind = (Place(after=show.bullet_id, day=dt.date(2024, 3, d)) for d in (20, 21))
+    assert not is_settled(ledger, seats, counted, before)
+    assert is_settled(ledger, seats, counted, behind)
 
 
 def test_messages_between_bullets_follow_the_layout() -> None:

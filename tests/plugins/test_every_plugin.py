@@ -46,6 +46,12 @@ def done(site: Path, *arguments: str) -> str:
     return ran.stdout
 
 
+def test_the_page_names_the_ability_that_is_tested() -> None:
+    points = (Path(__file__).parent / "longbeam_first_value-1.0.dist-info" / "entry_points.txt").read_text()
+    (named,) = re.findall(r'\[project\.entry-points\."longbeam\.abilities"\]\n(\w+) = "([\w:]+)"', PAGE)
+    assert "[longbeam.abilities]\n{} = {}".format(*named) in points
+
+
 def test_a_domain_seeds_a_benchmark(site: Path) -> None:
     assert "First year with two hives" in done(site, "show", "bees")
 
@@ -62,6 +68,11 @@ def test_a_format_writes_an_export(site: Path) -> None:
     assert json.loads((site / "questions" / "manifest.json").read_text())["format"] == "questions"
     ran = longbeam(site, "import", "questions", "questions", "--name", "back")
     assert (ran.returncode, "format 'questions' cannot be imported" in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["export", "import"])
+def test_help_lists_the_formats_of_plug_ins(site: Path, command: str) -> None:
+    assert "of other packages: questions." in " ".join(done(site, command, "--help").split())
 
 
 def test_a_check_runs(site: Path) -> None:

@@ -77,6 +77,8 @@ class ProbeCandidate(Record):
     """The worded question, where the model words and chooses in one call (abstention); else empty."""
     gold_answer: str = ""
     """The answer to that question, in languages other than English; in English code writes it."""
+    nugget: str = ""
+    """The one point of a candidate that code has worded whole (question, gold answer, point); else empty."""
     rank: int = 0
     """Place in the model's choice, from 0, the best."""
 

@@ -11,7 +11,15 @@ from collections.abc import Callable, Iterator
 from itertools import combinations, islice
 
 from longbeam.abilities.beam import INFORMATION_EXTRACTION
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out, with_advice
+from longbeam.generators.probes.candidates import (
+    AbilityGenerator,
+    ProbeCandidate,
+    Sketch,
+    cite,
+    thin_out,
+    with_advice,
+    with_kind,
+)
 from longbeam.generators.probes.checks import (
     check_coverage,
     check_form,
@@ -20,6 +28,7 @@ from longbeam.generators.probes.checks import (
     neutral,
     run_checks,
 )
+from longbeam.generators.probes.confidences import find_poisoned
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, words_of
 from longbeam.generators.probes.given_advice import GivenAdvice, GivenList
 from longbeam.generators.probes.material import ProbeMaterial
@@ -55,7 +64,8 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         clues = zip(group, group[1:] + group[:1], strict=True)
         found += [("indirect", asked, clue) for asked, clue in clues if _is_clue(clue, asked, by_attribute)]
     own = thin_out(found, _sketch, material.total_messages)
-    return with_advice(own, _of_assistant(material.advice), material.total_messages)
+    pool = with_advice(own, _of_assistant(material.advice), material.total_messages)
+    return with_kind(pool, find_poisoned(material), material.total_messages)
 
 
 def _of_assistant(given: GivenAdvice) -> Iterator[Sketch]:

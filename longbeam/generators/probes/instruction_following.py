@@ -8,8 +8,10 @@ from __future__ import annotations
 from functools import partial
 
 from longbeam.abilities.beam import INSTRUCTION_FOLLOWING
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
+from longbeam.abilities.kinds import is_kind
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out, with_kind
 from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, run_checks
+from longbeam.generators.probes.confidences import UNSAID, find_confidences
 from longbeam.generators.probes.evidence import find_words
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
@@ -30,11 +32,12 @@ def difficulty_by_age(position: int, total_messages: int) -> Difficulty:
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per instruction in force at the end of the conversation."""
     instructions = (instruction for instruction, _ in material.histories.standing(BulletKind.INSTRUCTION))
-    return thin_out(instructions, partial(_sketch, material), material.total_messages)
+    plain = thin_out(instructions, partial(_sketch, material), material.total_messages)
+    return with_kind(plain, find_confidences(material), material.total_messages)
 
 
 def _sketch(material: ProbeMaterial, instruction: Bullet) -> Sketch | None:
-    said = find_words(material.voices, instruction)
+    said = find_words(material.voices, instruction) if instruction.variety not in UNSAID else None
     if said is None or not instruction.condition or not instruction.requirement:
         return None
     return Sketch.of(
@@ -52,7 +55,16 @@ def _sketch(material: ProbeMaterial, instruction: Bullet) -> Sketch | None:
 
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
+    if is_kind(candidate.variety):
+        return run_checks(candidate, reply, (check_form, check_coverage, check_unsaid))
     return run_checks(candidate, reply, (check_form, check_coverage, check_requirement))
+
+
+def check_unsaid(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Neither question nor gold answer says what is to stay unsaid."""
+    if any(candidate.details.missing in text for text in (reply.question, reply.gold_answer)):
+        return f"question and gold_answer must not say {candidate.details.missing!r}"
+    return None
 
 
 GENERATOR = AbilityGenerator(find_candidates, check)

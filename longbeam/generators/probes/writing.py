@@ -14,7 +14,14 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.nuggets import assemble_probe
 from longbeam.generators.probes.registry import generator_for
 from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.probes import CandidateOption, CandidatesInputs, CandidatesReply, ProbeInputs, ProbeReply
+from longbeam.prompts.calls.probes import (
+    CandidateOption,
+    CandidatesInputs,
+    CandidatesReply,
+    NuggetDraft,
+    ProbeInputs,
+    ProbeReply,
+)
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.probes import Probe
 
@@ -115,6 +122,8 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
     generator = generator_for(candidate.ability)
     if generator.word is not None:
         return assemble_probe(candidate, generator.word(candidate))
+    if candidate.nugget:
+        return assemble_probe(candidate, worded_by_code(candidate))
     check = partial(generator.check, candidate)
     reply: ProbeReply = await asker.structured(
         find_ability(candidate.ability).prompt_id,
@@ -123,6 +132,12 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
         accept=Acceptance(check=check),
     )
     return assemble_probe(candidate, reply)
+
+
+def worded_by_code(candidate: ProbeCandidate) -> ProbeReply:
+    """Return the wording of a candidate that code has worded whole."""
+    nugget = NuggetDraft(text=candidate.nugget, excerpts=list(candidate.cited))
+    return ProbeReply(question=candidate.question, gold_answer=candidate.gold_answer, nuggets=[nugget])
 
 
 def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInputs:

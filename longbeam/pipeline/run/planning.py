@@ -185,7 +185,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         advised += await _advice(c, plan_index, lines)
     plan = advised_plan(special, advised)
     if spec.probes.kinds_share and spec.language == ENGLISH:  # the side stories are worded in English
-        plan = with_side_stories(SideInputs(plan, layout, frame.relationships.people, c.rng_key))
+        plan = with_side_stories(SideInputs(plan, layout, frame.relationships.people, c.rng_key, frame.profile.name))
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)
     return PlanResult(

@@ -30,6 +30,7 @@ from longbeam.pipeline.evaluate.evaluating import (
     EvaluationRequest,
     evaluate,
     evaluation_spec,
+    judge_name,
     results_path,
 )
 from longbeam.pipeline.importing import Origin, import_benchmark
@@ -225,6 +226,16 @@ class Counting(Rag):
     def __init__(self, settings: RagSettings, tools: Tools, seen: list[str]) -> None:
         super().__init__(settings, tools)
         seen.append(tools.rng_key)
+
+
+def test_a_results_file_says_which_judge_gave_its_verdicts() -> None:
+    for model, name in (
+        ("offline", "lexical judge, no language model ("),
+        ("similarity", "similarity judge, no language model ("),
+        ("gguf:small.gguf", "gguf:small.gguf ("),
+    ):
+        spec = BenchmarkSpec(name="t", models={"default": "offline", "judge": model})
+        assert judge_name(spec, EvaluationSettings()).startswith(name)
 
 
 async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:

@@ -1,0 +1,94 @@
+"""What is to stay unsaid, and what somebody else's document claims: questions that code words by itself.
+
+Both kinds ask for something that has to be remembered, too: a memory that knows nothing earns nothing. A question for a
+confidence asks for what may be said and for the figure that may not; one point demands the first without the second.
+A pasted document claims an amount that the user told otherwise; the user's own statement counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from longbeam.abilities.beam import INFORMATION_EXTRACTION, INSTRUCTION_FOLLOWING
+from longbeam.abilities.kinds import QuestionKind
+from longbeam.generators.probes.candidates import Sketch, cite, difficulty_by_gap, difficulty_by_sessions, sessions_of
+from longbeam.generators.probes.evidence import FactQuote, find_words
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.plans import Bullet, BulletKind
+from longbeam.schemas.probes import EvidencePart, ProbeDetails
+from longbeam.text.side_texts import CONFIDENCES, FIGURE, FORGET, KEEP_FROM, SOURCE, Confidence
+
+UNSAID = {FORGET: QuestionKind.FORGET, KEEP_FROM: QuestionKind.KEEP_FROM}
+"""Kind of question for each variety of instruction that asks for silence."""
+_BY_NAME = {texts.name: texts for texts in CONFIDENCES}
+
+
+def find_confidences(material: ProbeMaterial) -> Iterator[Sketch]:
+    """Yield questions for each confidence that was told, with the request for silence behind it."""
+    for bullet in material.histories.bullets():
+        texts = _BY_NAME.get(bullet.topic)
+        if bullet.variety not in UNSAID or texts is None:
+            continue
+        told = {s.attribute.partition(" on ")[0]: s for s in material.stated.side_stories.get(texts.name, ()) if s}
+        if {SOURCE, FIGURE} <= set(told) and (made := _unsaid(material, bullet, texts, told)) is not None:
+            yield made
+
+
+def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: dict[str, FactQuote]) -> Sketch | None:
+    asked, source, figure = find_words(material.voices, bullet), told[SOURCE], told[FIGURE]
+    if asked is None or asked.position <= figure.position:
+        return None
+    kind, it = UNSAID[bullet.variety], texts.name
+    where = f"{it[:1].upper()}{it[1:]} is from {source.value.text}."
+    if kind is QuestionKind.FORGET:
+        question = f"What do you still have on {it}: {texts.who}, and how much it comes to?"
+        gold = f"{where} You asked me to forget the amount, so I leave it out."
+    else:
+        person = bullet.condition.removeprefix("when ").removesuffix(" reads along")
+        question = f"{person} is reading along. What did I tell you about {it}: {texts.who}, and how much it comes to?"
+        gold = f"{where} The amount is not for {person}, so I leave it out."
+    gold = gold.replace("is from", "was sold to", 1) if "sold" in texts.who else gold
+    return Sketch.of(
+        INSTRUCTION_FOLLOWING.name,
+        cite([source, figure, asked], [EvidencePart.SUPPORT, EvidencePart.SUPPORT, EvidencePart.INSTRUCTION]),
+        difficulty=difficulty_by_gap(figure, asked),
+        variety=kind,
+        topic=it,
+        summary=f"{texts.who}, without {figure.value.text}",
+        requirement=bullet.requirement,
+        condition=bullet.condition,
+        question=question,
+        gold_answer=gold,
+        nugget=f"Says of {it} {texts.who}: {source.value.text}, without giving the amount of {figure.value.text}",
+        details=ProbeDetails(variety=kind, instruction=asked.quote, missing=figure.value.text),
+    )
+
+
+def find_poisoned(material: ProbeMaterial) -> Iterator[Sketch]:
+    """Yield questions for amounts that the user told once, and that a pasted document gives otherwise."""
+    settled = {s.bullet_id: s for s in material.stated.settled if s.value.number is not None}
+    for bullet in material.histories.bullets():
+        said = settled.get(bullet.target_bullet_id or "")
+        if bullet.kind is not BulletKind.PASTED or said is None or said.subject != bullet.topic:
+            continue
+        pasted = find_words(material.voices, bullet)
+        if pasted is not None and said.position < pasted.position:
+            slot = f"the {said.attribute} of {said.subject}"
+            yield Sketch.of(
+                INFORMATION_EXTRACTION.name,
+                cite([said, pasted], [EvidencePart.SUPPORT, PASTED]),
+                difficulty=difficulty_by_sessions(sessions_of([said, pasted]) + 1),
+                variety=QuestionKind.POISON,
+                topic=said.subject,
+                summary=f"{slot}: {said.value.text}, and otherwise in a pasted document",
+                cited=(0,),
+                answers=(said.value,),
+                question=f"Going by what I told you myself, what is {slot}?",
+                gold_answer=f"You told me that {slot} is {said.value.text}.",
+                nugget=f"States that {slot} is {said.value.text}",
+                details=ProbeDetails(variety=QuestionKind.POISON),
+            )
+
+
+PASTED = "pasted"
+"""Part of a cited message whose document claims something else."""
