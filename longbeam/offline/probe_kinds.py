@@ -89,9 +89,9 @@ def _people(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"{sentence(asked)}? I would like the names.",
         f"I want to tease somebody. {sentence(asked)}?",
     )
-    verb = "It was" if len(inputs.items) == 1 else "They were"
+    verb, ones = ("It was", "the one") if len(inputs.items) == 1 else ("They were", "the ones")
     nugget = NuggetDraft(
-        text=f"Names {people}, and nobody else, as the ones {asked}",
+        text=f"Names {people}, and nobody else, as {ones} {asked}",
         excerpts=[e.ordinal for e in inputs.excerpts],
     )
     return ProbeReply(question=rng.choice(forms), gold_answer=f"{verb} {people}, and nobody else.", nuggets=[nugget])
@@ -104,10 +104,10 @@ def _tally(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         question = rng.choice(
             (
                 f"How many times have I told you that {counted}?",
-                f"I have lost count. How many {asked} have I told you of?",
+                f"I have lost count. How often have I told you that {counted}?",
             )
         )
-        gold = f"You told me of {count} {asked}."
+        gold, text = f"You told me {count} {asked}.", f"States that the user told {count} {asked}"
     else:
         question = rng.choice(
             (
@@ -115,8 +115,7 @@ def _tally(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
                 f"I never wrote it down: how many {asked} have I mentioned to you by now?",
             )
         )
-        gold = f"You told me about {count} {asked}."
-    text = f"States that the user told of {count} {asked}"
+        gold, text = f"You told me about {count} {asked}.", f"States that the user told of {count} {asked}"
     nugget = NuggetDraft(text=text, excerpts=[e.ordinal for e in inputs.excerpts])
     return ProbeReply(question=question, gold_answer=gold, nuggets=[nugget])
 

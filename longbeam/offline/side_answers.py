@@ -47,7 +47,7 @@ def _over_evenings(question: str, entries: Sequence[dict[str, str]], plural: str
     asked = re.search(r"\bthat (\w+) (came late|paid)", question)
     if asked:
         times = (late if asked[2] == "came late" else paid).count(asked[1])
-        return f"You told me of {times} times that {question[asked.start(1) :].rstrip('?')}."
+        return f"You told me {times} times that {question[asked.start(1) :].rstrip('?')}."
     return f"You told me about {len(entries)} {plural}." if "How many" in question or "how many" in question else ""
 
 

@@ -117,6 +117,7 @@ class Graphiti:
     async def _close_graph(self) -> None:
         if self._graph is not None:
             await self._graph.close()
+            await self._graph.llm_client.client.close()
             self._graph = None
 
 

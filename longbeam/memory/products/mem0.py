@@ -91,6 +91,7 @@ class Mem0:
     def close(self) -> None:
         """Close the database and the endpoint."""
         self._store.vector_store.client.close()
+        self._store.llm.client.close()
         self._bridge.model.close_blocking()
         self._folder.close()
 
