@@ -3,8 +3,8 @@
     python benchmarks/wheel_check.py [PYTHON ...]
 
 Without arguments: python3.11, 3.12 and 3.13, where they are found. Prints a Markdown row for each: packages, megabytes,
-and seconds of `import longbeam` and `longbeam --help` (the best of five). Exits 1 when a command fails. Standard
-library only; pip fetches the dependencies.
+and seconds of `import longbeam` and `longbeam --help` (the best of five). Exits 1 when a command fails,
+or when the core is larger than MOST_MB. Standard library only; pip fetches the dependencies.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ COMMANDS = (
     "export small --format jsonl --to export",
     "evaluate small --system rag",
 )
+MOST_MB = 250
+"""Megabytes of an environment with the core, as pip leaves it."""
 REVIEW_NEEDS = "pip install 'longbeam[review]'"
 OWN_TOOLS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-precedence")
 
@@ -87,6 +89,8 @@ def check(python: str, wheel: Path, folder: Path) -> str:
     if review.returncode != 2 or REVIEW_NEEDS not in review.stderr:
         raise SystemExit(f"review without its extra: exit {review.returncode}: {review.stderr}")
     packages, size, bare = measure(environment)
+    if size > MOST_MB:
+        raise SystemExit(f"the core takes {size} MB as pip leaves it, and {MOST_MB} are allowed")
     code = [str(environment / "bin" / "python"), "-c", "import longbeam"]
     seconds = [best_of_five(command, folder) for command in (code, [longbeam, "--help"])]
     return f"| {version_of(python)} | {packages} | {size} | {bare} | {seconds[0]:.2f} s | {seconds[1]:.2f} s |"
