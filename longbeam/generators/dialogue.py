@@ -27,7 +27,7 @@ from longbeam.generators.entailment_judge import fault_in
 from longbeam.generators.ledger import replaced_wishes, standing_bullets
 from longbeam.generators.reply_excerpt import asking_part, may_ask
 from longbeam.generators.transcript import Line, Transcript
-from longbeam.generators.turn_cards import draw_take_up
+from longbeam.generators.turn_cards import draw_asks_back, draw_take_up
 from longbeam.generators.turn_loop import (
     Answer,
     Ask,
@@ -350,6 +350,7 @@ class Talk:
     async def _reply(self, moment: Moment, kind: MessageKind, waiting: Waiting, exchange: int) -> None:
         await self.history.fold(self.asker, self.context)
         due = self._due(moment.turn) if kind is MessageKind.QUESTION else ()
+        place = f"{moment.turn.turn_id}/reply{kind.value}{exchange}"
         inputs = AssistantReplyInputs(
             context=self.context,
             summary=self.history.summary,
@@ -361,9 +362,14 @@ class Talk:
             wishes=tuple(b.text for b in standing_bullets(self.heard)),
             replaced=tuple(b.text for b in replaced_wishes([*self.carried, *self.heard])),
             advice=due,
+            asks_back=draw_asks_back(
+                f"{self.asker.spec.seed}/{self.asker.unit_key.conversation_id}/{place}",
+                [self.bullets[i] for i in moment.turn.bullet_ids],
+                kind,
+                exchange,
+            ),
         )
         day = self.said.lines[-1].day
-        place = f"{moment.turn.turn_id}/reply{kind.value}{exchange}"
         text = await self.asker.prose(
             "assistant_reply",
             inputs,

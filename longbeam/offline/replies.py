@@ -43,10 +43,6 @@ T = TypeVar("T")
 
 CHARACTERS_PER_TOKEN = 4.45
 """Characters of a token of these replies in o200k_base, measured on a 500K conversation; code has fewer."""
-ASK_BACK_SHARE = 0.16
-"""Share of first replies that end with a question (in BEAM 13 to 18 % of turns have an answer)."""
-ASK_AGAIN_SHARE = 0.42
-"""Share of answers after which the assistant asks once more (BEAM: 6 to 8 % of turns have two answers)."""
 CLOSING_SHARE = 0.2
 """Share of replies with a last line that is no advice; more would be noticeable."""
 IN_SHORT_SHARE = 0.35
@@ -349,14 +345,12 @@ def _illustrations(s: Situation) -> list[tuple[float, Callable[[], str]]]:
 
 
 def _ending(s: Situation, inputs: AssistantReplyInputs, ordinal: int) -> str:
-    share = ASK_BACK_SHARE / 2 if s.is_person else ASK_BACK_SHARE
     ends = s.brief is not None and s.brief.bullet.variety == CLOSING
     if _asks_about_contradiction(s, inputs):
         return f"Before this, you told me otherwise about {s.thing}. Which of the two is right?"
     asks = s.kind == "question" and not s.is_wish and not ends
-    wants = asks and s.rng.random() < share and inputs.target_tokens > 150
-    again = s.kind == "answer" and ordinal == 1 and s.rng.random() < ASK_AGAIN_SHARE
-    if (wants or again) and s.brief is not None:
+    again = s.kind == "answer" and ordinal == 1
+    if inputs.asks_back and (asks or again) and s.brief is not None:
         said = " ".join(m.content for m in inputs.history)
         # A second question of the same turn is the next stage's, because the user has just answered this stage's.
         question = ask_back_for(s.thread, s.thing, inputs.context.stage.stage_index + again, said)

@@ -129,7 +129,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        8,
+        9,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,

@@ -8,19 +8,23 @@ from statistics import quantiles
 import pytest
 
 from longbeam.generators.turn_cards import (
+    ASKS_AGAIN,
+    ASKS_BACK,
     DECILES,
     FEELING_SHARE,
     OPENINGS,
     PASTES,
     TAKE_UPS,
     Deck,
+    draw_asks_back,
     draw_cards,
     draw_take_up,
 )
 from longbeam.prompts.calls.dialogue import TakeUp
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, SpokenDay, TurnCard, in_full
-from longbeam.schemas.plans import Advice, AdviceKind, Bullet, BulletKind, Value
+from longbeam.schemas.dialogue import MessageKind
+from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, Value
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import TurnLengths
 from longbeam.text.values import date_value, money
@@ -171,6 +175,20 @@ def test_messages_worded_in_the_dialogue_take_up_the_answer_at_the_measured_rate
     assert abs(sum(bool(t) for t in drawn) / 4_000 - sum(TAKE_UPS.values()) / 100) < 0.028
     assert set(drawn) == set(TakeUp)
     assert TakeUp.OUTCOME not in {draw_take_up(f"t{i}", same_day=True) for i in range(400)}
+
+
+def test_replies_ask_back_at_the_measured_rate_but_not_behind_wishes_endings_and_follow_ups() -> None:
+    event, wish = _brief(0).bullet, _brief(0, kind="preference").bullet
+    ending = event.model_copy(update={"variety": CLOSING})
+
+    def share(told: list[Bullet], kind: MessageKind, exchange: int) -> float:
+        return sum(draw_asks_back(f"t{i}", told, kind, exchange) for i in range(4_000)) / 4_000
+
+    # Four standard errors of a share of a half, of 4,000 draws: 0.032.
+    assert abs(share([event], MessageKind.QUESTION, 0) - ASKS_BACK) < 0.032
+    assert abs(share([event], MessageKind.ANSWER, 1) - ASKS_AGAIN) < 0.032
+    assert share([event], MessageKind.ANSWER, 2) == share([event], MessageKind.FOLLOW_UP, 1) == 0
+    assert share([wish], MessageKind.QUESTION, 0) == share([ending], MessageKind.QUESTION, 0) == 0
 
 
 def test_days_of_a_card_read_as_the_plan_writes_them() -> None:

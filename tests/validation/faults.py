@@ -357,6 +357,21 @@ def said_twice(reader: MemoryReader) -> MemoryReader:
     return both(say(14, text), say(16, f"Well then. {text}"))(reader)
 
 
+def counted(value: str, *, cited: int = 2) -> Spoil:
+    """The sum becomes a count over a series of the oven's costs, of which a number of entries is cited."""
+
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        own = reader.probe("multi_session_reasoning").fact_ids
+        facts = [
+            f.model_copy(update={"side_story": "the oven", "attribute": f"cost on day {i}"}) if f.fact_id in own else f
+            for i, f in enumerate(reader.head.plans[0].facts)
+        ]
+        asked = details("multi_session_reasoning", variety="tally", computed_value=value)(reader)
+        return asked.with_plan(facts=tuple(facts)).with_probe("multi_session_reasoning", fact_ids=own[:cited])
+
+    return spoil
+
+
 FAULTS = (
     *(Fault(f"import.{kind.value}", noted(kind), "p0.s0.t0.n0") for kind in NoteKind),
     Fault("message_ids.gap", message(4, message_id=7), "p0.s0.t1.n2"),
@@ -644,6 +659,9 @@ FAULTS = (
         "temporal_reasoning.0",
     ),
     Fault("computation.unknown", details("temporal_reasoning", computation="guess"), "temporal_reasoning.0"),
+    Fault("side_stories.entry_left_out", counted("2", cited=1), "multi_session_reasoning.0"),
+    Fault("side_stories.wrong_result", counted("9"), "multi_session_reasoning.0"),
+    Fault("side_stories.elsewhere", counted("2"), "multi_session_reasoning.0"),
     Fault("stale_gold.superseded", stale("information_extraction"), "information_extraction.0"),
     Fault("stale_gold.superseded_in_story", stale("summarization"), "summarization.0"),
     Fault("stale_gold.contradicted", asserted("p0.s1.b4", "p0.f3", Stance.DENIES, None), "information_extraction.0"),

@@ -79,6 +79,8 @@ class AssistantReplyInputs(PromptInputs):
     """Wishes that they have replaced."""
     advice: tuple[Advice, ...] = ()
     """Advice that this reply has to give."""
+    asks_back: bool = False
+    """Whether the reply ends with a question to the user; code draws it, so that no prompt has to state a rate."""
 
     @property
     def asked_tokens(self) -> int:
