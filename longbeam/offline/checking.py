@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from longbeam.offline.understanding import understand
@@ -82,17 +83,29 @@ def support(inputs: SupportInputs) -> SupportReply:
     # A message that tells a value tells its attribute, whose name it need not say.
     attributes = " ".join(name for s in understand(told.splitlines()).statements for name, _ in s.values)
     known = frozenset(words_of(f"{told}\n{inputs.question}\n{attributes}"))
-    values = values_in(told)
-    return SupportReply(
-        nuggets=[_supported(i, nugget, told, known, values) for i, nugget in enumerate(inputs.nuggets, 1)]
-    )
+    evidence = _Evidence(told, known, values_in(told), len(inputs.evidence))
+    return SupportReply(nuggets=[_supported(i, nugget, evidence) for i, nugget in enumerate(inputs.nuggets, 1)])
 
 
-def _supported(number: int, nugget: str, told: str, known: frozenset[str], values: Sequence[Value]) -> NuggetSupport:
+@dataclass(frozen=True)
+class _Evidence:
+    """Words and values of the messages that a probe cites."""
+
+    told: str
+    known: frozenset[str]
+    """Words of the messages, their attributes and the question."""
+    values: Sequence[Value]
+    messages: int
+    """How many they are: what a question of `how many times` counts."""
+
+
+def _supported(number: int, nugget: str, evidence: _Evidence) -> NuggetSupport:
     if nugget.startswith(_MANNER):
         return NuggetSupport(nugget=number, reason="it is about the manner of the answer", is_supported=True)
-    own = values_in(nugget)
-    missing = [v.text for v in own if not says(told, v) and not _follows(v, values)]
+    own, known = values_in(nugget), evidence.known
+    if f"{evidence.messages} times" in nugget:
+        own = tuple(v for v in own if v.number != evidence.messages)
+    missing = [v.text for v in own if not (says(evidence.told, v) or _follows(v, evidence.values))]
     telling = frozenset(words_of(nugget)) - _FRAME - frozenset(w for v in own for w in words_of(v.text))
     share = len(telling & known) / len(telling) if len(telling) >= _TELLING else 1.0
     reason = f"{', '.join(missing) or 'no value'} is missing, {share:.0%} of the telling words are there"
