@@ -217,7 +217,8 @@ def _dialogue(
     rehearsed = behaviour_of(rehearsal.usage, asked_before, said_before)
     now = behaviour_of(seen, asked, said * _early(rehearsal, asked), rehearsed)
     before, after = play(rehearsal.talks, rehearsed), play(rehearsal.talks, now)
-    calls = {p: after.calls[p] / before.calls[p] for p in DIALOGUE_PROMPTS if before.calls[p]}
+    # The ratio of two small counts is mostly chance: a rehearsal with two requests for more turns says little of them.
+    calls = {p: (after.calls[p] + TRUSTED) / (before.calls[p] + TRUSTED) for p in DIALOGUE_PROMPTS if before.calls[p]}
     mean_reply = [p.said / max(1, p.calls["assistant_reply"]) for p in (before, after)]
     extra = {
         p: _Extra(
