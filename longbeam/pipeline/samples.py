@@ -34,6 +34,10 @@ LARGEST = 1_500_000
 """Bytes of a sample's files."""
 ABOUT, JOURNAL, REVIEWS = "sample.json", "journal.json", "reviews.jsonl"
 _WRITTEN = "## Who wrote it\n"
+_BEAM_FAULTS = (
+    "of the 1,360 probes of BEAM whose conversations are released, people had validated all, and simple rules find 67 "
+    "(4.9 %) wrong"
+)
 
 
 class SampleAbout(Record):
@@ -104,7 +108,8 @@ def pack(
     status = benchmark_status(benchmark).model_dump(mode="json", include={"length", "used", "conversations"})
     write_atomically(target / JOURNAL, json.dumps(status, ensure_ascii=False, indent=1) + "\n")
     write_atomically(target / ABOUT, about.model_dump_json(indent=1) + "\n")
-    _complete_card(target, _who(about, refused))
+    probes = read_json(target / MANIFEST)["counts"]["probes"]
+    _complete_card(target, _who(about, refused, probes))
     return _sample(target)
 
 
@@ -125,14 +130,17 @@ def _sample(folder: Path) -> Sample:
     return Sample(folder, about, manifest["counts"], manifest["spec"]["tokenizer"])
 
 
-def _who(about: SampleAbout, refused: Mapping[str, Mapping[str, str]]) -> str:
+def _who(about: SampleAbout, refused: Mapping[str, Mapping[str, str]], probes: int) -> str:
     """Return what the card says about writers and readers."""
     said = f"Writer: {about.writer}."
     if not about.readers:
         return f"{said} Nobody has read the probes yet.\n"
     rows = [f"| `{c}` | `{p}` | {_cell(why)} |" for c, probes in refused.items() for p, why in probes.items()]
     table = "\n".join(["\n\n| conversation | probe | reason |", "|---|---|---|", *rows]) if rows else ""
-    told = f"They rejected {counted(len(rows), 'probe')}; exports of the unpacked sample leave these out."
+    told = (
+        f"They rejected {len(rows)} of {counted(probes, 'probe')}; exports of the unpacked sample leave these out. For "
+        f"comparison: {_BEAM_FAULTS}."
+    )
     return f"{said} Readers of the probes: {about.readers}; no person has reviewed them. {told}{table}\n"
 
 

@@ -23,7 +23,8 @@ async def test_a_sample_keeps_the_review_the_rejected_probe_and_its_replacement(
     await ana.judge(SPARE, "accept")
     sample = write(benchmark.root.parent, benchmark.spec.name, tmp_path / "samples" / "s", "A trip")
     card = (sample.folder / "README.md").read_text()
-    assert "Readers of the probes: language models; no person has reviewed them. They rejected 1 probe;" in card
+    assert "Readers of the probes: language models; no person has reviewed them. They rejected 1 of " in card
+    assert "67 (4.9 %) wrong" in card
     assert "| `c000` | `information_extraction.0` |" in card
     unpacked = unpack(sample, tmp_path / "out").benchmark
     import_log(unpacked.reviews_path, sample.folder / REVIEWS)
