@@ -9,7 +9,7 @@ from longbeam.text.words import content_words
 
 ECHO = 0.8
 """Share of a denial's words that a question must have to repeat it."""
-MIN_WORDS = 3
+MIN_WORDS = 4
 """Denials with fewer words of their own cannot be asked about without them."""
 _NEVER = re.compile(r"\bnever\b|n['’]t\b|\bnot\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"[,;:]\s")

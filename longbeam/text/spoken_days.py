@@ -82,8 +82,9 @@ _SPOKEN = re.compile(
 def spell_out(text: str, today: dt.date) -> str:
     """Return a text of a day with the days that it names by weekday or number, or without a year, written as dates.
 
-    A weekday is the next one, or with `last` the one before, or today in `it's Friday`; a number is the day that `NUMBERED` allows. A number that
-    may count something else (`the 3rd batch`) stays. A day without a year is the nearest of its name.
+    A weekday is the next one, or with `last` the one before, or today in `it's Friday` on a Friday; a number is the day
+    that `NUMBERED` allows. A number that may count something else (`the 3rd batch`) stays. A day without a year is the
+    nearest of its name.
     """
     return _SPOKEN.sub(lambda match: _in_full(match, today), text)
 

@@ -154,7 +154,7 @@ async def test_a_batch_that_is_gone_is_sent_anew(tmp_path: Path) -> None:
 
 
 async def test_what_a_batch_leaves_out_goes_into_the_next_and_a_refusal_is_the_calls_own(tmp_path: Path) -> None:
-    calls = [asked(n) for n in range(30)]
+    calls = [asked(n) for n in range(16)]
     async with server_of(unanswered=0.1, failing=0.05, poison=["c000/probes/u7"]) as (server, base_url):
         async with model_of(spec_of(base_url), BatchFiles(tmp_path)) as model:
             found = await replies_of(model, calls)

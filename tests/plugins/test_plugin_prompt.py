@@ -45,7 +45,8 @@ def word(inputs, rng):
 
 
 GENERATOR = AbilityGenerator(find, information_extraction.check)
-PROMPT = Prompt("probe_small_talk", 1, Role.PROBER, ProbeInputs, ProbeReply, directory=Path(__file__).parent)
+HERE, UNSHOWN = Path(__file__).parent, frozenset({"known"})
+PROMPT = Prompt("probe_small_talk", 1, Role.PROBER, ProbeInputs, ProbeReply, unshown=UNSHOWN, directory=HERE)
 ABILITY = Ability(
     name="small_talk",
     generator="small_talk:GENERATOR",
