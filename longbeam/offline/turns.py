@@ -497,7 +497,7 @@ _ANSWER_HEADS = (
     "As far as I know, ",
 )
 _ANSWER_TAILS = (
-    "", " I'd rather not change that now.", " That may still change, but not before next {weekday}.",
+    "", " I'd rather not change that now.", " That may still change, but not before next month.",
     " At least that's how it is as of {day}.", " I can find out more if it matters.",
     " I hadn't thought it was important.",
     " That's all I can say today.", " That's how I see it on {day}.", " Tell me if you need it more exactly.",
@@ -511,7 +511,7 @@ _ANSWER_TAILS = (
     " So far, at least.", " It's the best I can say about {it}.", " You're the first to ask.",
     " I should have said so earlier.",
     " It's nothing special.", " With {it} I'm never quite sure.",
-    " I said the same to somebody on {weekday}.", " It won't surprise you, I suppose.",
+    " I said the same to somebody else, too.", " It won't surprise you, I suppose.",
     " Maybe that explains a few things.",
     " I'm glad you asked.", " That part of {it} is settled, at least.", " It used to bother me more.",
     " Let's leave it at that for {day}.", " That much I know.", " It took me a moment to admit it.",

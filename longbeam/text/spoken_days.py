@@ -21,6 +21,8 @@ _AFTER_DAY = (
 )
 """Words behind the number of a day, where it counts nothing else."""
 _MONTH_BEFORE = re.compile(rf"(?<!\w){MONTH}\s+\Z")
+_NOW_BEFORE = re.compile(r"\b(?:it|today)(?:['’]s| is)\s\Z", re.IGNORECASE)
+"""Words before the weekday of today."""
 _NEAR = {0: r"today|tonight|this (?:morning|afternoon|evening)", 1: "tomorrow", -1: "yesterday|last night"}
 
 
@@ -80,8 +82,9 @@ _SPOKEN = re.compile(
 def spell_out(text: str, today: dt.date) -> str:
     """Return a text of a day with the days that it names by weekday or number, or without a year, written as dates.
 
-    A weekday is the next one, or with `last` the one before; a number is the day that `NUMBERED` allows. A number that
-    may count something else (`the 3rd batch`) stays. A day without a year is the nearest of its name.
+    A weekday is the next one, or with `last` the one before, or today in `it's Friday` on a Friday; a number is the day
+    that `NUMBERED` allows. A number that may count something else (`the 3rd batch`) stays. A day without a year is the
+    nearest of its name.
     """
     return _SPOKEN.sub(lambda match: _in_full(match, today), text)
 
@@ -92,6 +95,8 @@ def _in_full(match: re.Match[str], today: dt.date) -> str:
     if _is_of_month(match):
         return match[0]
     if match["weekday"]:
+        if match["weekday"] == weekday(today) and _NOW_BEFORE.search(match.string, 0, match.start()):
+            return format_date(today)
         steps = [n for n in range(1, WEEK + 2) if weekday(today + dt.timedelta(n)) == match["weekday"]]
         ahead = steps[0] - 7 if match["last"] else steps[0]
         return format_date(today + dt.timedelta(ahead or -7))

@@ -94,13 +94,15 @@ def _kind_of_fault(index: ConversationIndex, probe: Probe, value: Value) -> str 
         return "wrong_year"
     if _is_given(index, probe, value) or _is_given_by_day(index, probe, value, is_day_named):
         return None
+    cited = [m for m in index.cited(probe) if says_equivalent(m.content, value)]
+    is_cited = any(index.speaks_as_user(m) or _is_about_replies(probe) for m in cited)
+    # An import without quotes has no quote that could lack the value.
+    if is_cited and not any(e.quote for e in probe.evidence):
+        return None
     if has_trait(probe, Trait.GUIDES_ANSWERS):
         return None if _is_given_by_day(index, probe, value, is_day_meant) else "not_in_guidance"
-    cited = [m for m in index.cited(probe) if says_equivalent(m.content, value)]
-    if any(index.speaks_as_user(m) or _is_about_replies(probe) for m in cited):
-        # An import without quotes has no quote that could lack the value.
-        is_meant = not any(e.quote for e in probe.evidence) or _is_given_by_day(index, probe, value, is_day_meant)
-        return None if is_meant else "not_in_quote"
+    if is_cited:
+        return None if _is_given_by_day(index, probe, value, is_day_meant) else "not_in_quote"
     if _is_given_by_day(index, probe, value, is_day_meant):
         return "vague_day" if value.kind is ValueKind.DATE and has_trait(probe, Trait.RECALLS) else None
     if is_computed(index, probe, value):

@@ -18,6 +18,11 @@ from longbeam.validation.index import ConversationIndex
 _DONE = content_words("completion completed finish finished end closing done sign-off submission release delivery")
 _TARGET = content_words("target due deadline planned plan goal")
 """Stems of attributes that are the end of a thing, as it was and as it is meant to be."""
+_DELIVERY = content_words("delivery")
+"""Stems of ends that may be a beginning: a book is delivered, and then somebody plans to be through with it."""
+
+_Ends = dict[str, list[tuple[Bullet, dt.date, frozenset[str]]]]
+"""Bullets that say the end of a topic, each with its day and the stems of its attribute."""
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
@@ -65,8 +70,8 @@ def _plan_problems(index: ConversationIndex) -> Iterator[Problem]:
 def _planned_problems(index: ConversationIndex, plan: Plan) -> Iterator[Problem]:
     """Yield bullets that still plan the end of a thing on a day after which another bullet says that it was done."""
     attributes = {f.fact_id: content_words(f.attribute) for f in plan.facts if f.kind is ValueKind.DATE}
-    planned: dict[str, list[tuple[Bullet, dt.date]]] = {}
-    done: dict[str, list[tuple[Bullet, dt.date]]] = {}
+    planned: _Ends = {}
+    done: _Ends = {}
     for assertion in plan.assertions:
         bullet = index.bullets.get(assertion.bullet_id)
         words = attributes.get(assertion.fact_id, frozenset())
@@ -75,18 +80,23 @@ def _planned_problems(index: ConversationIndex, plan: Plan) -> Iterator[Problem]
             continue
         if assertion.stance is not Stance.MENTIONS and words & _DONE and day <= bullet.happens_on:
             # `The finishing date, August 10, went by without a result` mentions a day and ends nothing.
-            done.setdefault(bullet.topic, []).append((bullet, day))
+            done.setdefault(bullet.topic, []).append((bullet, day, words))
         elif words & (_DONE | _TARGET) and day > bullet.happens_on:
-            planned.setdefault(bullet.topic, []).append((bullet, day))
+            planned.setdefault(bullet.topic, []).append((bullet, day, words))
     for topic, ends in done.items():
-        for (aim, aimed), (end, day) in product(planned.get(topic, ()), ends):
-            if day < aim.happens_on:
+        for (aim, aimed, aim_words), (end, day, end_words) in product(planned.get(topic, ()), ends):
+            if day < aim.happens_on and _is_same_end(aim_words, end_words):
                 text = (
                     f"{aim.bullet_id} plans the end of {topic!r} on {aim.happens_on} for {aimed}, "
                     f"and {end.bullet_id} says that it was done on {day}"
                 )
                 keys = tuple(m.message_key for b in (aim, end) for m in index.voicing(b.bullet_id))
                 yield Problem("planned_after_done", aim.bullet_id, text, keys)
+
+
+def _is_same_end(planned: frozenset[str], done: frozenset[str]) -> bool:
+    """Return whether two attributes may mean one end; a delivery ends only what is planned as a delivery."""
+    return bool(done & (_DONE - _DELIVERY) or done & planned & _DELIVERY)
 
 
 def _is_outside(index: ConversationIndex, day: dt.date) -> bool:

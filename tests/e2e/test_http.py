@@ -92,7 +92,7 @@ def test_poisoned_requests_cost_their_units_alone(tmp_path: Path) -> None:
         assert run.run() == 1
         status = [sys.executable, "-m", "longbeam", "status", "two", "--out", str(run.bench.out)]
         shown = subprocess.run(status, capture_output=True, text=True, timeout=60).stdout
-        assert "20 skipped" in shown, "each turn of the poisoned dialogue"
+        assert "23 skipped" in shown, "each turn of the poisoned dialogue"
         assert "probes summarization.0 failed: content_filter" in shown
         assert "is poisoned" in shown
         assert "0 of 2 conversations finished, 1 failed unit" in shown

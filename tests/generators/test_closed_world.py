@@ -7,6 +7,8 @@ import pytest
 from longbeam.generators.closed_world import ClosedWorld
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
+from longbeam.offline.language import fill
+from longbeam.offline.turns import _ANSWER_TAILS
 from longbeam.schemas.seeds import Domain
 from longbeam.text.values import money
 from tests.builders import good_conversation
@@ -30,6 +32,7 @@ def _world(domain: Domain = Domain.BUSINESS) -> ClosedWorld:
         "That is $17,100 without Tom's $900.",  # 18,000 - 900
         "I signed on March 6, six days ago.",
         "It is March 12, 2024, and we open in 2024.",
+        "It's Tuesday, and I'm a bit tired.",
         "Two things worry me. What would you do first?",
     ],
 )
@@ -52,6 +55,12 @@ def test_values_that_the_plan_gives_or_that_follow_pass(text: str) -> None:
 )
 def test_a_value_that_nothing_gives_is_refused(text: str, value: str) -> None:
     assert [v.text for v in _world().ungrounded(text, DAY)] == [value]
+
+
+@pytest.mark.parametrize("tail", _ANSWER_TAILS)
+def test_the_offline_writer_ends_answers_with_no_value_that_nothing_gives(tail: str) -> None:
+    text = fill(tail, {"it": "the flour", "day": "March 12", "weekday": "Tuesday"})
+    assert not _world().ungrounded(text, DAY)
 
 
 def test_earlier_talk_gives_values() -> None:

@@ -73,6 +73,16 @@ def test_a_short_day_may_begin_a_sentence(text: str) -> None:
     assert spell_out(f"{text} was fine.", TODAY) == "February 28, 2024 was fine."
 
 
+@pytest.mark.parametrize("text", ["It's Wednesday", "it is Wednesday", "Today is Wednesday", "Today\u2019s Wednesday"])
+def test_the_weekday_that_it_is_names_today(text: str) -> None:
+    assert (
+        spell_out(f"{text}, and I'm tired.", TODAY) == f"{text.removesuffix('Wednesday')}March 6, 2024, and I'm tired."
+    )
+    friday = text.replace("Wednesday", "Friday")
+    assert spell_out(friday, TODAY).endswith("March 8, 2024")
+    assert spell_out("It was on Wednesday.", TODAY) == "It was on March 13, 2024."
+
+
 def test_a_quote_says_a_day_by_its_weekday() -> None:
     text = "I got the keys. The painters come on Friday. Should I be there?"
     assert quote_for(text, [date_value(dt.date(2024, 3, 8))], TODAY) == "The painters come on Friday."

@@ -741,8 +741,8 @@ FAULTS = (
     Fault(
         "question_wording.echoes_denial",
         both(
-            denied(14, "I have never hired an electrician with a van. Any advice?"),
-            on_probe("contradiction_resolution", question="Have I ever hired an electrician with a van?"),
+            denied(14, "I have never hired an electrician with a yellow van. Any advice?"),
+            on_probe("contradiction_resolution", question="Have I ever hired an electrician with a yellow van?"),
         ),
         "contradiction_resolution.0",
     ),

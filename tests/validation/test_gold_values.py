@@ -72,3 +72,13 @@ def test_values_with_one_fault_are_one_finding() -> None:
     (only,) = found(imported(SAID, asks("information_extraction", "What?", gold, {2: "support"})), "gold_values")
     assert only.check == "gold_values.nowhere"
     assert "'$310', '$320', '$330', '$340' and 2 more" in only.message
+
+
+def test_an_amount_to_keep_from_somebody_is_proved_by_the_cited_message_that_tells_it() -> None:
+    said = ("The loan is from the bank, $7,400 in all.", "Good.", "Kathleen is not to learn the amount.", "I see.")
+    nugget = "Says of the loan where it is from: the bank, without giving the amount of $7,400"
+    question, gold = "Kathleen reads along. What of the loan?", "It is from the bank."
+    both = asks("instruction_following", question, gold, {0: "support", 2: "instruction"}, nugget)
+    assert names(imported(said, both), "gold_values") == []
+    wish_only = asks("instruction_following", question, gold, {2: "instruction"}, nugget)
+    assert names(imported(said, wish_only), "gold_values") == ["gold_values.not_in_guidance"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from longbeam.schemas.plans import Stance
 from longbeam.validation.run import check_conversation
 from tests.builders import MemoryReader, good_conversation
@@ -20,3 +22,13 @@ def test_a_planned_day_that_went_by_is_no_end() -> None:
     )
     assert _found(reader)
     assert not _found(reader.with_plan(assertions=told))
+
+
+@pytest.mark.parametrize(("planned", "is_found"), [("target day", False), ("delivery deadline", True)])
+def test_a_delivery_ends_only_what_is_planned_as_a_delivery(planned: str, is_found: bool) -> None:
+    reader = planned_after_done(good_conversation())
+    attributes = {"signing date": "day", "completion date": "delivery date", "target date": planned}
+    facts = tuple(
+        f.model_copy(update={"attribute": attributes.get(f.attribute, f.attribute)}) for f in reader.head.plans[0].facts
+    )
+    assert bool(_found(reader.with_plan(facts=facts))) is is_found
