@@ -131,7 +131,7 @@ def test_two_reviewers_are_blind_then_a_lead_decides(start: Start, open_page: Op
     lead.goto(f"{server.base}/adjudication")
     expect(lead.locator(".version")).to_have_count(2)
     expect(lead.locator(".version").first).to_contain_text("ana: reject")
-    expect(lead.locator(".changed ins")).to_have_text("What does it cost by now")
+    expect(lead.locator(".changed ins")).to_contain_text("cost by now")
     lead.select_option("select[name=verdict]", "accept")
     lead.select_option("select[name=content_of]", "ben")
     lead.fill("input[name=note]", "clearer")
