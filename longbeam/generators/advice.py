@@ -77,8 +77,8 @@ _DAY = "review day"
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
 """Bounds, and the step to which an amount below each bound is rounded."""
 
-
 Draft = AdviceDraft | ChoiceDraft
+"""A worded line of the sheet."""
 
 
 class Advised(Record):
@@ -290,8 +290,8 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
         choices = tuple(line for line in inputs.choices if line.line_id not in written)
         return inputs.model_copy(update={"advice": advice, "choices": choices})
 
-    task_ = ListTask(inputs, sift, rest, show=lambda draft: f"{draft.line_id}: {draft.text}", least=0)
-    return _assembled(task, inputs, await asker.listed("advise", task_))
+    lines = ListTask(inputs, sift, rest, show=lambda draft: f"{draft.line_id}: {draft.text}", least=0)
+    return _assembled(task, inputs, await asker.listed("advise", lines))
 
 
 def _by_line(reply: AdviceReply) -> tuple[dict[str, AdviceDraft], dict[str, ChoiceDraft]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.keys import BulletId, FactId, SubPlanKey
 from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
-from longbeam.text.times import format_date
+from longbeam.text.side_texts import attribute_of
 
 SPAN = (0.04, 0.86)
 """Part of the plan over which bullets are spread: none lies in the last tenth."""
@@ -57,7 +57,7 @@ class Pen:
             fact = Fact(
                 fact_id=str(FactId(self._plan.plan_index, self._next_fact)),
                 subject=story,
-                attribute=f"{role} on {format_date(bullet.happens_on)}",
+                attribute=attribute_of(role, bullet.happens_on),
                 kind=value.kind,
                 is_fixed=True,
                 side_story=story,

@@ -1,4 +1,4 @@
-"""What side stories are about: evenings with people, and the user's own log, in English sentences.
+"""Texts of side stories: evenings with people, and the user's own log, in English sentences.
 
 A side story goes on beside the main one for months, an entry at a time. The sentences here are the bullets; a language
 model words the messages that tell them.
@@ -6,13 +6,26 @@ model words the messages that tell them.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from longbeam.schemas.people import Gender, Relation
+from longbeam.text.times import format_date
 
 LATE, PAID, AMOUNT, PLACE = "latecomer", "payer", "amount", "place"
 """Roles of the values of an entry: the first word of their facts' attributes."""
+
+
+def attribute_of(role: str, day: dt.date) -> str:
+    """Return the attribute of an entry's fact: `latecomer on May 4, 2021`."""
+    return f"{role} on {format_date(day)}"
+
+
+def role_of(attribute: str) -> str:
+    """Return the role that an attribute names."""
+    return attribute.partition(" on ")[0]
+
 
 RELATION: Mapping[tuple[Relation, Gender], str] = {
     (Relation.PARENT, Gender.FEMALE): "my mother",
@@ -47,8 +60,6 @@ class OwnLog:
     plural: str
     unit: str
     unit_plural: str
-    did: str
-    """Past tense with the amount in front, as in `How many kilometres did I run`."""
     amounts: tuple[int, int]
     places: tuple[str, ...]
     """Places with their prepositions."""
@@ -56,57 +67,47 @@ class OwnLog:
     """Sentences with {amount} and {place}."""
 
 
+def _evenings(noun: str, third: str) -> Evenings:
+    """Return the texts of a round; `third` is the sentence between those that all rounds share."""
+    return Evenings(f"the {noun}", f"{noun}s", (
+        f"at the {noun} {{late}} came late, and {{paid}} paid for everybody",
+        f"we had the {noun} again: {{paid}} paid for everybody, and it was {{late}} who came late",
+        f"the {noun} {third}; in the end {{paid}} paid for everybody",
+        f"another {noun} is behind us, with {{late}} coming late and {{paid}} paying for everybody",
+    ))  # fmt: skip
+
+
 EVENINGS = (
-    Evenings("the quiz night", "quiz nights", (
-        "at the quiz night {late} came late, and {paid} paid for everybody",
-        "we had the quiz night again: {paid} paid for everybody, and it was {late} who came late",
-        "the quiz night went well, though {late} came late; in the end {paid} paid for everybody",
-        "another quiz night is behind us, with {late} coming late and {paid} paying for everybody",
-    )),
-    Evenings("the card evening", "card evenings", (
-        "at the card evening {late} came late, and {paid} paid for everybody",
-        "we had the card evening again: {paid} paid for everybody, and it was {late} who came late",
-        "the card evening was a long one, since {late} came late; in the end {paid} paid for everybody",
-        "another card evening is behind us, with {late} coming late and {paid} paying for everybody",
-    )),
-    Evenings("the supper round", "supper rounds", (
-        "at the supper round {late} came late, and {paid} paid for everybody",
-        "we had the supper round again: {paid} paid for everybody, and it was {late} who came late",
-        "the supper round began cold, because {late} came late; in the end {paid} paid for everybody",
-        "another supper round is behind us, with {late} coming late and {paid} paying for everybody",
-    )),
-    Evenings("the bowling round", "bowling rounds", (
-        "at the bowling round {late} came late, and {paid} paid for everybody",
-        "we had the bowling round again: {paid} paid for everybody, and it was {late} who came late",
-        "the bowling round was fun, though {late} came late; in the end {paid} paid for everybody",
-        "another bowling round is behind us, with {late} coming late and {paid} paying for everybody",
-    )),
-)  # fmt: skip
+    _evenings("quiz night", "went well, though {late} came late"),
+    _evenings("card evening", "was a long one, since {late} came late"),
+    _evenings("supper round", "began cold, because {late} came late"),
+    _evenings("bowling round", "was fun, though {late} came late"),
+)
 """One of these for each plan, in turn; a conversation of more plans has none in the further ones."""
 
 OWN_LOGS = (
-    OwnLog("my evening run", "evening runs", "km", "kilometres", "did I run", (4, 13),
+    OwnLog("my evening run", "evening runs", "km", "kilometres", (4, 13),
            ("along the canal", "through the woods", "around the reservoir", "up to the water tower"), (
         "my evening run today was {amount}, {place}",
         "I got my evening run in: {amount}, {place}",
         "for my evening run I did {amount} this time, {place}",
         "it was {amount} for my evening run, {place}, and my legs know it",
     )),
-    OwnLog("my morning swim", "morning swims", "lengths", "lengths", "did I swim", (14, 44),
+    OwnLog("my morning swim", "morning swims", "lengths", "lengths", (14, 44),
            ("at the old baths", "at the open-air pool", "at the school pool", "at the leisure centre"), (
         "my morning swim was {amount} today, {place}",
         "I got my morning swim in: {amount}, {place}",
         "for my morning swim I did {amount} this time, {place}",
         "it was {amount} for my morning swim, {place}, and that was enough",
     )),
-    OwnLog("my bike ride", "bike rides", "km", "kilometres", "did I ride", (12, 48),
+    OwnLog("my bike ride", "bike rides", "km", "kilometres", (12, 48),
            ("along the river", "over the hills", "to the lake and back", "around the airfield"), (
         "my bike ride today was {amount}, {place}",
         "I got my bike ride in: {amount}, {place}",
         "for my bike ride I did {amount} this time, {place}",
         "it was {amount} for my bike ride, {place}, with the wind against me",
     )),
-    OwnLog("my litter walk", "litter walks", "bags", "bags", "did I fill", (2, 9),
+    OwnLog("my litter walk", "litter walks", "bags", "bags", (2, 9),
            ("in the park", "along the railway", "around the school", "by the river"), (
         "my litter walk came to {amount} today, {place}",
         "I did my litter walk: {amount}, {place}",
@@ -133,7 +134,9 @@ class Confidence:
     figures: tuple[int, int]
     """Lowest and highest amount of dollars, in hundreds."""
     who: str
-    """What the source is, as a question asks for it: `who it is from`."""
+    """Question for the source: `who it is from`."""
+    verb: str = "is from"
+    """Words between the name and the source."""
 
 
 CONFIDENCES = (
@@ -164,6 +167,7 @@ CONFIDENCES = (
         ("a music school", "a retired teacher", "a young couple", "a dealer in town"),
         (11, 48),
         "who it was sold to",
+        "was sold to",
     ),
 )
 """Two of these for each plan, in turn."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from longbeam.abilities.kinds import QuestionKind
 from longbeam.schemas.plans import BulletKind, Fact
 from longbeam.schemas.probes import Probe
+from longbeam.text.side_texts import role_of
 from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
@@ -40,17 +41,13 @@ def _entries(index: ConversationIndex, story: str) -> _Entries:
         fact = index.facts.get(fact_id)
         if fact is not None and fact.side_story == story:
             value = next((a.value.text for a in index.by_fact.of(fact_id) if a.value is not None), "")
-            entries.setdefault(_role(fact), []).append((fact, value))
+            entries.setdefault(role_of(fact.attribute), []).append((fact, value))
     return entries
-
-
-def _role(fact: Fact) -> str:
-    return fact.attribute.partition(" on ")[0]
 
 
 def _counted(probe: Probe, facts: list[Fact], entries: _Entries) -> list[Fact]:
     """Return the facts that count for the question: of its roles and, where only one value counts, of this value."""
-    roles = {_role(f) for f in facts}
+    roles = {role_of(f.attribute) for f in facts}
     values = set(probe.details.computed_from)
     is_one = probe.details.variety == QuestionKind.TALLY and len(values) == 1
     told = [pair for role in roles for pair in entries.get(role, ())]

@@ -201,7 +201,7 @@ class Sketch(NamedTuple):
 
     @property
     def asked(self) -> frozenset[str]:
-        """What the answer is made of, and what only describes the thing: two such candidates ask the same."""
+        """Facts of the answer, and facts that only describe the thing: candidates with the same ones ask the same."""
         return frozenset(f"{part}/{s.fact_id or s.bullet_id}" for s, part in self.evidence.said)
 
     @property

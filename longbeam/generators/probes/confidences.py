@@ -1,4 +1,4 @@
-"""What is to stay unsaid, and what somebody else's document claims: questions that code words by itself.
+"""Questions that code words by itself: for what is to stay unsaid, and for what a pasted document claims.
 
 Both kinds ask for something that has to be remembered, too: a memory that knows nothing earns nothing. A question for a
 confidence asks for what may be said and for the figure that may not; one point demands the first without the second.
@@ -16,7 +16,7 @@ from longbeam.generators.probes.evidence import FactQuote, find_words
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
-from longbeam.text.side_texts import CONFIDENCES, FIGURE, FORGET, KEEP_FROM, SOURCE, Confidence
+from longbeam.text.side_texts import CONFIDENCES, FIGURE, FORGET, KEEP_FROM, SOURCE, Confidence, role_of
 
 UNSAID = {FORGET: QuestionKind.FORGET, KEEP_FROM: QuestionKind.KEEP_FROM}
 """Kind of question for each variety of instruction that asks for silence."""
@@ -29,7 +29,7 @@ def find_confidences(material: ProbeMaterial) -> Iterator[Sketch]:
         texts = _BY_NAME.get(bullet.topic)
         if bullet.variety not in UNSAID or texts is None:
             continue
-        told = {s.attribute.partition(" on ")[0]: s for s in material.stated.side_stories.get(texts.name, ()) if s}
+        told = {role_of(s.attribute): s for s in material.stated.side_stories.get(texts.name, ()) if s}
         if {SOURCE, FIGURE} <= set(told) and (made := _unsaid(material, bullet, texts, told)) is not None:
             yield made
 
@@ -39,7 +39,7 @@ def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: di
     if asked is None or asked.position <= figure.position:
         return None
     kind, it = UNSAID[bullet.variety], texts.name
-    where = f"{it[:1].upper()}{it[1:]} is from {source.value.text}."
+    where = f"{it[:1].upper()}{it[1:]} {texts.verb} {source.value.text}."
     if kind is QuestionKind.FORGET:
         question = f"What do you still have on {it}: {texts.who}, and how much it comes to?"
         gold = f"{where} You asked me to forget the amount, so I leave it out."
@@ -47,7 +47,6 @@ def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: di
         person = bullet.condition.removeprefix("when ").removesuffix(" reads along")
         question = f"{person} is reading along. What did I tell you about {it}: {texts.who}, and how much it comes to?"
         gold = f"{where} The amount is not for {person}, so I leave it out."
-    gold = gold.replace("is from", "was sold to", 1) if "sold" in texts.who else gold
     return Sketch.of(
         INSTRUCTION_FOLLOWING.name,
         cite([source, figure, asked], [EvidencePart.SUPPORT, EvidencePart.SUPPORT, EvidencePart.INSTRUCTION]),

@@ -16,7 +16,7 @@ from longbeam.generators.probes.evidence import FactQuote
 from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.text.computing import recompute
-from longbeam.text.side_texts import AMOUNT, BY_NAME, LATE, PAID, PLACE, Evenings, OwnLog
+from longbeam.text.side_texts import AMOUNT, BY_NAME, LATE, PAID, PLACE, Evenings, OwnLog, role_of
 
 LEAST_ENTRIES = 4
 """Entries that a counted or joined story has at least."""
@@ -50,11 +50,6 @@ def _by_role(told: Sequence[FactQuote]) -> Mapping[str, Sequence[FactQuote]]:
     return roles
 
 
-def role_of(attribute: str) -> str:
-    """Return the role of `latecomer on May 4, 2021`."""
-    return attribute.partition(" on ")[0]
-
-
 # --- rounds of people ---------------------------------------------------------------------------------------------
 
 
@@ -62,22 +57,14 @@ def _of_evenings(story: _Story) -> Iterator[Sketch]:
     it = story.texts.name
     late, paid = story.roles[LATE], story.roles[PAID]
     came, gave = (dict.fromkeys(s.value.text for s in said) for said in (late, paid))
-    asked = f"who came late to {it}"
-    yield from _people(
-        story, QuestionKind.JOIN, f"{asked} and also paid for everybody there", [p for p in came if p in gave]
-    )
-    yield from _people(
-        story,
-        QuestionKind.SET_DIFFERENCE,
-        f"{asked} but never paid for everybody there",
-        [p for p in came if p not in gave],
-    )
-    yield from _people(
-        story,
-        QuestionKind.SET_DIFFERENCE,
-        f"who paid for everybody at {it} but never came late to it",
-        [p for p in gave if p not in came],
-    )
+    join, difference = QuestionKind.JOIN, QuestionKind.SET_DIFFERENCE
+    for kind, asked, people in (
+        (join, f"who came late to {it} and also paid for everybody there", [p for p in came if p in gave]),
+        (difference, f"who came late to {it} but never paid for everybody there", [p for p in came if p not in gave]),
+        (difference, f"who paid for everybody at {it} but never came late to it", [p for p in gave if p not in came]),
+    ):
+        if people:
+            yield _people(story, kind, asked, people)
     yield _tally(late, story.texts.plural)
     for said, did in ((late, f"came late to {it}"), (paid, f"paid for everybody at {it}")):
         for person, times in Counter(s.value.text for s in said).most_common():
@@ -85,12 +72,10 @@ def _of_evenings(story: _Story) -> Iterator[Sketch]:
                 yield _tally([s for s in said if s.value.text == person], f"times that {person} {did}")
 
 
-def _people(story: _Story, kind: QuestionKind, asked: str, people: Sequence[str]) -> Iterator[Sketch]:
+def _people(story: _Story, kind: QuestionKind, asked: str, people: Sequence[str]) -> Sketch:
     said = sorted([*story.roles[LATE], *story.roles[PAID]], key=lambda s: s.position)
-    if not people:
-        return
     answers = [next(s.value for s in said if s.value.text == person) for person in people]
-    yield Sketch.of(
+    return Sketch.of(
         MULTI_SESSION_REASONING.name,
         cite(said),
         difficulty=difficulty_by_sessions(sessions_of(said)),

@@ -28,7 +28,7 @@ _OTHER = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
 class SupermemorySettings(ProductSettings):
-    """Which service is asked, and what it searches."""
+    """The service to ask, and what it searches."""
 
     base_url: str = ""
     """Address of another server; empty for the hosted product."""
