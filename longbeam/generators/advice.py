@@ -72,7 +72,11 @@ _FIGURES: dict[ValueKind, tuple[str, tuple[float, ...]]] = {
     ValueKind.DURATION: ("time limit", (1.25, 1.5, 1.75, 2.0)),
     ValueKind.NUMBER: ("warning mark", (1.1, 1.2, 1.25, 1.3, 1.5)),
 }
-"""Name of the figure that the assistant works out from an amount of each kind, and the factors to choose from."""
+"""Name of the figure that the assistant works out from an amount of each kind, where the writer has none that fits the
+thing better, and the factors to choose from."""
+NAMED = frozenset({AdviceKind.FIGURE, AdviceKind.DAY})
+"""Kinds whose values the writer names."""
+MOST_NAME_WORDS = 4
 _DAY = "review day"
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
 """Bounds, and the step to which an amount below each bound is rounded."""
@@ -149,7 +153,7 @@ class _Sheet:
         first = self._task.stage.stage_index
         for i in range(wanted):
             line = self._line(ROUND[(first + i) % len(ROUND)])
-            drawn += [line] if line is not None else []
+            drawn += [self._with_steps(line)] if line is not None else []
         place = {b.bullet_id: i for i, b in enumerate(self._sub_plan.bullets)}
         drawn.sort(key=lambda line: place[line.bullet.bullet_id])
         return tuple(line.model_copy(update={"line_id": f"a{i}"}) for i, line in enumerate(drawn))
@@ -171,6 +175,22 @@ class _Sheet:
                     self._values += [line.value] if line.value is not None else []
                     return line
         return None
+
+    def name_fault(self, line: AdviceLine, draft: AdviceDraft) -> str:
+        """Return what is wrong with the name that a draft gives a value; empty if nothing is."""
+        name = draft.name.strip()
+        is_other = line.kind in NAMED and name not in ("", line.attribute)
+        if is_other and (line.topic.casefold(), name.casefold()) in self._slots:
+            return f"has the name {name!r}, of which a value was told before; find another"
+        return ""
+
+    def _with_steps(self, line: AdviceLine) -> AdviceLine:
+        """Let steps stand in the place of a figure or a day, where none are given for the thing."""
+        slot = (line.topic.casefold(), AdviceKind.STEPS.value)
+        if line.kind not in NAMED or slot in self._slots:
+            return line
+        self._slots.add(slot)
+        return line.model_copy(update={"or_steps": STEPS})
 
     def _figure(self, host: Bullet) -> AdviceLine | None:
         for assertion in self._assertions.get(host.bullet_id, ()):
@@ -278,7 +298,10 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
     def sift(kept: tuple[Draft, ...], reply: AdviceReply) -> Sifted[Draft]:
         good: dict[str, Draft] = {draft.line_id: draft for draft in kept}
         drafts, choices = _by_line(reply)
-        faults = {x.line_id: _advice_fault(x, drafts.get(x.line_id), told) for x in inputs.advice}
+        faults = {
+            x.line_id: _advice_fault(x, drafts.get(x.line_id), told) or sheet.name_fault(x, drafts[x.line_id])
+            for x in inputs.advice
+        }
         faults |= {x.line_id: _choice_fault(x, choices.get(x.line_id), asker.spec.language) for x in inputs.choices}
         new = {i: fault for i, fault in faults.items() if i not in good}
         good |= {i: draft for i, draft in (drafts | choices).items() if new.get(i) == ""}
@@ -302,8 +325,11 @@ def _advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str) -> str
     """Return what is wrong with a draft; empty if nothing is."""
     if draft is None:
         return "is missing"
+    line = _chosen(line, draft)
     if line.value is not None and not says(draft.text, line.value):
         return f"must say {line.value.text!r}, in these words"
+    if fault := _name_fault(line, draft):
+        return fault
     former = line.former.value if line.former is not None else None
     if former is not None and says(draft.text, former):
         return f"repeats {former.text!r}, which it replaces; leave the earlier value out"
@@ -316,6 +342,28 @@ def _advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str) -> str
         return f"has the item {known[0]!r}, which the user tells by themselves; find another"
     if not _in_order(draft.text, items):
         return "must have its items in its text, in the same words and order"
+    return ""
+
+
+def _chosen(line: AdviceLine, draft: AdviceDraft) -> AdviceLine:
+    """Return a line as its draft has it: under the writer's name, or with steps in the place of a value."""
+    if line.or_steps and draft.items:
+        kind = AdviceKind.STEPS
+        return line.model_copy(
+            update={"kind": kind, "attribute": kind.value, "count": line.or_steps, "value": None, "base": None}
+        )
+    name = draft.name.strip() if line.kind in NAMED else ""
+    return line.model_copy(update={"attribute": name}) if name else line
+
+
+def _name_fault(line: AdviceLine, draft: AdviceDraft) -> str:
+    if line.value is None:
+        return ""
+    words = line.attribute.split()
+    if len(words) > MOST_NAME_WORDS or any(c.isdigit() for c in line.attribute):
+        return f"has the name {line.attribute!r}; a name has 1 to {MOST_NAME_WORDS} words and no digits"
+    if line.attribute.casefold() not in draft.text.casefold():
+        return f"must call the value by its name, {line.attribute!r}"
     return ""
 
 
@@ -356,7 +404,10 @@ def _assembled(task: StageToAdvise, inputs: AdviceInputs, written: Sequence[Draf
     choices = [line for line in inputs.choices if line.line_id in worded]
     return Advised(
         stage_index=task.stage.stage_index,
-        advice=tuple(_advice(str(key.advice(i)), line, drafts[line.line_id]) for i, line in enumerate(lines)),
+        advice=tuple(
+            _advice(str(key.advice(i)), _chosen(line, drafts[line.line_id]), drafts[line.line_id])
+            for i, line in enumerate(lines)
+        ),
         choices=tuple(
             Bullet(
                 bullet_id=str(key.bullet(len(sub_plan.bullets) + i)),

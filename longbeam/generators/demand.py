@@ -10,9 +10,10 @@ import re
 
 from longbeam.text.traces import without_code
 
-LEAST, MOST = 0.45, 2.2
-STATEMENT, QUESTION, FURTHER, WORK, MATERIAL = 0.5, 0.9, 0.35, 0.5, 0.3
-"""Demand of a message without a question, and of its first one; more for each further one, for work and material."""
+LEAST, MOST = 0.12, 2.2
+QUICK, STATEMENT, QUESTION, FURTHER, WORK, MATERIAL = 0.12, 0.5, 0.9, 0.35, 0.5, 0.3
+"""Demand of a message that wants a yes or a no, of one without a question, and of a first question; more for each
+further one, for work and material."""
 MOST_FURTHER = 3
 _QUESTION = re.compile(r"[?？؟][\"'”’)]*(?=\s|\Z)")
 _WORK = re.compile(
@@ -23,11 +24,13 @@ _WORK = re.compile(
 )
 """Words that ask for a piece of work; other languages are read by their questions and material alone."""
 _CONFIRMING = re.compile(
-    r"(?:\A|[.!?:,;]\s+)(?:is (?:that|this|it)|are you sure|does (?:that|this)|do you mind|okay|agreed|may i|can i|"
-    r"can you remember|shall we|would that|right|correct)\b[^?]{0,50}\?\W*\Z",
+    r"(?:\A|[.!?:,;–—]\s*(?:so |and |but |ok(?:ay)?,? )?)(?:okay|agreed|right|correct|deal|got it|shall we [^?]{1,50}|"
+    r"would that [^?]{1,50}|(?:is|are|was|were|do|does|did|has|have|had|may|will|can)(?:n['’]t)? "
+    r"(?!you (?:help|show|tell|give|make|suggest|think of|explain|look))"
+    r"(?:(?!\b(?:or|how|why|what|which|where|when|who)\b)[^?]){1,70})\?\W*\Z",
     re.IGNORECASE,
 )
-"""A short question at the end that wants a yes or a no."""
+"""A short question at the end that wants a yes or a no: no choice of two, and no question of another kind within."""
 LONG_MATERIAL = 240
 """Characters of code, log or quotation that take a reader some time."""
 
@@ -37,7 +40,9 @@ def demand_of(text: str) -> float:
     prose = without_code(text)
     questions = len(_QUESTION.findall(prose))
     works = bool(_WORK.search(prose))
-    if (not questions and not works) or (questions <= 1 and not works and _CONFIRMING.search(prose)):
+    if questions == 1 and not works and _CONFIRMING.search(prose):
+        demand = QUICK
+    elif not questions and not works:
         demand = STATEMENT
     else:
         demand = QUESTION + FURTHER * min(max(questions - 1, 0), MOST_FURTHER) + WORK * works

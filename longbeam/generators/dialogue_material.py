@@ -6,6 +6,7 @@ The context is the same in all turns of a sub-plan; the state follows the bullet
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,11 +17,12 @@ from longbeam.generators.plans import Frame
 from longbeam.generators.user_turns import Scene
 from longbeam.keys import SubPlanKey, plan_index_of
 from longbeam.prompts.calls.dialogue import DialogueContext, TurnState
-from longbeam.prompts.calls.plans import Stage
+from longbeam.prompts.calls.plans import ProjectName, Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, SubPlan
+from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import OnContradiction
 
 CARRIED_WISHES = 60
@@ -74,6 +76,7 @@ def context_of(material: SubPlanMaterial, on_contradiction: OnContradiction) -> 
         replaced=tuple(b.text for b in replaced_wishes(earlier)),
         earlier_plans=material.earlier_plans,
         advised=_advised_earlier(material),
+        names=_names_heard(material, earlier),
         on_contradiction=on_contradiction,
     )
 
@@ -107,6 +110,27 @@ def turn_state(material: SubPlanMaterial, turn: UserTurn, day: dt.date, heard: S
         known=material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
         listed=tuple(a.topic for a in material.advice if a.kind is AdviceKind.OPTIONS),
     )
+
+
+def _names_heard(material: SubPlanMaterial, earlier: Sequence[Bullet]) -> tuple[ProjectName, ...]:
+    """Return the names that the assistant may use: those told in earlier parts, and those of code that nobody tells.
+
+    A name that a bullet of this part or of a later one has comes with its message.
+    """
+    told = " ".join(b.text for b in earlier)
+    first = material.ledger.position[material.sub_plan.bullets[0].bullet_id]
+    to_come = " ".join(b.text for b in material.ledger.bullets[first:])
+    is_coding = material.frame.seed.category is Category.CODING
+
+    def is_heard(thing: ProjectName) -> bool:
+        return says_name(told, thing.name) or (is_coding and not says_name(to_come, thing.name))
+
+    return tuple(thing for thing in material.stage.names_known if is_heard(thing))
+
+
+def says_name(text: str, name: str) -> bool:
+    """Return whether a text has a name as a whole, in any case."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _told_earlier(material: SubPlanMaterial) -> tuple[Bullet, ...]:

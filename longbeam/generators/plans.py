@@ -6,7 +6,7 @@ five lines of a stage, given the outline and the bullets before them, and code m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from longbeam.prompts.calls.plans import (
     OutlineInputs,
     OutlineReply,
     PlanSheet,
+    ProjectName,
     SheetLine,
     Stage,
     SubPlanInputs,
@@ -30,7 +31,7 @@ from longbeam.prompts.calls.plans import (
 )
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.people import Profile, RelationshipGraph
+from longbeam.schemas.people import Person, Profile, RelationshipGraph
 from longbeam.schemas.plans import BulletKind, Narrative, Plan
 from longbeam.schemas.seeds import Seed
 
@@ -38,6 +39,8 @@ OUTLINE_PROMPTS = ("outline",)
 SUB_PLAN_PROMPTS = ("sub_plan",)
 SMALLEST_GROUP = 3
 """Lines of the smallest group."""
+MOST_NAME_WORDS = 5
+"""Words of the name of a thing."""
 LARGEST_GROUP = 3
 """How many times as large as at first a group may become."""
 
@@ -67,24 +70,48 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
     def check(reply: OutlineReply) -> Iterable[str]:
         if len(reply.stages) != len(stages):
             yield f"{len(reply.stages)} stages; exactly {len(stages)} are asked for"
+        yield from _name_faults(reply, stages, frame.relationships.people)
 
     def mend(reply: OutlineReply) -> OutlineReply:
         if len(reply.stages) < len(stages):
             raise ValueError(f"{len(reply.stages)} stages; exactly {len(stages)} are asked for")
-        return OutlineReply(stages=reply.stages[: len(stages)])
+        faulty = {i for i, _ in _faulty_names(reply, stages, frame.relationships.people)}
+        return OutlineReply(
+            stages=reply.stages[: len(stages)], names=[n for i, n in enumerate(reply.names) if i not in faulty]
+        )
 
     reply = await asker.structured("outline", inputs, accept=Acceptance(check=check, mend=mend))
+    names = tuple(ProjectName(name=n.name.strip(), what=n.what.strip(), stage=n.stage) for n in reply.names)
     return tuple(
         s.model_copy(
             update={
                 "title": d.title,
                 "summary": d.summary,
                 "wants": tuple(d.wants[: len(s.cast)]),
+                "names": names,
                 "spans": tuple(d.spans) if len(d.spans) == len(s.narratives) else (),
             }
         )
         for s, d in zip(stages, reply.stages, strict=True)
     )
+
+
+def _name_faults(reply: OutlineReply, stages: Sequence[Stage], people: Iterable[Person]) -> Iterator[str]:
+    return (fault for _, fault in _faulty_names(reply, stages, people))
+
+
+def _faulty_names(reply: OutlineReply, stages: Sequence[Stage], people: Iterable[Person]) -> Iterator[tuple[int, str]]:
+    """Yield the places of the names that cannot be used, each with what is wrong."""
+    taken = {p.first_name.casefold() for p in people}
+    for i, thing in enumerate(reply.names):
+        name = thing.name.strip()
+        if not name or len(name.split()) > MOST_NAME_WORDS or any(c.isdigit() for c in name):
+            yield i, f"{thing.name!r} is no name; a name has 1 to {MOST_NAME_WORDS} words and no digits"
+        elif name.casefold() in taken:
+            yield i, f"the name {name!r} is taken; each thing and each person has a name of its own"
+        elif not 1 <= thing.stage <= len(stages):
+            yield i, f"the name {name!r} comes with stage {thing.stage}; stages are 1 to {len(stages)}"
+        taken.add(name.casefold())
 
 
 @dataclass(frozen=True)

@@ -86,10 +86,10 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt("plan_seeds", 3, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
     Prompt("plan_summary", 1, Role.PLANNER, PlanSummaryInputs),
-    Prompt("outline", 8, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("outline", 9, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
-        10,
+        11,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
@@ -98,18 +98,18 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        6,
+        7,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
-    Prompt("advise", 2, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
+    Prompt("advise", 3, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
     # The user's questions.
     Prompt(
         "user_turns",
-        8,
+        9,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -118,7 +118,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        6,
+        7,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -129,7 +129,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        9,
+        10,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,
@@ -138,7 +138,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("question_detector", 3, Role.DETECTOR, QuestionDetectorInputs, QuestionDetectorReply),
     Prompt(
         "user_answer",
-        7,
+        8,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
@@ -154,14 +154,14 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_follow_up",
-        6,
+        7,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt("word_turn", 2, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
-    Prompt("compact_memory", 8, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("word_turn", 3, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
+    Prompt("compact_memory", 9, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 3, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=5),

@@ -71,9 +71,17 @@ def outline(schema: Schema, inputs: OutlineInputs) -> None:
     casts = [len(stage.cast) for stage in inputs.stages]
     wants = _fields(schema, "StageDraft")["wants"]
     _count(wants, min(casts), max(casts))
-    _count(_fields(schema, "StageDraft")["spans"], 0, max(len(stage.narratives) for stage in inputs.stages))
+    spans = [len(stage.narratives) for stage in inputs.stages]
+    _count(_fields(schema, "StageDraft")["spans"], 0, max(spans))
+    names = schema["properties"]["names"]
+    _count(names, 0, MOST_NAMES)
+    draft = _fields(schema, "NameDraft")
+    draft["stage"] = {"type": "integer", "enum": list(range(1, len(inputs.stages) + 1))}
+    schema["required"] = ["stages", "names"]
 
 
+MOST_NAMES = 16
+"""Names of things in a plan."""
 MORE_FACTS = 1
 """Facts that a line may have beyond those that its sheet asks for, so that no value of its text need go unnamed."""
 _NEW_SLOTS = tuple(

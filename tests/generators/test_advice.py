@@ -5,7 +5,17 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 
-from longbeam.generators.advice import Advised, StageToAdvise, advice_faults, advised_plan, known_advice, write_advice
+import pytest
+
+from longbeam.generators.advice import (
+    NAMED,
+    Advised,
+    StageToAdvise,
+    advice_faults,
+    advised_plan,
+    known_advice,
+    write_advice,
+)
 from longbeam.generators.plans import Frame
 from longbeam.models.base import ModelCall
 from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceReply, ChoiceDraft
@@ -121,6 +131,60 @@ def test_a_stage_of_which_no_line_can_be_used_has_no_advice_and_says_so() -> Non
     assert asyncio.run(write_advice(asker, _task())) == Advised(stage_index=0)
     short = [i for i in asker.incidents if i.kind is IncidentKind.SHORT]
     assert [i.detail.partition(";")[0] for i in short] == ["taken with 0 items"]
+
+
+def _named(call: ModelCall, **changes: object) -> str:
+    """Answer with these changes of each draft of a figure or a day."""
+    assert isinstance(call.inputs, AdviceInputs)
+    kinds = {line.line_id: line.kind for line in call.inputs.advice}
+    values = {line.line_id: line.value.text for line in call.inputs.advice if line.value}
+    drafts = [
+        d
+        if kinds[d.line_id] not in NAMED
+        else d.model_copy(update={"text": f"Keep {values[d.line_id]} as the oil reserve.", **changes})
+        for d in _worded(call.inputs).advice
+    ]
+    return AdviceReply(advice=drafts).model_dump_json()
+
+
+def test_the_writer_names_a_figure_as_the_thing_asks_for() -> None:
+    model = ScriptedModel({"advise": lambda call: _named(call, name="oil reserve")})
+    made = asyncio.run(write_advice(asker_for(model), _task()))
+
+    assert len(model.calls) == 1
+    assert {a.attribute for a in made.advice if a.kind in NAMED} == {"oil reserve"}
+
+
+@pytest.mark.parametrize("name", ["margin", "a name that is far too long", "reserve of 3"])
+def test_a_name_that_the_text_does_not_say_is_refused(name: str) -> None:
+    model = ScriptedModel({"advise": lambda call: _named(call, name=name)})
+    made = asyncio.run(write_advice(asker_for(model), _task()))
+
+    assert "name" in faults_of(model.calls[1])
+    assert not any(a.kind in NAMED for a in made.advice)
+
+
+def test_a_name_that_the_user_gave_a_value_of_is_refused() -> None:
+    plan = _plan()
+    hosts = {b.bullet_id: b.topic for b in plan.sub_plans[0].bullets}
+    facts = tuple(f.model_copy(update={"attribute": "oil reserve"}) for f in plan.facts)
+    told = plan.model_copy(update={"facts": facts})
+    model = ScriptedModel({"advise": lambda call: _named(call, name="oil reserve")})
+    made = asyncio.run(write_advice(asker_for(model), _task(plan=told)))
+
+    assert {f.subject for f in facts} & set(hosts.values())
+    assert "told before" in faults_of(model.calls[1])
+    assert not any(a.attribute == "oil reserve" and a.topic in {f.subject for f in facts} for a in made.advice)
+
+
+def test_steps_stand_in_the_place_of_a_figure_that_makes_no_sense() -> None:
+    steps = ["heat it", "salt it", "turn it", "rest it"]
+    model = ScriptedModel({"advise": lambda call: _named(call, text="; ".join(steps), items=steps)})
+    made = asyncio.run(write_advice(asker_for(model), _task()))
+
+    assert len(model.calls) == 1
+    assert {a.kind for a in made.advice} == {AdviceKind.OPTIONS, AdviceKind.STEPS}
+    assert all(a.value is None and a.attribute == "steps" for a in made.advice if a.items == tuple(steps))
 
 
 def test_a_reply_has_to_give_the_value_under_its_name() -> None:

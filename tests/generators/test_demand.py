@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from longbeam.generators.budget import Budget
 from longbeam.generators.demand import LEAST, MOST, demand_of
+from longbeam.generators.turn_loop import waiting_of
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,31 @@ def test_question_marks_in_code_ask_nothing() -> None:
 
 def test_other_languages_are_read_by_their_questions() -> None:
     assert demand_of("油は何度ですか？") == demand_of("How hot should the oil be?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The job page is up on my laptop. Is it safe to show it to Lawrence today?",
+        "Kathleen read the labels, so can I close that task?",
+        "I fry at 180 degrees. Is that right?",
+        "Does the index help here?",
+        "We meet at noon, agreed?",
+    ],
+)
+def test_a_yes_or_a_no_is_a_short_answer(text: str) -> None:
+    most = Budget(100_000).reply_length(waiting_of(()), demand_of(text))
+    assert most * 9 // 10 <= 140  # words of the range that the prompt states
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is it better to roast or to fry them?",
+        "Can you explain what the lock does?",
+        "Should I take the loan?",
+        "Do you know how I get the paint off?",
+    ],
+)
+def test_a_question_that_only_begins_like_one_of_yes_and_no_asks_for_more(text: str) -> None:
+    assert demand_of(text) >= demand_of("How hot should the oil be?")

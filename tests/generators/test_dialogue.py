@@ -20,9 +20,10 @@ from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.extras import WriterExtras
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs, TurnState, UserReplyInputs, WordTurnInputs
-from longbeam.prompts.calls.plans import Stage
+from longbeam.prompts.calls.plans import ProjectName, Stage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, TurnWriting
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
@@ -259,6 +260,23 @@ def test_context_shows_earlier_bullets_and_the_state_they_leave() -> None:
     first_of_now = material.sub_plan.bullets[0].bullet_id
     assert context.state == material.ledger.changed_lines(before=first_of_now)
     assert context_of(_material(share=1_000), OnContradiction.IGNORE).earlier_bullets == ()
+
+
+@pytest.mark.parametrize(("domain", "of_code"), [(Domain.CODING, ["jobs.py"]), (Domain.GENERAL, [])])
+def test_the_assistant_knows_names_that_were_told_and_those_of_code_that_nobody_tells(
+    domain: Domain, of_code: list[str]
+) -> None:
+    material = _material(8_000, sub_plan=1)
+    first, second = (part.bullets[0] for part in material.ledger.sub_plans[:2])
+    told, to_come = (b.text.split()[-1].strip(".,?!") for b in (first, second))
+    names = tuple(ProjectName(name=n, what="a thing", stage=1) for n in (told, to_come, "jobs.py"))
+    late = ProjectName(name="report.py", what="the report", stage=3)
+    stage = material.stage.model_copy(update={"names": (*names, late)})
+    seed = material.frame.seed.model_copy(update={"domain": domain})
+    frame = material.frame.model_copy(update={"seed": seed})
+    context = context_of(replace(material, stage=stage, frame=frame), OnContradiction.IGNORE)
+
+    assert [thing.name for thing in context.names] == [told, *of_code]
 
 
 def test_evolved_preference_replaces_its_elder() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -82,6 +83,19 @@ async def test_outline_needs_one_draft_per_stage_and_keeps_wants_of_the_cast() -
     assert [(s.title, s.first_day) for s in stages] == [("A", dt.date(2024, 1, 1)), ("B", dt.date(2024, 2, 5))]
     assert [len(s.wants) for s in stages] == [0, len(STAGES[1].cast)]
     assert model.calls[1].retry.faults == ("1 stages; exactly 2 are asked for",)  # type: ignore[union-attr]
+
+
+async def test_names_of_the_outline_hold_in_every_stage_and_faulty_ones_are_left_out() -> None:
+    person = FRAME.relationships.people[0].first_name
+    names = [("Pelle", 2), (person, 1), ("pelle", 1), ("Room 12", 1), ("Old Mill", 3), ("The Tin Moon", 1)]
+    drafts = [{"name": name, "what": "a thing", "stage": stage} for name, stage in names]
+    stages = [{"title": "A", "summary": "a"}, {"title": "B", "summary": "b"}]
+    model = ScriptedModel({"outline": [json.dumps({"stages": stages, "names": drafts})]})
+    made = await write_outline(asker_for(model), FRAME, STAGES)
+
+    assert [[t.name for t in stage.names] for stage in made] == [["Pelle", "The Tin Moon"]] * 2
+    assert [[t.name for t in stage.names_known] for stage in made] == [["The Tin Moon"], ["Pelle", "The Tin Moon"]]
+    assert len(model.calls[1].retry.faults) == 4  # type: ignore[union-attr]
 
 
 async def test_lines_become_bullets_facts_and_assertions() -> None:

@@ -39,6 +39,7 @@ from longbeam.prompts.calls.plans import (
     PlanSeedsInputs,
     PlanSheet,
     PlanSummaryInputs,
+    ProjectName,
     SheetLine,
     Slip,
     Stage,
@@ -93,6 +94,10 @@ NARRATIVES = (
         sub_labels=("rent", "loan", "course prices"),
     ),
 )
+NAMES = (
+    ProjectName(name="Skumring", what="the pottery studio", stage=1),
+    ProjectName(name="Bolla", what="the studio cat", stage=2),
+)
 STAGES = (
     Stage(
         stage_index=0,
@@ -103,6 +108,7 @@ STAGES = (
         title="A dairy with three-phase power",
         summary="Marit signs the lease and looks for a kiln she can afford.",
         wants=("wants to see the contract first", "wants to teach the first course"),
+        names=NAMES,
     ),
     Stage(
         stage_index=1,
@@ -113,6 +119,7 @@ STAGES = (
         title="The kiln and the first courses",
         summary="The kiln is wired, prices are set and the first courses fill.",
         wants=("wants to be paid for her hours", "wants his trailer back"),
+        names=NAMES,
     ),
 )
 RENT, NEW_RENT, LOAN = money(9_500, "NOK"), money(10_200, "NOK"), money(60_000, "NOK")
@@ -229,6 +236,7 @@ CONTEXT = DialogueContext(
     state=LEDGER,
     instructions=(PREFERENCE.text,),
     advised=(GLAZES.text,),
+    names=NAMES,
 )
 HISTORY = (
     ChatMessage(role="user", content="The opening night will be on May 12, 2023. What do I need by then?"),

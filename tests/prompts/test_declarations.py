@@ -37,6 +37,7 @@ from tests.prompts.samples import (
     HISTORY,
     INSTRUCTION,
     LEDGER,
+    NAMES,
     OPENING,
     OPENING_DAY,
     PEOPLE,
@@ -44,6 +45,7 @@ from tests.prompts.samples import (
     PROFILE,
     SAMPLES,
     SIGNED,
+    STAGES,
     TODAY,
     in_category,
     many_bullets,
@@ -178,6 +180,24 @@ def test_the_assistant_sees_neither_what_is_to_come_nor_what_was_not_told() -> N
     assert PROFILE.personality not in text
     assert not any(person.first_name in text for person in PEOPLE)
     assert all(bullet in text for bullet in CONTEXT.earlier_bullets)
+
+
+@pytest.mark.parametrize("prompt_id", ["advise", "user_turns", "more_turns", "assistant_reply", "word_turn"])
+def test_who_writes_messages_does_not_see_the_text_of_the_stage(prompt_id: str) -> None:
+    text = "\n".join(texts_of(default_registry()[prompt_id]))
+
+    assert STAGES[1].summary not in text
+    assert STAGES[1].title not in text
+
+
+@pytest.mark.parametrize(
+    "prompt_id",
+    ["sub_plan", "augment", "advise", "user_turns", "more_turns", "assistant_reply", "user_answer", "word_turn"],
+)
+def test_who_writes_lines_messages_and_replies_knows_the_names_of_the_story(prompt_id: str) -> None:
+    text = "\n".join(texts_of(default_registry()[prompt_id]))
+
+    assert all(f"- {thing.name}: {thing.what}\n" in text for thing in NAMES)
 
 
 @pytest.mark.parametrize("prompt_id", ["user_answer", "user_follow_up"])

@@ -26,12 +26,15 @@ class AdviceLine(Record):
     """The user's statement that the assistant answers."""
     topic: str
     attribute: str
+    """Name of what is given; the writer may name a figure or a day in its own words."""
     base: LedgerLine | None = None
     """The user's amount that a figure is worked out from."""
     value: Value | None = None
     """Value of a figure, a day or a correction."""
     count: int = 0
     """Number of options or steps."""
+    or_steps: int = 0
+    """Steps that may stand in the place of a figure or a day that makes no sense there; 0: none may."""
     former: Advice | None = None
     """Advice that a correction replaces."""
 
@@ -62,6 +65,8 @@ class AdviceDraft(ReplyModel):
     """A statement of the assistant's; `items` are the options or steps."""
 
     line_id: str
+    name: str = ""
+    """What a figure or a day is of the thing, such as `heating reserve`; empty for the name that the line has."""
     text: str
     items: list[str] = Field(default_factory=list)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from enum import StrEnum
 
-from longbeam.prompts.calls.plans import LedgerLine, Stage
+from longbeam.prompts.calls.plans import LedgerLine, ProjectName, Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.base import KeptJson
 from longbeam.schemas.calls import ChatMessage, PromptInputs, ReplyModel
@@ -37,6 +37,8 @@ class DialogueContext(KeptJson):
     """Summary of the plans before this one; empty in the first."""
     advised: tuple[str, ...] = ()
     """Advice given during the plan's earlier sub-plans and not corrected since, oldest first."""
+    names: tuple[ProjectName, ...] = ()
+    """Names that the assistant may use: those told before, and those in code that nobody is still to tell."""
     on_contradiction: OnContradiction = OnContradiction.IGNORE
     """Reaction of the assistant to a contradiction of the user's."""
 

@@ -113,6 +113,15 @@ class Span(StrEnum):
     """Its matter begins halfway."""
 
 
+class ProjectName(Record):
+    """The one name of a thing that several messages speak of; fixed by the outline for the whole plan."""
+
+    name: str
+    what: str
+    stage: int
+    """Number of the first stage that knows it, from 1."""
+
+
 class Stage(Record):
     """One stage of a story; code sets its days, its people and its narratives, the outline the rest."""
 
@@ -129,6 +138,13 @@ class Stage(Record):
     summary: str = ""
     wants: tuple[str, ...] = ()
     """Wishes of the cast in these weeks, in the order of the cast."""
+    names: tuple[ProjectName, ...] = ()
+    """Names of the plan's things, the same for all its stages."""
+
+    @property
+    def names_known(self) -> tuple[ProjectName, ...]:
+        """Names of the things that exist in this stage."""
+        return tuple(thing for thing in self.names if thing.stage <= self.stage_index + 1)
 
     @property
     def mondays(self) -> str:
@@ -162,10 +178,19 @@ class StageDraft(ReplyModel):
     """Part of the stage in which each of its narratives moves, in the order given."""
 
 
+class NameDraft(ReplyModel):
+    """The name of a thing."""
+
+    name: str
+    what: str
+    stage: int = 1
+
+
 class OutlineReply(ReplyModel):
-    """One draft for each stage, in order."""
+    """One draft for each stage, in order, and the names of the story's things."""
 
     stages: list[StageDraft]
+    names: list[NameDraft] = Field(default_factory=list)
 
 
 ONCE = "once"
