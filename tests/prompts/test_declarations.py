@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-import time
 from itertools import pairwise
 from typing import Any
 
@@ -326,23 +325,15 @@ def test_example_of_a_probe_keeps_the_rules_it_illustrates(ability: str) -> None
     assert not re.search(r"\b(?:excerpt|nugget|rubric)", f"{reply.question} {reply.gold_answer}")
 
 
-def test_a_dialogue_prompt_with_300_bullets_renders_fast() -> None:
+def test_the_bullets_of_a_dialogue_are_rendered_once() -> None:
     prompt = default_registry()["assistant_reply"]
-    history = (*HISTORY, ASKED)
-    context = many_bullets(300)
-    inputs = [
-        AssistantReplyInputs(context=context, summary="", history=history, target_tokens=n, today=TODAY)
-        for n in range(100, 1_100)
+    history, context = (*HISTORY, ASKED), many_bullets(300)
+    rendered = [
+        prompt.render(AssistantReplyInputs(context=context, summary="", history=history, target_tokens=n, today=TODAY))
+        for n in (100, 200, 300)
     ]
-    system = prompt.render(inputs[0])[0]
-
-    start = time.perf_counter()
-    rendered = [prompt.render(i) for i in inputs]
-    seconds = time.perf_counter() - start
-
-    assert all(r[0] is system for r in rendered)
-    # 20 µs each on an idle core; rendering the system message would alone be 1 ms or more.
-    assert seconds < 0.5
+    # Rendering them takes 1 ms or more, the rest of a request 20 µs.
+    assert all(request[0] is rendered[0][0] for request in rendered)
 
 
 @pytest.mark.parametrize(("one", "other"), [("assistant_reply", "compact_memory"), ("user_answer", "user_follow_up")])
