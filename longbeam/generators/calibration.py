@@ -82,16 +82,25 @@ def _item(rng: random.Random) -> Item:
 
 
 async def fitness_of(judge: Asker) -> Fitness:
-    """Return how many calibration items a judge has right; an item without a usable reply is wrong."""
-    least, role = judge.spec.checks.least_accuracy, judge.acting or Role.CHECKER
-    if not least or answers_by_rule(judge.spec, judge.spec.model_for(role)):
+    """Return how fit a judge is; one that answers by rule, or that the spec does not calibrate, is not asked."""
+    if not judge.spec.checks.least_accuracy or answers_by_rule(judge.spec, judge.spec.model_for(_role_of(judge))):
         return Fitness(0, 0, 0.0)
+    return await measured_fitness(judge)
+
+
+async def measured_fitness(judge: Asker) -> Fitness:
+    """Return how many calibration items a judge has right; an item without a usable reply is wrong."""
+    role = _role_of(judge)
     unit = UnitKey(judge.unit_key.conversation_id, "checks", "calibration", role.value)
     # Neither generation nor incidents of the unit that happens to ask first: the calls are those of every unit.
     asker = replace(judge.acting_as(role), unit_key=unit, generation=0, incidents=[])
     items = calibration_items(judge.spec.seed)
     right = [await _right(asker.within(f"m{i}"), item) for i, item in enumerate(items)]
-    return Fitness(sum(right), sum(len(item.claims) for item in items), least)
+    return Fitness(sum(right), sum(len(item.claims) for item in items), judge.spec.checks.least_accuracy)
+
+
+def _role_of(judge: Asker) -> Role:
+    return judge.acting or Role.CHECKER
 
 
 async def _right(asker: Asker, item: Item) -> int:

@@ -20,6 +20,7 @@ from longbeam.models.cost import CostMeter
 from longbeam.models.kinds import has_model_checks
 from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
 from longbeam.models.tokens import Tokenizer, load_tokenizer
+from longbeam.pipeline.cost.judging import rehearse_judging
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.talking import shares_of
 from longbeam.pipeline.services import Services
@@ -30,7 +31,7 @@ from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.plans import CLOSING, SubPlan
 from longbeam.schemas.spec import BenchmarkSpec, Limits, TurnWriting
 from longbeam.schemas.usage import COUNTS, Usage
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.store.layout import create_benchmark
 from longbeam.store.worklog import WorkLog
 
 MOST_CONVERSATIONS, MOST_TOKENS = 6, 1_000_000
@@ -96,15 +97,20 @@ async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
         benchmark = create_benchmark(smaller, Path(folder))
         counting = CountingModel(services.stand_in(), load_tokenizer(spec.tokenizer))
         meter = CostMeter(counting, smaller)
-        await run_inline(replace(benchmark, spec=smaller.for_any_model()), services.models(meter))
-        talks = tuple(t for i in benchmark.conversation_ids for t in _talks_of(benchmark, i))
+        benchmark, models = replace(benchmark, spec=smaller.for_any_model()), services.models(meter)
+        await run_inline(benchmark, models)
+        talks: list[PlannedTalk] = []
+        for conversation_id in benchmark.conversation_ids:
+            await rehearse_judging(benchmark, models, conversation_id)
+            with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
+                talks += _talks_of(log, benchmark.spec)
     return Rehearsal(
         length=spec.length,
         conversations=spec.conversations,
         rehearsed=count,
         tokenizer=spec.tokenizer,
         usage=tuple(_scaled(row, len(lengths) * spec.conversations / count) for row in meter.usage()),
-        talks=talks * len(lengths),
+        talks=tuple(talks) * len(lengths),
         replies=(*counting.replies[::8], *counting.replies[-1:]),
         sizes=tuple(
             PromptSize(model=model, prompt_id=prompt_id, sizes=tuple(sorted(sizes)))
@@ -117,15 +123,13 @@ def _scaled(row: Usage, factor: float) -> Usage:
     return Usage.of(row.key, {name: round(getattr(row, name) * factor) for name in COUNTS})
 
 
-def _talks_of(benchmark: Benchmark, conversation_id: str) -> list[PlannedTalk]:
-    with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
-        sub_plans = [drafted.sub_plan for drafted in log.units.records("plan", Drafted)]
-        written = list(log.units.records("user_turns", UserTurn))
-    count = load_tokenizer(benchmark.spec.tokenizer).count
+def _talks_of(log: WorkLog, spec: BenchmarkSpec) -> list[PlannedTalk]:
+    sub_plans = [drafted.sub_plan for drafted in log.units.records("plan", Drafted)]
+    written = list(log.units.records("user_turns", UserTurn))
+    count = load_tokenizer(spec.tokenizer).count
     planned = {s.key: [t for t in written if t.turn_id.startswith(f"{s.key}.")] for s in sub_plans}
-    shares = shares_of({key: len(turns) for key, turns in planned.items()}, benchmark.spec.length)
+    shares = shares_of({key: len(turns) for key, turns in planned.items()}, spec.length)
     talks = [_talk_of(s, planned[s.key], shares[s.key], count) for s in sub_plans]
-    spec = benchmark.spec
     own = {"history_tokens": history_tokens(spec), "is_worded": spec.turns is TurnWriting.IN_DIALOGUE}
     return [talk.model_copy(update=own) for talk in talks]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.generators.calibration import CALIBRATION_PROMPT
 from longbeam.models.base import ModelCall
 from longbeam.models.cost import CostMeter, cost_of, prices_of
 from longbeam.models.tokens import load_tokenizer
@@ -18,6 +19,7 @@ from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.cost.contexts import short_contexts
 from longbeam.pipeline.cost.estimate import Outlook, estimate_of, is_worth_rehearsing, outlook_line, render_estimate
 from longbeam.pipeline.cost.forecast import forecast
+from longbeam.pipeline.cost.judging import JUDGED_EVERY
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.metering import journalled_usage
@@ -91,13 +93,24 @@ def test_the_checks_of_what_language_models_write_are_priced(paid: BenchmarkSpec
     rows = [row for row in checked.usage if row.stage == "checks"]
     assert {row.role for row in rows} == {"checker"}
     assert {row.model for row in rows} == {"openai:judge"}
-    assert {row.prompt_id for row in rows} == {"support_nuggets", "guess_answer", "judge_nugget", "counter_evidence"}
     # 20 probes: support and guess for all but the two abstentions, one counter-evidence but for two instructions
     calls = {row.prompt_id: row.calls for row in rows}
-    assert (calls["support_nuggets"], calls["guess_answer"], calls["counter_evidence"]) == (18, 18, 18)
+    assert calls.pop("judge_nugget") > 20  # at least one for each gold answer
+    assert calls == {"support_nuggets": 18, "guess_answer": 18, "counter_evidence": 18, CALIBRATION_PROMPT: 4}
     assert not [row for row in rehearsal.usage if row.stage == "checks"]
     table = estimate_of(paid.model_copy(update=changes), checked)
     assert [row.cost_usd for row in table.rows if row.stage == "checks" and row.cost_usd] != []
+
+
+def test_the_judging_of_wordings_is_priced(paid: BenchmarkSpec, rehearsal: Rehearsal) -> None:
+    checked = asyncio.run(rehearse(paid.model_copy(update={"checks": Checks(model=True, least_accuracy=0)}), services()))
+    rows = {(row.stage, row.prompt_id): row for row in checked.usage if row.role == "checker"}
+    assert ("checks", CALIBRATION_PROMPT) not in rows  # no checker is calibrated that may always object
+    judged = rows["user_turns", "check_entailment"]
+    voicing = sum(is_voicing for talk in rehearsal.talks for _, is_voicing in talk.turns)
+    assert judged.calls == -(-voicing // JUDGED_EVERY)
+    assert 300 < judged.prompt_tokens / judged.calls < 600  # about 417 for a message of the recorded run
+    assert not [row for row in rehearsal.usage if row.role == "checker"]
 
 
 async def test_estimate_is_what_a_run_uses_that_is_answered_alike(
