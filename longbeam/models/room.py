@@ -18,8 +18,6 @@ FACTOR = 3
 """Room in place of the expected length: people and models differ, and so do languages in tokens per word."""
 LEAST = 512
 """Room of the shortest reply; models that are not held to a form say something around the JSON."""
-PROSE_TOKENS = 700
-"""Expected length of prose where the prompt names none."""
 TEXT_TOKENS, NUMBER_TOKENS, WORD_TOKENS = 100, 6, 12
 """Expected lengths of a text field, a number, and a date or one of several choices."""
 ITEMS, INNER_ITEMS = 12, 2
@@ -35,7 +33,7 @@ def room_of(prompt: PromptDeclaration, inputs: PromptInputs) -> int:
     """Return the length limit in tokens of the reply to one call."""
     schema = prompt.schema(inputs)
     if schema is None:
-        asked = inputs.asked_tokens or getattr(inputs, "max_tokens", None) or PROSE_TOKENS
+        asked = inputs.asked_tokens or getattr(inputs, "max_tokens", None) or inputs.usual_tokens
         return max(LEAST, FACTOR * asked)
     # Most prompts have one schema for all calls.
     output = prompt.output

@@ -63,19 +63,22 @@ def seeds(schema: Schema, inputs: SeedsInputs) -> None:
 def narratives(schema: Schema, inputs: NarrativesInputs) -> None:
     """Ask for the requested number of narratives."""
     _count(schema["properties"]["narratives"], inputs.at_least, inputs.at_most)
+    _limit(_fields(schema, "Narrative"), label=60, description=480, sub_labels=60)
 
 
 def outline(schema: Schema, inputs: OutlineInputs) -> None:
     """Ask for one draft for each stage, with a want for each of its people, and no more spans than narratives."""
     _count(schema["properties"]["stages"], len(inputs.stages))
     casts = [len(stage.cast) for stage in inputs.stages]
-    wants = _fields(schema, "StageDraft")["wants"]
-    _count(wants, min(casts), max(casts))
+    stage_draft = _fields(schema, "StageDraft")
+    _count(stage_draft["wants"], min(casts), max(casts))
+    _limit(stage_draft, title=120, summary=3_600, wants=300)
     spans = [len(stage.narratives) for stage in inputs.stages]
-    _count(_fields(schema, "StageDraft")["spans"], 0, max(spans))
+    _count(stage_draft["spans"], 0, max(spans))
     names = schema["properties"]["names"]
     _count(names, 0, MOST_NAMES)
     draft = _fields(schema, "NameDraft")
+    _limit(draft, name=60, what=160)
     draft["stage"] = {"type": "integer", "enum": list(range(1, len(inputs.stages) + 1))}
     schema["required"] = ["stages", "names"]
 
@@ -93,7 +96,7 @@ _NEW_SLOTS = tuple(
 
 
 _LONGEST = {"topic": 60, "text": 480, "condition": 160, "requirement": 240, "name": 60, "value": 60}
-"""Characters of the fields of a line: room for a reply, so that a loop is cut early. Longer ones are no fault."""
+"""Characters of the fields of a line."""
 
 
 def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
@@ -177,6 +180,7 @@ def abstention(schema: Schema, inputs: AbstentionInputs) -> None:
     item = _fields(schema, "AbstentionDraft")
     _choose(item, "bullet_id", (b.bullet_id for b in inputs.bullets))
     _count(item["search_terms"], 2, 6)
+    _limit(item, question=300, missing=240, search_terms=60, answer=400)
 
 
 def candidates(schema: Schema, inputs: CandidatesInputs) -> None:
@@ -201,6 +205,13 @@ def _fields(schema: Schema, name: str) -> Schema:
     fields = schema["$defs"][name]["properties"]
     assert isinstance(fields, dict)
     return fields
+
+
+def _limit(fields: Schema, **longest: int) -> None:
+    """Give texts, or the texts of a list, room for a reply, so that a loop is cut early. Longer ones are no fault."""
+    for name, characters in longest.items():
+        text = fields[name].get("items", fields[name])
+        text["maxLength"] = characters
 
 
 def _count(array: Schema, least: int, most: int | None = -1) -> None:

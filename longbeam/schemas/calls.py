@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from enum import StrEnum
 from functools import cache, cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
@@ -90,6 +90,9 @@ class PromptInputs(KeptJson):
     """Fault of a text that is asked for anew; rendered after the prompt, never part of a template."""
     language: str = ENGLISH
     """Language of the conversation. The asker sets it from the spec; `system` blocks may use it undeclared."""
+
+    usual_tokens: ClassVar[int] = 700
+    """Expected length of a prose reply where `asked_tokens` names none."""
 
     @property
     def asked_tokens(self) -> int | None:

@@ -7,13 +7,15 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from pydantic import BaseModel, Field
 
-from longbeam.models.room import FACTOR, LEAST, MOST, PROSE_TOKENS, room_of, room_of_schema
+from longbeam.models.room import FACTOR, LEAST, MOST, room_of, room_of_schema
 from longbeam.models.tokens import load_tokenizer
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.declarations import default_registry
 from tests.models.calls import SimplePrompt
+from tests.prompts.samples import SAMPLES
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "frontier16.sqlite.gz"
 
@@ -36,8 +38,22 @@ def test_the_limit_grows_with_the_form() -> None:
 
 def test_prose_has_the_room_of_the_length_asked_for() -> None:
     inputs = QuestionDetectorInputs(reply="Which hotel?")
-    assert room_of(SimplePrompt(), inputs) == FACTOR * PROSE_TOKENS
+    assert room_of(SimplePrompt(), inputs) == FACTOR * QuestionDetectorInputs.usual_tokens
     assert room_of(SimplePrompt(output=Item), inputs) == LEAST
+
+
+def test_a_paragraph_or_an_answer_of_a_sentence_has_little_room() -> None:
+    prompts = default_registry()
+    # The recorded paragraph has 166 tokens, the recorded follow-up 31.
+    assert room_of(prompts["personality"], SAMPLES["personality"]) == FACTOR * 250
+    assert room_of(prompts["user_answer"], SAMPLES["user_answer"]) == LEAST
+
+
+@pytest.mark.parametrize(
+    ("prompt_id", "most"), [("narratives", 17_000), ("outline", 12_000), ("probe_abstention", 20_000)]
+)
+def test_texts_without_an_end_do_not_fill_a_list(prompt_id: str, most: int) -> None:
+    assert room_of(default_registry()[prompt_id], SAMPLES[prompt_id]) <= most
 
 
 def test_a_schema_that_refers_to_itself_has_an_end() -> None:

@@ -74,6 +74,8 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
     ("prompt_id", "path", "value"),
     [
         ("narratives", "narratives", []),
+        ("narratives", "narratives.0.description", "to the bread " * 40),
+        ("narratives", "narratives.0.sub_labels", ["to the bread " * 5]),
         ("outline", "stages", []),
         ("sub_plan", "bullets", []),
         ("sub_plan", "bullets.0.line", 99),

@@ -123,6 +123,7 @@ class FollowUpDetectorReply(ReplyModel):
 class UserReplyInputs(PromptInputs):
     """The user's answer to the assistant's question, or a follow-up; `history` has the roles exchanged."""
 
+    usual_tokens = 150
     context: DialogueContext
     summary: str
     history: tuple[ChatMessage, ...]

@@ -10,6 +10,7 @@ from longbeam.schemas.seeds import Seed
 class PersonalityInputs(PromptInputs):
     """Write a paragraph on the character of six personality types, without name, age or job."""
 
+    usual_tokens = 250
     gender: str
     traits: tuple[str, ...]
     """Description of each MBTI type."""

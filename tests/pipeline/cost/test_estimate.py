@@ -103,7 +103,9 @@ def test_the_checks_of_what_language_models_write_are_priced(paid: BenchmarkSpec
 
 
 def test_the_judging_of_wordings_is_priced(paid: BenchmarkSpec, rehearsal: Rehearsal) -> None:
-    checked = asyncio.run(rehearse(paid.model_copy(update={"checks": Checks(model=True, least_accuracy=0)}), services()))
+    checked = asyncio.run(
+        rehearse(paid.model_copy(update={"checks": Checks(model=True, least_accuracy=0)}), services())
+    )
     rows = {(row.stage, row.prompt_id): row for row in checked.usage if row.role == "checker"}
     assert ("checks", CALIBRATION_PROMPT) not in rows  # no checker is calibrated that may always object
     judged = rows["user_turns", "check_entailment"]
