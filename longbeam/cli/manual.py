@@ -46,7 +46,8 @@ def serve_manual(
 ) -> int:
     """Serve until stopped, where no command is named."""
     require_extra("review", "this server", "fastapi", "uvicorn", "jsonschema")
-    if context.invoked_subcommand is not None:
+    if (command := context.invoked_subcommand) is not None:
+        context.default_map = {command: {"queue": str(queue)}}  # `--queue` may stand before the command, too
         return OK
     from longbeam.manual.server import run_server
 

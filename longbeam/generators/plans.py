@@ -31,7 +31,7 @@ from longbeam.prompts.calls.plans import (
 )
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.people import Person, Profile, RelationshipGraph
+from longbeam.schemas.people import Profile, RelationshipGraph
 from longbeam.schemas.plans import BulletKind, Narrative, Plan
 from longbeam.schemas.seeds import Seed
 
@@ -70,18 +70,19 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
     def check(reply: OutlineReply) -> Iterable[str]:
         if len(reply.stages) != len(stages):
             yield f"{len(reply.stages)} stages; exactly {len(stages)} are asked for"
-        yield from _name_faults(reply, stages, frame.relationships.people)
 
     def mend(reply: OutlineReply) -> OutlineReply:
         if len(reply.stages) < len(stages):
             raise ValueError(f"{len(reply.stages)} stages; exactly {len(stages)} are asked for")
-        faulty = {i for i, _ in _faulty_names(reply, stages, frame.relationships.people)}
-        return OutlineReply(
-            stages=reply.stages[: len(stages)], names=[n for i, n in enumerate(reply.names) if i not in faulty]
-        )
+        return reply.model_copy(update={"stages": reply.stages[: len(stages)]})
 
     reply = await asker.structured("outline", inputs, accept=Acceptance(check=check, mend=mend))
-    names = tuple(ProjectName(name=n.name.strip(), what=n.what.strip(), stage=n.stage) for n in reply.names)
+    faulty = dict(_faulty_names(reply, stages, taken=[p.first_name for p in frame.relationships.people] + _own(frame)))
+    if faulty:
+        detail = f"{len(faulty)} of {len(reply.names)} names left out; {'; '.join(faulty.values())}"
+        asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="outline", detail=detail))
+    kept = (n for i, n in enumerate(reply.names) if i not in faulty)
+    names = tuple(ProjectName(name=n.name.strip(), what=n.what.strip(), stage=n.stage) for n in kept)
     return tuple(
         s.model_copy(
             update={
@@ -96,13 +97,14 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
     )
 
 
-def _name_faults(reply: OutlineReply, stages: Sequence[Stage], people: Iterable[Person]) -> Iterator[str]:
-    return (fault for _, fault in _faulty_names(reply, stages, people))
+def _own(frame: Frame) -> list[str]:
+    """Return the user's names."""
+    return [frame.profile.first_name, frame.profile.name]
 
 
-def _faulty_names(reply: OutlineReply, stages: Sequence[Stage], people: Iterable[Person]) -> Iterator[tuple[int, str]]:
-    """Yield the places of the names that cannot be used, each with what is wrong."""
-    taken = {p.first_name.casefold() for p in people}
+def _faulty_names(reply: OutlineReply, stages: Sequence[Stage], taken: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the places of the names that cannot be used, each with what is wrong. People have the names `taken`."""
+    taken = {name.casefold() for name in taken}
     for i, thing in enumerate(reply.names):
         name = thing.name.strip()
         if not name or len(name.split()) > MOST_NAME_WORDS or any(c.isdigit() for c in name):

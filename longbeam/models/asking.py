@@ -302,7 +302,7 @@ class Asker:
                 if copied is None:  # a repair of the prompt's own words would be no reply
                     usable = parsed
             problem = "; ".join(faults)
-            question = replace(question, retry=Retry(faults=faults, reply=text[:LONGEST_SHOWN], kept=kept))
+            question = replace(question, retry=Retry(faults=faults, reply=_shown(text, question.retry), kept=kept))
         if accept.mend is not None and usable is not None:
             try:
                 return self._mended(question, usable, accept.mend, problem)
@@ -388,6 +388,15 @@ def _warmer(sampling: Sampling, attempt: int) -> Sampling:
     if coldest >= WARMEST:
         return sampling
     return sampling.model_copy(update={"temperature": min(coldest + attempt * WARMER, WARMEST)})
+
+
+def _shown(text: str, retry: Retry | None) -> str:
+    """Return what the next request shows of a refused reply: nothing of one that only says again what was shown.
+
+    Small models repeat a reply that they see, word for word and warm as they are, and write another where they do not.
+    """
+    shown = text[:LONGEST_SHOWN]
+    return "" if retry is not None and retry.reply == shown else shown
 
 
 async def _items_before_cut(reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance) -> Any | None:

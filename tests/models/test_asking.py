@@ -124,6 +124,13 @@ async def test_a_retry_shows_the_last_reply_and_all_faults_behind_the_same_reque
     assert all(fault in said.content for fault in faults)
 
 
+async def test_a_reply_that_repeats_the_refused_one_is_not_shown_again() -> None:
+    model = ScriptedModel({"question_detector": ["same"]})
+    with pytest.raises(ReplyError):
+        await asker_for(model).structured("question_detector", INPUTS)
+    assert [call.retry and call.retry.reply for call in model.calls] == [None, "same", ""]
+
+
 async def test_a_retry_does_not_repeat_a_refusal_to_the_model() -> None:
     model = ScriptedModel({"question_detector": ["I'm sorry, but I can't assist with that.", YES]})
     await asker_for(model).structured("question_detector", INPUTS)
