@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.keys import FactId, SubPlanKey
-from longbeam.prompts.calls.plans import ONCE, BulletDraft, FactDraft, NewSlot, SheetLine, Stage
+from longbeam.prompts.calls.plans import LONGEST_TEXT, ONCE, BulletDraft, FactDraft, NewSlot, SheetLine, Stage
 from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import (
@@ -45,6 +45,9 @@ EVOLVED = "evolved"
 MOST_WORDS = 60
 """Words of an event's text: half as many again as asked for. A text of more is a loop, or was cut by its form. What
 begins or ends a story may have twice as many."""
+CUT_MARGIN = 10
+"""Characters that a text cut by its form may be shorter than the form allows."""
+SENTENCE_ENDS = ".!?…:;)]\"'”’`"
 REPEATED = 0.8
 """Share of the content words of the shorter of two texts that the other has, where both say the same."""
 LEAST_COMPARED = 8
@@ -130,12 +133,8 @@ def typed_value(text: str, kind: ValueKind, told: dt.date) -> Value:
 def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str]:
     """Yield everything that is wrong with the draft of a line, each in a sentence that a model can act on."""
     place = f"line {line.line}"
-    if not draft.text.strip():
-        yield f"{place} has no text"
-        return
-    most = MOST_WORDS if line.kind is BulletKind.EVENT and not line.part else 2 * MOST_WORDS
-    if (words := len(draft.text.split())) > most:
-        yield f"{place} has {words} words; write one or two sentences of at most 40"
+    if fault := _length_fault(draft.text, line):
+        yield f"{place} {fault}"
         return
     if known.language == ENGLISH and _OF_THE_USER.match(draft.text):
         yield f"{place} speaks of the user; the user speaks, so write I, my or we"
@@ -163,6 +162,18 @@ def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str
     yield from (f"{place}: {fault}" for fault in _wrong_weekdays(draft.text, line.day))
     for value in _ungrounded(draft, line, known, read):
         yield f"{place}: the text says {value.text!r}, and no fact of the line does; add the fact or leave it out"
+
+
+def _length_fault(text: str, line: SheetLine) -> str:
+    """Return what is wrong with the length of a line's text; empty if nothing is."""
+    if not text.strip():
+        return "has no text"
+    most = MOST_WORDS if line.kind is BulletKind.EVENT and not line.part else 2 * MOST_WORDS
+    if (words := len(text.split())) > most:
+        return f"has {words} words; write one or two sentences of at most 40"
+    if len(text) >= LONGEST_TEXT - CUT_MARGIN and text.rstrip()[-1] not in SENTENCE_ENDS:
+        return "breaks off in the middle of a sentence; write one or two whole ones of at most 40 words"
+    return ""
 
 
 def repeated_line(draft: BulletDraft, others: Iterable[BulletDraft]) -> int | None:

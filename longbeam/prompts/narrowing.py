@@ -17,7 +17,7 @@ from longbeam.prompts.calls import memory as memory_calls
 from longbeam.prompts.calls.advice import AdviceInputs
 from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.persona import NarrativesInputs
-from longbeam.prompts.calls.plans import AugmentInputs, NewSlot, OutlineInputs, SheetLine, SubPlanInputs
+from longbeam.prompts.calls.plans import LONGEST_TEXT, AugmentInputs, NewSlot, OutlineInputs, SheetLine, SubPlanInputs
 from longbeam.prompts.calls.probes import AbstentionInputs, CandidatesInputs, ProbeInputs
 from longbeam.prompts.calls.seeds import SeedsInputs
 from longbeam.prompts.calls.user_turns import UserTurnsInputs
@@ -95,7 +95,7 @@ _NEW_SLOTS = tuple(
 )
 
 
-_LONGEST = {"topic": 60, "text": 480, "condition": 160, "requirement": 240, "name": 60, "value": 60}
+_LONGEST = {"topic": 60, "text": LONGEST_TEXT, "condition": 160, "requirement": 240, "name": 60, "value": 60}
 """Characters of the fields of a line."""
 
 

@@ -105,6 +105,15 @@ def test_a_line_in_the_third_person_or_of_far_too_many_words_is_refused() -> Non
     assert _faults(_draft("I went on. " * 21)) == ["line 3 has 63 words; write one or two sentences of at most 40"]
 
 
+def test_a_text_that_its_form_has_cut_is_refused() -> None:
+    opening = EVENT.model_copy(update={"part": "opening"})  # may have twice the words
+    text = "I have long wanted to see more of the north than pictures of it have shown me. " * 6
+    assert _faults(_draft(text[:471]), opening) == [
+        "line 3 breaks off in the middle of a sentence; write one or two whole ones of at most 40 words"
+    ]
+    assert _faults(_draft(text.strip()), opening) == []
+
+
 def test_all_faults_of_a_draft_are_told_at_once() -> None:
     draft = _draft("I have 3 shelves and 4 lamps.", ("money", "price", "$850"))
     assert len(_faults(draft)) == 3

@@ -312,6 +312,10 @@ def _filled(drafts: object) -> object:
     return [d for d in drafts if not (isinstance(d, dict) and not str(_words_of(d.get("value"))).strip())]
 
 
+LONGEST_TEXT = 480
+"""Characters of a line's text that its form has room for."""
+
+
 class BulletDraft(ReplyModel):
     """The words of one line of the sheet."""
 
