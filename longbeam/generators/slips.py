@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
@@ -39,6 +39,8 @@ DENIABLE = {
 REPEATED, LEAST_REPEATED = 0.4, 2
 """Share of the words of a statement, beside its topic's, that a bullet has which tells it again; and their least number
 where the bullet may be about something else."""
+_words_of = lru_cache(maxsize=1024)(content_words)
+"""The words of a text: a plan compares each of its bullets with all those before it."""
 _HABIT = re.compile(
     r"\b(?:usually|mostly|as a rule|always|(?:every|each|most) (?:single )?(?:day|week|weekend|month|morning|evening|"
     r"night|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?|(?:once|twice) a (?:day|week|month)|"
@@ -119,8 +121,8 @@ def is_fresh(bullet: Bullet, just_told: Iterable[Bullet]) -> bool:
 
 
 def _repeats(other: Bullet, bullet: Bullet, *, least: int) -> bool:
-    own = content_words(bullet.text) - content_words(bullet.topic)
-    return len(own & content_words(other.text)) >= max(REPEATED * len(own), least)
+    own = _words_of(bullet.text) - _words_of(bullet.topic)
+    return len(own & _words_of(other.text)) >= max(REPEATED * len(own), least)
 
 
 def _tells(ledger: Ledger, bullet: Bullet, fact_id: str, value: Value | None) -> bool:
