@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
 from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
-from longbeam.schemas.people import Profile
+from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Narrative
 from longbeam.schemas.seeds import Seed
 
@@ -28,14 +28,16 @@ async def write_personality(asker: Asker, profile: Profile, traits: dict[str, st
     return profile.model_copy(update={"personality": text})
 
 
-async def write_narratives(asker: Asker, seed: Seed, counts: tuple[int, int], home: str) -> tuple[Narrative, ...]:
+async def write_narratives(
+    asker: Asker, seed: Seed, counts: tuple[int, int], profile: Profile, people: tuple[Person, ...]
+) -> tuple[Narrative, ...]:
     """Return narratives with distinct labels, of which good ones are kept over the replies.
 
-    `counts`: the fewest and the most that are asked for. A list that stays short is taken and noted. `home`: the place
-    where the user lives, which laws and currencies of the story follow from.
+    `counts`: the fewest and the most that are asked for. A list that stays short is taken and noted. Laws and
+    currencies of the story follow from the user's home; narratives fit the work and the family.
     """
     least, most = counts
-    inputs = NarrativesInputs(seed=seed, home=home, at_least=least, at_most=most)
+    inputs = NarrativesInputs(seed=seed, profile=profile, people=people, at_least=least, at_most=most)
 
     def sift(kept: tuple[Narrative, ...], reply: NarrativesReply) -> Sifted[Narrative]:
         first = {n.label.casefold(): n for n in reversed((*kept, *reply.narratives))}

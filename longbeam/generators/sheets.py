@@ -19,7 +19,7 @@ from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.wish_forms import wish_forms
 from longbeam.prompts.calls.plans import LedgerLine, NewSlot, SheetLine, Span, Stage
 from longbeam.schemas.people import Person
-from longbeam.schemas.plans import Bullet, BulletKind, Narrative, ValueKind
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Narrative, ValueKind
 from longbeam.schemas.seeds import Category, Timeline
 
 SLACK = 0.9
@@ -178,6 +178,8 @@ def _stage_lines(inputs: SheetInputs, stage: Stage) -> tuple[SheetLine, ...]:
     opening = BulletKind.INTRODUCTION if counts[BulletKind.INTRODUCTION] else BulletKind.EVENT
     events = counts[BulletKind.EVENT] - (is_first and opening is BulletKind.EVENT)
     closing = max(min(OUTCOMES + 1, events // 4) - (not inputs.is_last), 0) if is_last else 0
+    if ending := _moving(stage, stage.last_day) or stage.narratives:
+        closing = min(closing, len(ending))  # each narrative ends once
     going_on = _interleaved(events - closing, counts[BulletKind.RELATIONSHIP])
     told = list(zip(going_on, _days(stage, len(going_on), LAST_SLACK if is_last else SLACK), strict=True))
     told += [(BulletKind.EVENT, day) for day in _closing_days(stage, closing)]
@@ -195,7 +197,14 @@ def _stage_lines(inputs: SheetInputs, stage: Stage) -> tuple[SheetLine, ...]:
 def _part_of(ordinal: int, is_first: bool, first_closing: int) -> str:
     if is_first and ordinal == 0:
         return "opening"
-    return "closing" if ordinal >= first_closing else ""
+    return CLOSING if ordinal >= first_closing else ""
+
+
+def _moving(stage: Stage, day: dt.date) -> tuple[str, ...]:
+    """Return a stage's narratives that move on a day; none where the outline does not say when they move."""
+    is_late = day - stage.first_day > (stage.last_day - stage.first_day) / 2
+    over = Span.EARLY if is_late else Span.LATE
+    return tuple(n for n, span in zip(stage.narratives, stage.spans, strict=False) if span is not over)
 
 
 def _interleaved(events: int, meetings: int) -> list[BulletKind]:
@@ -246,7 +255,7 @@ class _Pen:
         self._kinds, self._weights = list(weights), list(weights.values())
         self._end = inputs.stages[-1].last_day
         self._days: set[dt.date] = set()
-        self._events = self._met = 0
+        self._events = self._met = self._ended = 0
 
     def line(self, ordinal: int, kind: BulletKind, day: dt.date, *, part: str) -> SheetLine:
         """Return the next line."""
@@ -257,12 +266,12 @@ class _Pen:
         elif kind is BulletKind.EVENT and not part and self._rng.random() < WITH_SOMEBODY:
             person = self._rng.choice(self._stage.cast) if self._stage.cast else ""
         if kind in TOLD and part != "opening":
-            sets = self._slots(day, 1 + (self._rng.random() < SECOND_SLOT))
+            sets = self._slots(day, 1 + (self._rng.random() < SECOND_SLOT), is_closing=part == CLOSING)
         return SheetLine(
             line=ordinal + 1,
             kind=kind,
             day=day,
-            narrative=self._narrative(kind, day),
+            narrative=self._narrative(kind, day, part=part),
             person=person,
             sets=sets,
             part=part,
@@ -273,29 +282,25 @@ class _Pen:
         self._met += 1
         return cast[(self._met - 1) % len(cast)] if cast else ""
 
-    def _narrative(self, kind: BulletKind, day: dt.date) -> str:
-        labels = self._moving(day) or self._stage.narratives
+    def _narrative(self, kind: BulletKind, day: dt.date, *, part: str) -> str:
+        labels = _moving(self._stage, day) or self._stage.narratives
+        if part == CLOSING and labels:
+            self._ended += 1
+            return labels[(self._ended - 1) % len(labels)]
         if not labels or kind in {BulletKind.INTRODUCTION, BulletKind.PREFERENCE}:
             return labels[0] if labels else ""
         self._events += 1
         return labels[(self._events - 1) % len(labels)]
 
-    def _moving(self, day: dt.date) -> tuple[str, ...]:
-        """Return the narratives that move on a day; none where the outline does not say when they move."""
-        stage = self._stage
-        is_late = day - stage.first_day > (stage.last_day - stage.first_day) / 2
-        over = Span.EARLY if is_late else Span.LATE
-        return tuple(n for n, span in zip(stage.narratives, stage.spans, strict=False) if span is not over)
-
-    def _slots(self, told: dt.date, count: int) -> tuple[NewSlot, ...]:
-        """Return slots of different kinds."""
+    def _slots(self, told: dt.date, count: int, *, is_closing: bool) -> tuple[NewSlot, ...]:
+        """Return slots of different kinds; what comes out in the end has happened, and no longer changes."""
         kinds: list[ValueKind] = []
         while len(kinds) < count:
             kinds += [k for k in self._rng.choices(self._kinds, self._weights) if k not in kinds]
-        return tuple(self._slot(told, kind) for kind in kinds)
+        return tuple(self._slot(told, kind, is_closing=is_closing) for kind in kinds)
 
-    def _slot(self, told: dt.date, kind: ValueKind) -> NewSlot:
-        is_fixed = self._rng.random() < FIXED_SHARE
+    def _slot(self, told: dt.date, kind: ValueKind, *, is_closing: bool) -> NewSlot:
+        is_fixed = self._rng.random() < FIXED_SHARE or is_closing
         return NewSlot(kind=kind, is_fixed=is_fixed, day=self._day(told, is_fixed) if kind is ValueKind.DATE else None)
 
     def _day(self, told: dt.date, is_fixed: bool) -> dt.date:

@@ -21,6 +21,8 @@ from longbeam.text.units import SCALES
 
 _UNIT = rf"(?:{'|'.join(TIME_UNITS.values())})\b"
 _ONE_UNIT = re.compile(rf"(?<!half )\ban? (?={_UNIT})", re.IGNORECASE)
+_RATE = re.compile(rf"^(\d[\d.,]* (?!and\b)[a-z-]+) an? (?={_UNIT}$)", re.IGNORECASE)
+"""A number of something for each unit of time: `4 fixes a minute`."""
 _HALVES = (
     (re.compile(rf"\bhalf an? (?={_UNIT})", re.IGNORECASE), "0.5 "),
     (re.compile(rf"\b(\d+) and a half (?={_UNIT})", re.IGNORECASE), r"\1.5 "),
@@ -92,7 +94,7 @@ def _is_same_number(given: float, read: Value) -> bool:
 
 def _figures(said: str) -> str:
     """Return a text with its spelled numbers in digits, and `1` for the article of a unit of time."""
-    said = _ONE_UNIT.sub("1 ", said)
+    said = _ONE_UNIT.sub("1 ", _RATE.sub(r"\1 per ", said))
     if not re.search(r"\d", said):  # beside digits a number word may be a noun, as in `5 good ones`
         said = str(alpha2digit(said, "en", threshold=0))
     for half, figures in _HALVES:

@@ -24,7 +24,7 @@ from longbeam.generators.sheets import (
 )
 from longbeam.prompts.calls.plans import SheetLine, Span
 from longbeam.schemas.people import Gender, Person, Relation
-from longbeam.schemas.plans import BulletKind, Narrative, ValueKind
+from longbeam.schemas.plans import CLOSING, BulletKind, Narrative, ValueKind
 from longbeam.schemas.seeds import Category, Timeline
 from tests.builders import good_conversation
 
@@ -68,6 +68,17 @@ def test_narratives_that_lead_move_in_every_stage_and_the_others_take_turns() ->
     # 20 bullets: five narratives a stage, three of them in turn
     assert [stage.narratives[LEADING:] for stage in STAGES[:2]] == [("n2", "n3", "n4"), ("n5", "n6", "n7")]
     assert {label for stage in STAGES for label in stage.narratives} == set(labels)
+
+
+@pytest.mark.parametrize("spans", [(), (Span.EARLY, Span.EARLY, Span.WHOLE)])
+def test_each_narrative_ends_once_with_what_has_happened(spans: tuple[Span, ...]) -> None:
+    stages = tuple(s.model_copy(update={"narratives": s.narratives[:3], "spans": spans}) for s in STAGES)
+    *_, last = draw_sheet(SheetInputs(LAYOUT, stages, Category.GENERAL, 0, True, "k"))
+    ends = [line for line in last if line.part == CLOSING]
+    assert [line.narrative for line in ends] == list(stages[-1].narratives[2 if spans else 0 :])
+    slots = [slot for line in ends for slot in line.sets]
+    assert all(slot.is_fixed for slot in slots)
+    assert all(slot.day <= line.day for line in ends for slot in line.sets if slot.day)
 
 
 def test_narratives_move_in_the_part_of_a_stage_that_the_outline_gives_them() -> None:

@@ -16,6 +16,7 @@ from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import Narrative
 from longbeam.schemas.seeds import Domain, Seed
+from tests.builders import PROFILE
 from tests.generators.scripted import ScriptedModel, asker_for
 
 SEED = Seed(domain=Domain.GENERAL, title="A trip", theme="By train", subtopics=("tickets",))
@@ -28,7 +29,7 @@ def _reply(*labels: str) -> str:
 
 
 def _inputs(count: int) -> NarrativesInputs:
-    return NarrativesInputs(seed=SEED, home="Helsinki, Finland", at_least=count, at_most=count)
+    return NarrativesInputs(seed=SEED, profile=PROFILE, people=(), at_least=count, at_most=count)
 
 
 def _sift(count: int, kept: tuple[Narrative, ...], reply: NarrativesReply) -> Sifted[Narrative]:

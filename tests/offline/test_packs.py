@@ -32,6 +32,7 @@ from longbeam.prompts.calls.persona import NarrativesInputs
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.seeds import Category, Domain, Seed
 from longbeam.text import times
+from tests.builders import PROFILE
 from tests.offline.good_pack import good_pack
 from tests.offline.pack_rules import find_problems
 
@@ -168,7 +169,7 @@ def test_two_packs_told_together_leave_room_for_the_narratives_of_every_story() 
         labels = [
             n.label
             for n in narratives(
-                NarrativesInputs(seed=seed, home="Helsinki, Finland", at_least=15, at_most=20), random.Random(1)
+                NarrativesInputs(seed=seed, profile=PROFILE, people=(), at_least=15, at_most=20), random.Random(1)
             ).narratives
         ]
         assert threads | needed <= set(labels), (pack.pack, other.pack)

@@ -363,7 +363,7 @@ SAMPLES: dict[str, PromptInputs] = {
             "Keeps promises and receipts.",
         ),
     ),
-    "narratives": NarrativesInputs(seed=SEED, home="Helsinki, Finland", at_least=15, at_most=20),
+    "narratives": NarrativesInputs(seed=SEED, profile=PROFILE, people=PEOPLE, at_least=15, at_most=20),
     "plan_seeds": PlanSeedsInputs(
         seed=SEED,
         profile=PROFILE,

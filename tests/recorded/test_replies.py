@@ -99,7 +99,7 @@ async def test_narratives_are_accepted() -> None:
     head = recording.sealed().head
     assert head.profile is not None
     asker = asker_of(model, "persona", "narratives")
-    narratives = await write_narratives(asker, head.seed, (15, 20), head.profile.home)
+    narratives = await write_narratives(asker, head.seed, (15, 20), head.profile, ())
     assert (narratives, model.refused()) == (head.narratives, [])
 
 

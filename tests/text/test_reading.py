@@ -36,6 +36,8 @@ DAY = dt.date(2021, 11, 20)
         ("2,000 KB", "number", 2000, "KB"),
         ("v2.3", "version", None, ""),
         ("Chloe", "name", None, ""),
+        ("4 fixes a minute", "number", 4, "fixes"),
+        ("2 hours a day", "duration", 2, "hours"),
     ],
 )
 def test_the_typed_value_follows_from_the_text(text: str, kind: str, number: float | None, unit: str) -> None:

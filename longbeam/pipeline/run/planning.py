@@ -97,6 +97,8 @@ async def persona_stage(c: Conversation) -> PersonaResult:
     timeline = seed.timeline or draw_timeline(spec.seed, c.index, seed, sub_plans_of(spec.length, seed.category))
     dated = seed.model_copy(update={"timeline": timeline})
     drawn = draw_profile(spec.seed, c.index)
+    size = min(len(c.plan_targets), LARGEST_SIZE)
+    relationships = draw_relationships(spec.seed, c.index, drawn, size)
     (profile,), narratives = await both(
         c.units.run_or(PERSONALITY, "personality", drawn, work=_write_personality, otherwise=Gap((drawn,))),
         c.units.run_or(
@@ -104,16 +106,16 @@ async def persona_stage(c: Conversation) -> PersonaResult:
             "narratives",
             dated,
             narratives_for(spec.length),
-            drawn.home,
+            drawn,
+            relationships.people,
             work=write_narratives,
             otherwise=Gap(_narratives_of(dated)),
         ),
     )
-    size = min(len(c.plan_targets), LARGEST_SIZE)
     return PersonaResult(
         seed=dated,
         profile=profile,
-        relationships=draw_relationships(spec.seed, c.index, drawn, size),
+        relationships=relationships,
         circles=circles_of(spec.seed, c.index, drawn, size),
         narratives=narratives,
     )
@@ -248,7 +250,8 @@ async def _frame(c: Conversation, planning: PlanningState, history: PlanHistory)
             f"p{plan_index}.narratives",
             seed,
             PLAN_NARRATIVE_COUNTS,
-            profile.home,
+            profile,
+            people,
             work=write_narratives,
             otherwise=Gap(_narratives_of(seed)),
         ),

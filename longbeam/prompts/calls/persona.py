@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from longbeam.schemas.calls import PromptInputs, ReplyModel
+from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Narrative
 from longbeam.schemas.seeds import Seed
 
@@ -20,8 +21,8 @@ class NarrativesInputs(PromptInputs):
     """Write the evolving aspects of a story."""
 
     seed: Seed
-    home: str
-    """Place where the user lives: `Helsinki, Finland`."""
+    profile: Profile
+    people: tuple[Person, ...]
     at_least: int
     at_most: int
 
