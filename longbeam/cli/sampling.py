@@ -23,7 +23,7 @@ def sample(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """List the samples, or unpack one; `validate`, `show`, `review`, `evaluate` and `export` work on it."""
-    from longbeam.pipeline.samples import REVIEWS, sample_named, samples, unpack
+    from longbeam.pipeline.samples import sample_named, samples, unpack
     from longbeam.review.log import import_log
 
     if chosen is None:
@@ -39,8 +39,8 @@ def sample(
     name = name or given.name
     if not (opens and (out / name).exists()):
         report = unpack(given, out, name)
-        if (log := given.folder / REVIEWS).exists():
-            import_log(report.benchmark.reviews_path, log)
+        if given.reviews is not None:
+            import_log(report.benchmark.reviews_path, given.reviews)
         print(f"{name}: {counted(report.messages, 'message')}, {report.tokens:,} tokens, {report.probes} probes")
         print(f"Read it with: {command_line('show', name, out)} or {command_line('review', name, out)}")
     if opens:

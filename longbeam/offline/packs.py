@@ -22,6 +22,7 @@ from longbeam.offline.arithmetic import form_of
 from longbeam.schemas.base import Record
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.seeds import Domain, Seed
+from longbeam.store.files import read_text
 
 PACKS = Path(__file__).parent / "packs"
 WISHES = Path(__file__).parent / "data" / "wishes.yaml"
@@ -289,14 +290,14 @@ def load_pack(path: Path) -> Pack:
 
 
 def read_yaml(path: Path) -> Any:  # Any: YAML
-    """Return the content of a YAML file, read by the parser in C where it is installed."""
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    """Return the content of a YAML file, compressed as in a wheel or not, by the parser in C where it is installed."""
+    return yaml.load(read_text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 @lru_cache(maxsize=4)
 def pack_paths(directory: Path = PACKS) -> tuple[Path, ...]:
     """Return the pack files, sorted by name."""
-    return tuple(sorted(directory.glob("*.yaml")))
+    return tuple(sorted(directory.glob("*.yaml*")))
 
 
 @lru_cache(maxsize=256)

@@ -7,6 +7,8 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
+from longbeam.store.files import read_text
+
 _OFFLINE = Path(__file__).parent
 _FOLDERS = (_OFFLINE, _OFFLINE.parent / "text")
 """Code and data of the offline models, and the words, values and sentences that they work on."""
@@ -17,10 +19,10 @@ def rules_digest() -> str:
     """Return a digest of the code and data that decide how the offline models answer."""
     digest = hashlib.sha256()
     for folder in _FOLDERS:
-        for path in sorted(p for p in folder.rglob("*") if p.suffix in {".py", ".yaml"}):
-            text = path.read_text(encoding="utf-8")
+        for path in sorted(p for p in folder.rglob("*") if p.suffix in {".py", ".yaml", ".gz"}):
+            text = read_text(path)
             rules = code_of(text) if path.suffix == ".py" else text
-            digest.update(f"{path.relative_to(folder).as_posix()}\0{rules}\0".encode())
+            digest.update(f"{path.relative_to(folder).as_posix().removesuffix('.gz')}\0{rules}\0".encode())
     return digest.hexdigest()
 
 

@@ -62,6 +62,11 @@ class Sample:
     tokenizer: str
 
     @property
+    def reviews(self) -> Path | None:
+        """The review log, which wheels hold compressed; None where nobody has reviewed."""
+        return next(iter(self.folder.glob(f"{REVIEWS}*")), None)
+
+    @property
     def name(self) -> str:
         """Name of the sample, and of the benchmark that it is unpacked into."""
         return self.folder.name

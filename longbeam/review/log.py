@@ -19,7 +19,7 @@ from longbeam import __version__
 from longbeam.errors import UserError
 from longbeam.review.fold import in_force
 from longbeam.schemas.review import ITEM_TARGET, EventKind, ReviewEvent, ReviewSettings
-from longbeam.store.files import describe_os_error, write_atomically
+from longbeam.store.files import describe_os_error, read_text, write_atomically
 from longbeam.store.reviews import ReviewStore, in_order, stored_events
 
 UI_BUILD = f"longbeam {__version__}"
@@ -211,7 +211,7 @@ def import_log(reviews_path: Path, source: Path) -> tuple[int, int]:
     Either all events are added or none. Raises UserError that names the first line that is no event.
     """
     try:
-        text = source.read_text(encoding="utf-8")
+        text = read_text(source)
     except (OSError, UnicodeDecodeError) as exc:
         message = describe_os_error(source, exc, "read") if isinstance(exc, OSError) else f"{source}: is not UTF-8 text"
         raise UserError(message) from exc

@@ -7,6 +7,7 @@ removes it.
 from __future__ import annotations
 
 import errno
+import gzip
 import hashlib
 import itertools
 import os
@@ -38,6 +39,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         except OSError as exc:
             raise StoreError(describe_os_error(path, exc)) from exc
         put_in_place(written, path)
+
+
+def read_text(path: Path) -> str:
+    """Return a file's UTF-8 text, decompressed if its name ends with `.gz`; raises OSError or UnicodeDecodeError."""
+    content = path.read_bytes()
+    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
 
 
 def sha256_of(path: Path) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import stat
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.store.files import sha256_of, write_atomically
+from longbeam.store.files import read_text, sha256_of, write_atomically
 
 # A limit on file size is the only full disk that a test can have without being root; it ends with its process.
 ON_A_FULL_DISK = """
@@ -85,3 +86,10 @@ def test_sha256_of_a_file(tmp_path: Path) -> None:
     assert sha256_of(tmp_path / "a") == hashlib.sha256(b"abc" * 100_000).hexdigest()
     with pytest.raises(StoreError, match="cannot read the file: No such file"):
         sha256_of(tmp_path / "b")
+
+
+def test_text_is_read_from_a_compressed_file_too(tmp_path: Path) -> None:
+    text = "é\n"
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "a.yaml.gz").write_bytes(gzip.compress(text.encode()))
+    assert [read_text(path) for path in sorted(tmp_path.iterdir())] == [text, text]
