@@ -15,7 +15,6 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from functools import lru_cache
 
 from longbeam.generators.known_values import KnownValues, values_of
 from longbeam.generators.ledger import Ledger
@@ -183,11 +182,10 @@ def _day_value(day: dt.date) -> Value:
     return Value(kind=ValueKind.DATE, text=day.isoformat(), date=day)
 
 
-@lru_cache(maxsize=16)
-def _claims(reply: str, day: dt.date) -> tuple[tuple[Value, frozenset[Key]], ...]:
-    """Return the values that a reply ascribes to the user, with their keys."""
+def _claims(reply: str, day: dt.date) -> Iterator[tuple[Value, frozenset[Key]]]:
+    """Yield the values that a reply ascribes to the user, with their keys."""
     own = own_words(reply)
-    return tuple(pair for a, b in sentences(own) if _USER.search(own, a, b) for pair in _claimed_in(own[a:b], day))
+    return (pair for a, b in sentences(own) if _USER.search(own, a, b) for pair in _claimed_in(own[a:b], day))
 
 
 def _claimed_in(sentence: str, day: dt.date) -> Iterator[tuple[Value, frozenset[Key]]]:
