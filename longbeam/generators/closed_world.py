@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence, Set
 
+from longbeam.generators.known_values import KnownValues, values_of
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
 from longbeam.models.asking import Asker
@@ -33,7 +33,6 @@ from longbeam.text.grounding import (
     own_words,
     stated_values,
     value_keys,
-    values_with_keys,
 )
 from longbeam.text.sentences import sentences
 from longbeam.text.spoken_days import spell_out
@@ -73,31 +72,25 @@ class ClosedWorld:
 
     def __init__(self, frame: Frame, ledger: Ledger, earlier: Sequence[str] = ()) -> None:
         """Read the values of the frame, of the ledger, and of `earlier`, texts of what was told before the sub-plan."""
-        self._since: dict[Key, dt.date] = {}
-        self._values: list[tuple[dt.date, Value]] = []
-        self._unread: list[tuple[str, dt.date, dt.date]] = []
+        self._of_ledger, self._own = ledger.values, KnownValues()
         self._free = _OF_EXERCISES if frame.seed.category is Category.MATH else frozenset[ValueKind]()
         timeline = frame.seed.timeline
         first = timeline.start if timeline else _ALWAYS
-        self._unread += ((text, _ALWAYS, first) for text in (*_texts_of(frame), *earlier))
+        for text in (*_texts_of(frame), *earlier):
+            self._own.add_text(text, first, _ALWAYS)
         for age in (frame.profile.age, *(p.age for p in frame.relationships.people)):
             for value in (duration(age, "years"), number(age), duration(age + 1, "years"), number(age + 1)):
-                self._add(value, value_keys(value, first), _ALWAYS)
+                self._own.add(value, first, _ALWAYS)
         if timeline:
             for year in range(timeline.start.year - 1, timeline.end.year + 2):
-                self._since[("bare", float(year))] = _ALWAYS
-        for bullet in ledger.bullets:
-            self._unread.append((bullet.text, bullet.happens_on, bullet.happens_on))
-            for assertion in ledger.by_bullet.get(bullet.bullet_id, ()):
-                if assertion.value is not None:
-                    self._add(assertion.value, value_keys(assertion.value, bullet.happens_on), bullet.happens_on)
+                self._own.add_key(("bare", float(year)), _ALWAYS)
         for line in frame.chapter.facts if frame.chapter else ():
             if line.value is not None:
-                self._add(line.value, value_keys(line.value, first), _ALWAYS)
+                self._own.add(line.value, first, _ALWAYS)
 
     def hear(self, text: str, day: dt.date) -> None:
         """Add the values of a message of this sub-plan, which later messages may take up."""
-        self._unread.append((text, _ALWAYS, day))
+        self._own.add_text(text, day, _ALWAYS)
 
     def ungrounded(
         self, text: str, day: dt.date, *, near: Iterable[str] = (), declared: Iterable[Value] = ()
@@ -114,7 +107,7 @@ class ClosedWorld:
         allowed = {key for value in declared for key in (*value_keys(value, day), *loose_keys(value))}
         allowed.update(value_keys(_day_value(day), day))
         close: list[Value] = []
-        for value, keys in (pair for given in near for pair in _values_of(given, day)):
+        for value, keys in (pair for given in near for pair in values_of(given, day)):
             allowed.update(keys, loose_keys(value))
             close.append(value)
         unknown = [s for s in gated if not self._is_known(asked_keys(s, prose, day), day, allowed)]
@@ -134,10 +127,10 @@ class ClosedWorld:
     def false_claims(self, reply: str, day: dt.date) -> tuple[Value, ...]:
         """Return the values that a reply of the assistant ascribes to the user, and that nothing gives."""
         gated = ((value, keys) for value, keys in _claims(reply, day) if value.kind not in self._free)
-        claimed = [(value, keys) for value, keys in gated if not self._is_known(keys, day, set())]
+        claimed = [(value, keys) for value, keys in gated if not self._is_known(keys, day)]
         if not claimed:
             return ()
-        given = [v for v, keys in _values_of(reply, day) if self._is_known(keys, day, set())]
+        given = [v for v, keys in values_of(reply, day) if self._is_known(keys, day)]
         return tuple(v for v, _ in claimed if not self._follows(v, given, day))
 
     def claim_faults(self, reply: str, day: dt.date) -> Iterator[str]:
@@ -145,28 +138,18 @@ class ClosedWorld:
         for value in self.false_claims(reply, day):
             yield f"it says {value.text!r} of the user, who never said so; leave it out, or use what the user said"
 
-    def _read(self) -> None:
-        """Add the values of all texts: only when a value is not known otherwise, because most messages state none."""
-        for text, since, day in self._unread:
-            for value, keys in _values_of(spell_out(text, day), day):
-                self._add(value, keys, since)
-        self._unread.clear()
-
-    def _add(self, value: Value, keys: Iterable[Key], since: dt.date) -> None:
-        self._values.append((since, value))
-        for key in (*keys, *loose_keys(value)):
-            self._since[key] = min(since, self._since.get(key, since))
-
-    def _is_known(self, keys: Iterable[Key], day: dt.date, allowed: set[Key]) -> bool:
-        if self._unread and not self._has(keys, day, allowed):
-            self._read()
+    def _is_known(self, keys: Iterable[Key], day: dt.date, allowed: Set[Key] = frozenset()) -> bool:
+        if self._has(keys, day, allowed):
+            return True
+        self._of_ledger.read()
+        self._own.read()
         return self._has(keys, day, allowed)
 
-    def _has(self, keys: Iterable[Key], day: dt.date, allowed: set[Key]) -> bool:
-        return any(key in allowed or self._since.get(key, dt.date.max) <= day for key in keys)
+    def _has(self, keys: Iterable[Key], day: dt.date, allowed: Set[Key]) -> bool:
+        return not allowed.isdisjoint(keys) or self._own.has(keys, day) or self._of_ledger.has(keys, day)
 
     def _follows(self, value: Value, near: Sequence[Value], day: dt.date) -> bool:
-        known = [v for since, v in self._values if since <= day]
+        known = [*self._of_ledger.until(day), *self._own.until(day)]
         return is_derivable(value, near, known, day)
 
 
@@ -199,16 +182,10 @@ def _day_value(day: dt.date) -> Value:
     return Value(kind=ValueKind.DATE, text=day.isoformat(), date=day)
 
 
-@lru_cache(maxsize=1024)
-def _values_of(text: str, day: dt.date) -> tuple[tuple[Value, frozenset[Key]], ...]:
-    return tuple(values_with_keys(text, day))
-
-
-@lru_cache(maxsize=16)
-def _claims(reply: str, day: dt.date) -> tuple[tuple[Value, frozenset[Key]], ...]:
-    """Return the values that a reply ascribes to the user, with their keys."""
+def _claims(reply: str, day: dt.date) -> Iterator[tuple[Value, frozenset[Key]]]:
+    """Yield the values that a reply ascribes to the user, with their keys."""
     own = own_words(reply)
-    return tuple(pair for a, b in sentences(own) if _USER.search(own, a, b) for pair in _claimed_in(own[a:b], day))
+    return (pair for a, b in sentences(own) if _USER.search(own, a, b) for pair in _claimed_in(own[a:b], day))
 
 
 def _claimed_in(sentence: str, day: dt.date) -> Iterator[tuple[Value, frozenset[Key]]]:

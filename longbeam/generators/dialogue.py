@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cache
 
@@ -95,11 +95,6 @@ async def extend(
     talk_ = Talk(asker, tokenizer, material, said)
     await talk_.follow(filling_steps(talk_.budget))
     return talk_.messages()
-
-
-def _as_it_is(text: str) -> str:
-    """Return a text unchanged after three refused attempts; the checks for leaks and duplicates will find it."""
-    return text
 
 
 @dataclass(frozen=True)
@@ -379,11 +374,12 @@ class Talk:
                     *self._faults(text, MessageRole.ASSISTANT, day, is_repeat=text in self.taken),
                     *advice_faults(due, text),
                 ),
-                mend=_as_it_is,
+                mend=lambda text: self._as_it_is(
+                    text, "assistant_reply", place, self._new_values(text, MessageRole.ASSISTANT, day)
+                ),
             ),
             state=lambda: moment.state_of(kind, exchange),
         )
-        report(self.asker, "assistant_reply", self._new_values(text, MessageRole.ASSISTANT, day), place)
         self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, day, said_advice(due, text))
         self.reply = text
 
@@ -403,7 +399,7 @@ class Talk:
         )
         prompt_id = "user_answer" if kind is MessageKind.ANSWER else "user_follow_up"
         place = f"{moment.turn.turn_id}/{kind.value}{ordinal}"
-        text = await self.asker.prose(
+        return await self.asker.prose(
             prompt_id,
             inputs,
             place=place,
@@ -411,11 +407,19 @@ class Talk:
                 check=lambda text: self._faults(
                     text, MessageRole.USER, moment.day, is_repeat=text in self.taken or self.said.has(text)
                 ),
-                mend=_as_it_is,
+                mend=lambda text: self._as_it_is(
+                    text, prompt_id, place, self._new_values(text, MessageRole.USER, moment.day)
+                ),
             ),
             state=lambda: moment.state_of(kind, ordinal, reply),
         )
-        report(self.asker, prompt_id, self._new_values(text, MessageRole.USER, moment.day), place)
+
+    def _as_it_is(self, text: str, prompt_id: str, place: str, new_values: Iterable[str]) -> str:
+        """Return a text unchanged after three refused attempts, and note its values that nothing gives.
+
+        The checks for leaks and duplicates will find what else is wrong.
+        """
+        report(self.asker, prompt_id, new_values, place)
         return text
 
     def _faults(self, text: str, speaker: MessageRole, day: dt.date, *, is_repeat: bool) -> Iterator[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from longbeam.generators.known_values import KnownValues
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.base import digest_of
@@ -88,6 +89,17 @@ class Ledger:
         for assertion in sorted(self.assertions, key=lambda a: self.position[a.bullet_id]):
             grouped.setdefault(assertion.fact_id, []).append(assertion)
         return {k: tuple(v) for k, v in grouped.items()}
+
+    @cached_property
+    def values(self) -> KnownValues:
+        """Values of the assertions and of the bullets' texts, each known from the day of its bullet."""
+        known = KnownValues()
+        for bullet in self.bullets:
+            known.add_text(bullet.text, bullet.happens_on, bullet.happens_on)
+            for assertion in self.by_bullet.get(bullet.bullet_id, ()):
+                if assertion.value is not None:
+                    known.add(assertion.value, bullet.happens_on, bullet.happens_on)
+        return known
 
     def lines(self, before: str | None = None) -> tuple[LedgerLine, ...]:
         """Return the state of every fact asserted before a bullet (by default, of all), in order of first mention."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
@@ -18,7 +18,6 @@ from longbeam.generators.mentions import Mentions
 from longbeam.prompts.calls.plans import Place, Slip
 from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
 from longbeam.text.matching import says
-from longbeam.text.words import content_words
 
 APART_MESSAGES, APART_DAYS = 20, 14
 """Least distance between a slip and its statement, and between a slip and every scene that makes it absurd.
@@ -39,8 +38,6 @@ DENIABLE = {
 REPEATED, LEAST_REPEATED = 0.4, 2
 """Share of the words of a statement, beside its topic's, that a bullet has which tells it again; and their least number
 where the bullet may be about something else."""
-_words_of = lru_cache(maxsize=1024)(content_words)
-"""The words of a text: a plan compares each of its bullets with all those before it."""
 _HABIT = re.compile(
     r"\b(?:usually|mostly|as a rule|always|(?:every|each|most) (?:single )?(?:day|week|weekend|month|morning|evening|"
     r"night|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?|(?:once|twice) a (?:day|week|month)|"
@@ -109,20 +106,22 @@ def scenes_against(slip: Slip, bullet: Bullet, assertion: Assertion, mentions: M
     return (bullet, *(b for b in scenes if b.bullet_id != bullet.bullet_id))
 
 
-def is_told_again(slip: Slip, bullet: Bullet, scenes: Sequence[Bullet]) -> bool:
+def is_told_again(slip: Slip, bullet: Bullet, scenes: Sequence[Bullet], mentions: Mentions) -> bool:
     """Return whether another of its scenes tells what a slip is about: nobody gets wrong what they have told twice."""
     others = [b for b in scenes if b.bullet_id != bullet.bullet_id]
-    return bool(others) if slip.variety == "other_value" else any(_repeats(b, bullet, least=1) for b in others)
+    if slip.variety == "other_value":
+        return bool(others)
+    return any(_repeats(b, bullet, mentions, least=1) for b in others)
 
 
-def is_fresh(bullet: Bullet, just_told: Iterable[Bullet]) -> bool:
+def is_fresh(bullet: Bullet, just_told: Iterable[Bullet], mentions: Mentions) -> bool:
     """Return whether one of the bullets told just before repeats much of a statement, so that it is no slip there."""
-    return any(_repeats(b, bullet, least=LEAST_REPEATED) for b in just_told)
+    return any(_repeats(b, bullet, mentions, least=LEAST_REPEATED) for b in just_told)
 
 
-def _repeats(other: Bullet, bullet: Bullet, *, least: int) -> bool:
-    own = _words_of(bullet.text) - _words_of(bullet.topic)
-    return len(own & _words_of(other.text)) >= max(REPEATED * len(own), least)
+def _repeats(other: Bullet, bullet: Bullet, mentions: Mentions, *, least: int) -> bool:
+    own = mentions.own_words[bullet.bullet_id]
+    return len(own & mentions.words[other.bullet_id]) >= max(REPEATED * len(own), least)
 
 
 def _tells(ledger: Ledger, bullet: Bullet, fact_id: str, value: Value | None) -> bool:

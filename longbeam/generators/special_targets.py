@@ -254,7 +254,7 @@ class _Choice:
             far = [p for p in possible if self._is_behind(p, bullet) and self.pace.is_apart(p, (bullet,))]
             if far:
                 scenes = scenes_against(slip, bullet, assertion, self.mentions)
-                if is_told_again(slip, bullet, scenes):
+                if is_told_again(slip, bullet, scenes, self.mentions):
                     continue
                 fitting = tuple(p for p in far if self.pace.is_apart(p, scenes) and self._fits(slip, bullet, p))
                 if fitting:
@@ -263,7 +263,7 @@ class _Choice:
     def _fits(self, slip: Slip, bullet: Bullet, place: Place) -> bool:
         """Return whether the bullets just before do not tell the statement, and no update is near a flat denial."""
         end = self.ledger.position[place.after] + 1
-        if is_fresh(bullet, self.ledger.bullets[max(end - JUST_TOLD, 0) : end]):
+        if is_fresh(bullet, self.ledger.bullets[max(end - JUST_TOLD, 0) : end], self.mentions):
             return False
         return slip.variety == "other_value" or self._is_far_from(self.changed, bullet.topic, place)
 

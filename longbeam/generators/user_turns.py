@@ -121,18 +121,22 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
         if world is not None:
             yield from new_values_in(reply, world, bullets, cards)
 
+    def mend(reply: UserTurnsReply) -> UserTurnsReply:
+        mended = _mended(reply, voicing)
+        if world is not None:
+            report(asker, "user_turns", new_values_in(mended, world, bullets, cards))
+        return mended
+
     reply: UserTurnsReply = await asker.structured(
         "user_turns",
         inputs,
         accept=Acceptance(
             check=check,
             confirm=lambda r: voicing.judge([(turn.text, turn.voices) for turn in r.turns]),
-            mend=lambda r: _mended(r, voicing),
+            mend=mend,
         ),
         state=lambda: BatchState(first_ordinal=batch.batch_index * 100),
     )
-    if world is not None:
-        report(asker, "user_turns", new_values_in(reply, world, bullets, cards))
     return tuple(
         UserTurn(
             turn_id=f"{sub_plan.key}.x{batch.batch_index}.{i}",
@@ -339,14 +343,18 @@ async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> 
         if world is not None:
             yield from new_values_in(reply, world, [ledger.bullet[now]])
 
+    def mend(reply: UserTurnsReply) -> UserTurnsReply:
+        mended = _mended(reply, Voicing(asker, ()))
+        if world is not None:
+            report(asker, "more_turns", new_values_in(mended, world, [ledger.bullet[now]]))
+        return mended
+
     reply: UserTurnsReply = await asker.structured(
         "more_turns",
         inputs,
-        accept=Acceptance(check=check, mend=lambda r: _mended(r, Voicing(asker, ()))),
+        accept=Acceptance(check=check, mend=mend),
         state=lambda: BatchState(first_ordinal=len(asked)),
     )
-    if world is not None:
-        report(asker, "more_turns", new_values_in(reply, world, [ledger.bullet[now]]))
     known = {b.bullet_id for b in sub_plan.bullets}
     fresh = [turn for turn in reply.turns if normal_form(turn.text) not in before]
     return tuple(

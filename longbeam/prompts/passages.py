@@ -19,18 +19,25 @@ def passages_of(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(run for text in texts for run in words_in_a_row(text))
 
 
-def find_passage(text: str, passages: frozenset[str], known: Iterable[str]) -> str | None:
+def find_passage(text: str, passages: frozenset[str], vocabulary: frozenset[str], known: Iterable[str]) -> str | None:
     """Return the first of the passages that a text holds and no `known` text does; None if there is none.
 
-    `known` is read only if a passage is found.
+    `vocabulary`: the words of the passages. `known` is read only if a passage is found.
     """
     spelled: list[str] | None = None
-    for run in words_in_a_row(text):
-        if run in passages:
+    words, in_a_row = _WORD.findall(text.casefold()), 0
+    for end, word in enumerate(words, 1):
+        in_a_row = in_a_row + 1 if word in vocabulary else 0
+        if in_a_row >= COPIED_WORDS and (run := " ".join(words[end - COPIED_WORDS : end])) in passages:
             spelled = [_spelled(k) for k in known] if spelled is None else spelled
             if not any(run in k for k in spelled):
                 return run
     return None
+
+
+def vocabulary_of(passages: Iterable[str]) -> frozenset[str]:
+    """Return the words of passages."""
+    return frozenset(word for passage in passages for word in passage.split())
 
 
 def words_in_a_row(text: str) -> Iterator[str]:

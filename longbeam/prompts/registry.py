@@ -34,7 +34,7 @@ from longbeam.prompts.environment import (
 )
 from longbeam.prompts.examples import find_copied
 from longbeam.prompts.narrowing import Narrow, narrowed
-from longbeam.prompts.passages import find_passage, passages_of, words_in_a_row
+from longbeam.prompts.passages import find_passage, passages_of, vocabulary_of, words_in_a_row
 from longbeam.prompts.shapes import schema_of, shape_of
 from longbeam.prompts.slots import Trusted, fenced, inline, listed
 from longbeam.schemas.calls import ChatMessage, PromptInputs, Retry, Tool
@@ -94,6 +94,11 @@ class Prompt:
         names = [self._file, *sorted(parts_of(environment, parse(environment, self._file)))]
         trees = [parse(environment, name) for name in names]
         return passages_of(data.data for tree in trees for data in tree.find_all(nodes.TemplateData))
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Words of the passages."""
+        return vocabulary_of(self.passages)
 
     @property
     def _file(self) -> str:
@@ -328,7 +333,9 @@ class PromptRegistry:
         Only replies that become part of a conversation are searched: the prompts of probes prescribe phrases.
         """
         prompt = self._prompts[prompt_id]
-        return find_passage(text, prompt.passages, known) if prompt.role in _SPOKEN else None
+        if prompt.role not in _SPOKEN:
+            return None
+        return find_passage(text, prompt.passages, prompt.vocabulary, known)
 
     def find_copied(self, text: str, known: Iterable[str]) -> str | None:
         """Return a term of the examples in a text that is in none of the `known` texts; None if there is none."""

@@ -13,10 +13,9 @@ MAX_SPELLED = 12
 """Largest number that stays in words: up to it, words count or number things as often as they are facts."""
 _SPELLED_LARGE = re.compile(
     r"(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?\b|(?:twen|thir|for|fif|six|seven|eigh|nine)t(?:y|ieth)\b|"
-    r"(?:hundred|thousand|million)\b",
-    re.IGNORECASE,
+    r"(?:hundred|thousand|million)\b"
 )
-"""Places where a text may spell a number from 13 up."""
+"""Places where a case-folded text may spell a number from 13 up. To ignore case here takes four times as long."""
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _LISTED_DAYS = re.compile(
     rf"\b({MONTH})\s+({_DAY}(?:,\s+{_DAY})*(?:,?\s+(?:and|or|to|through)\s+|\s?[-–]\s?){_DAY})"
@@ -35,7 +34,7 @@ def normalize_values(text: str) -> str:
     """
     text = _CODE.sub(lambda m: f"{CURRENCY_SYMBOLS[m[1]]}{m[2]}", text)
     text = _LISTED_DAYS.sub(_each_day_in_full, text)
-    return alpha2digit(text, "en", threshold=MAX_SPELLED) if _SPELLED_LARGE.search(text) else text
+    return alpha2digit(text, "en", threshold=MAX_SPELLED) if _SPELLED_LARGE.search(text.casefold()) else text
 
 
 def _each_day_in_full(match: re.Match[str]) -> str:

@@ -149,4 +149,6 @@ def trace_problem(text: str, role: MessageRole, category: Category, language: st
 def without_code(text: str) -> str:
     """Return the prose of a text, without fenced code, inline code and formulas."""
     prose = "\n".join(text[a:b] for a, b in prose_spans(text))
-    return _MATH.sub(" ", _INLINE_CODE.sub(" ", prose))
+    if "`" in prose:
+        prose = _INLINE_CODE.sub(" ", prose)
+    return _MATH.sub(" ", prose) if "$" in prose or "\\" in prose else prose

@@ -60,10 +60,12 @@ def test_a_flat_denial_is_absurd_beside_every_scene_of_the_thing_and_another_val
 
 
 def test_what_the_bullets_just_before_tell_again_is_no_slip() -> None:
-    told = _bullet("Janice read the legal pack with me on a sunny evening.")
-    again = _bullet("We sat over the legal pack that evening, and Janice read on.")
-    assert is_fresh(told, [again])
-    assert not is_fresh(told, [_bullet("The surveyor came.")])
+    plan = _with_text(_plan(), "p0.s0.b1", "Janice read the legal pack with me on a sunny evening.", "t")
+    plan = _with_text(plan, "p0.s0.b2", "We sat over the legal pack that evening, and Janice read on.", "t")
+    ledger = Ledger.of(_with_text(plan, "p0.s0.b3", "The surveyor came.", "t"))
+    told, again, other = (ledger.bullet[f"p0.s0.b{i}"] for i in (1, 2, 3))
+    assert is_fresh(told, [again], Mentions(ledger))
+    assert not is_fresh(told, [other], Mentions(ledger))
 
 
 def test_what_may_change_is_settled_once_the_days_of_its_thing_have_passed() -> None:

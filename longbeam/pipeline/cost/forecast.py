@@ -13,6 +13,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from longbeam.generators.budget import Budget, Waiting
 from longbeam.generators.dialogue import DIALOGUE_PROMPTS
@@ -213,10 +214,9 @@ def _dialogue(
     rehearsal: Rehearsal, seen: Iterable[Usage], asked: int, said: int
 ) -> tuple[dict[str, float], dict[str, _Extra]]:
     """Return, for each dialogue prompt, the factor on the rehearsal's calls and the change in tokens per call."""
-    asked_before, said_before = rehearsal.replies[-1] if rehearsal.replies else (0, 0)
-    rehearsed = behaviour_of(rehearsal.usage, asked_before, said_before)
+    rehearsed, before = _rehearsed(rehearsal)
     now = behaviour_of(seen, asked, said * _early(rehearsal, asked), rehearsed)
-    before, after = play(rehearsal.talks, rehearsed), play(rehearsal.talks, now)
+    after = play(rehearsal.talks, now)
     # The ratio of two small counts is mostly chance: a rehearsal with two requests for more turns says little of them.
     calls = {p: (after.calls[p] + TRUSTED) / (before.calls[p] + TRUSTED) for p in DIALOGUE_PROMPTS if before.calls[p]}
     mean_reply = [p.said / max(1, p.calls["assistant_reply"]) for p in (before, after)]
@@ -229,6 +229,14 @@ def _dialogue(
         for p in DIALOGUE_PROMPTS
     }
     return calls, extra
+
+
+@lru_cache(maxsize=1)
+def _rehearsed(rehearsal: Rehearsal) -> tuple[Behaviour, Played]:
+    """Return how the models of a rehearsal answered, and its dialogues so played; a run forecasts every few seconds."""
+    asked, said = rehearsal.replies[-1] if rehearsal.replies else (0, 0)
+    behaviour = behaviour_of(rehearsal.usage, asked, said)
+    return behaviour, play(rehearsal.talks, behaviour)
 
 
 def _early(rehearsal: Rehearsal, asked: int) -> float:
