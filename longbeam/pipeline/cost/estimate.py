@@ -34,9 +34,7 @@ from longbeam.terminal import counted
 
 R = TypeVar("R", bound=Record)
 RENEW_S = 5.0
-"""Between two forecasts at least."""
-RENEW_SHARE = 0.02
-"""Share of a run's time that forecasts may take: a long conversation's takes a second, and is then made less often."""
+"""Between two forecasts; one takes some hundredths of a second."""
 ALIVE_S = 60.0
 """Age of `pace.json` up to which its run counts as going on."""
 
@@ -99,7 +97,6 @@ class Outlook:
 
     def __post_init__(self) -> None:
         self._begun = self._renewed = self.clock()
-        self._pause_s = RENEW_S
         self._expected: tuple[Usage, ...] = self.rehearsal.usage if self.rehearsal is not None else ()
         before = _read(self._path, Pace) or Pace()
         self.meter.asked_tokens += before.asked_tokens
@@ -133,10 +130,9 @@ class Outlook:
         write_atomically(self._path, pace.model_dump_json() + "\n")
 
     def _renew(self) -> None:
-        begun = self.clock()
-        if begun - self._renewed < self._pause_s:
+        if self.clock() - self._renewed < RENEW_S:
             return
-        self._renewed = begun
+        self._renewed = self.clock()
         self.save()
         if self.rehearsal is not None:
             self._expected = forecast(
@@ -145,7 +141,6 @@ class Outlook:
                 asked_tokens=self.meter.asked_tokens,
                 said_tokens=self.meter.said_tokens,
             )
-            self._pause_s = max(RENEW_S, (self.clock() - begun) / RENEW_SHARE)
 
 
 def unfit_cap(outlook: Outlook) -> str:
