@@ -30,7 +30,8 @@ def run(arguments: Sequence[str]) -> int:
         return _complain(str(exc), INCOMPLETE)
     except USAGE_ERROR as exc:
         message = exc.format_message() if hasattr(exc, "format_message") else str(exc)
-        return _complain(f"{message.rstrip('.')}. See `longbeam --help`", USER_ERROR) if message else USER_ERROR
+        end = "" if message.endswith((".", "?")) else "."
+        return _complain(f"{message}{end} See `longbeam --help`", USER_ERROR) if message else USER_ERROR
     except (KeyboardInterrupt, typer.Abort):
         return _complain("stopped", INTERRUPTED)
     except OSError as exc:

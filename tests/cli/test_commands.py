@@ -114,7 +114,7 @@ def test_every_command_is_documented() -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["generat"], "No such command 'generat'"),
+        (["generat"], "No such command 'generat'. Did you mean 'generate'? See `longbeam --help`"),
         (["generate", "--lenght", "64K"], "No such option: --lenght"),
         (["generate", "--runner", "slurm"], "'slurm' is not one of 'auto', 'prefect', 'inline'"),
         (["generate", "--conversations", "many"], "'--conversations': Input should be a valid integer"),

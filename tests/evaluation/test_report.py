@@ -156,6 +156,12 @@ def test_one_length_has_no_plot_against_length() -> None:
     assert "against length" in titles[0]
 
 
+def test_the_line_under_a_plot_of_points_names_colours_and_no_dashes() -> None:
+    page = render_html(sections_of([evaluated(SCORES)]))  # single points have no lines to dash
+    assert "Grey: floors. Black: ceilings." in page
+    assert "Dashed" not in page
+
+
 def test_benchmarks_of_another_origin_are_on_no_line_with_ours() -> None:
     theirs = evaluated(SCORES, name="beam", tokens=9_000)
     theirs = replace(theirs, run=theirs.run.model_copy(update={"imported_from": "beam"}))
