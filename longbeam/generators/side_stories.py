@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -162,7 +163,8 @@ def tell_confidences(pen: Pen, inputs: SideInputs, *, both: bool) -> None:
         told, asked = pen.places(1, CONFIDED), pen.places(1, HUSHED)
         if not told or not asked or not grown or (asked[0].happens_on <= told[0].happens_on):
             continue
-        entry = {SOURCE: name(rng.choice(texts.sources)), FIGURE: money(100 * rng.randint(*texts.figures))}
+        figure = money(100 * rng.randint(*texts.figures), _currency(inputs.plan))
+        entry = {SOURCE: name(rng.choice(texts.sources)), FIGURE: figure}
         text = texts.tell.format(**{role: value.text for role, value in entry.items()})
         pen.tell(told[0], texts.name, text, entry)
         person = rng.choice(grown) if kind == KEEP_FROM else ""
@@ -175,6 +177,12 @@ def tell_confidences(pen: Pen, inputs: SideInputs, *, both: bool) -> None:
             requirement="keeps quiet about the figure",
             variety=kind,
         )
+
+
+def _currency(plan: Plan) -> str:
+    """Return the currency in which a plan has most of its amounts; dollars where it has none."""
+    units = Counter(a.value.unit for a in plan.assertions if a.value and a.value.kind is ValueKind.MONEY)
+    return next((unit for unit, _ in units.most_common(1) if unit), "USD")
 
 
 def paste_claim(pen: Pen, inputs: SideInputs) -> None:

@@ -132,7 +132,7 @@ class Confidence:
     """Sentence with {source} and {figure}."""
     sources: tuple[str, ...]
     figures: tuple[int, int]
-    """Lowest and highest amount of dollars, in hundreds."""
+    """Lowest and highest amount, in hundreds of the story's currency."""
     who: str
     """Question for the source: `who it is from`."""
     verb: str = "is from"
@@ -150,7 +150,7 @@ CONFIDENCES = (
     Confidence(
         "the loan",
         "Something private: I've taken out a loan from {source}, {figure} in all.",
-        ("the credit union", "the savings bank", "an online lender", "the building society"),
+        ("my own bank", "the savings bank", "an online lender", "a friend of the family"),
         (21, 94),
         "where it is from",
     ),

@@ -9,9 +9,10 @@ from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.side_stories import SideInputs, with_side_stories
 from longbeam.schemas.people import Gender, Person, Relation
-from longbeam.schemas.plans import BulletKind, Plan
+from longbeam.schemas.plans import BulletKind, Plan, ValueKind
 from longbeam.text.matching import says
 from longbeam.text.side_texts import BY_NAME
+from longbeam.text.values import money
 from tests.generators.probes.story import START, full_story
 
 PEOPLE = tuple(
@@ -110,3 +111,17 @@ def test_long_plan_has_requests_for_silence_behind_confidences_and_a_pasted_clai
     assert len(pasted) == 1
     assert order[pasted[0].target_bullet_id or ""] < order[pasted[0].bullet_id]
     assert not [a for a in plan.assertions if a.bullet_id == pasted[0].bullet_id]
+
+
+def test_confidences_are_in_the_currency_of_the_story() -> None:
+    plan = _plan()
+    pounds = tuple(
+        a.model_copy(update={"value": money(a.value.number or 1, "GBP")})
+        if a.value and a.value.kind is ValueKind.MONEY
+        else a
+        for a in plan.assertions
+    )
+    made = with_side_stories(SideInputs(plan.model_copy(update={"assertions": pounds}), LONG, PEOPLE, "0/c000"))
+    told = [b.text for b in made.bullets() if b.text.startswith("Something private")]
+    assert told
+    assert all("£" in text for text in told)
