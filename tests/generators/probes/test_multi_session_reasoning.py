@@ -65,6 +65,12 @@ def test_nobody_forms_a_total_of_pages_or_scores(attribute: str, said: str) -> N
     assert [c.variety for c in found] == ["difference"]
 
 
+@pytest.mark.parametrize("attribute", ["time limit", "planned length", "weekly goal", "number of open points"])
+def test_bounds_and_tallies_of_two_things_are_neither_added_nor_compared(attribute: str) -> None:
+    story = _story(attribute, duration(30, "minutes"), duration(45, "minutes"), duration(70, "minutes"))
+    assert find_candidates(story.material()) == []
+
+
 def test_prices_of_what_was_not_bought_make_no_total() -> None:
     said = ("The price of the kitchen was $80, paid at once.", "The roof would cost $95, which is too dear.")
     found = find_candidates(_told("price", money(80), money(95), *said).material())
