@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from longbeam.offline.probe_wording import listed, of_user, to_you
@@ -29,12 +30,55 @@ def slots_of(attributes: Sequence[str], subject: str) -> str:
     """Return `the price and the builder of the roof`; for the user, `my age and my profession`."""
     if subject == "me":
         return listed([f"my {attribute}" for attribute in attributes])
-    joint = next((word for noun, word in _JOINTS.items() if attributes[-1].endswith(noun)), "of")
+    joints = {_joint(attribute) for attribute in attributes}
+    joint = joints.pop() if len(joints) == 1 else "of"
     return f"{listed([f'the {attribute}' for attribute in attributes])} {joint} {subject}"
 
 
-_JOINTS = {"friendship": "with", "help": "from", "loan": "from", "gift": "from", "call date": "with"}
-"""What joins an attribute of a person to the name, by the attribute's last noun."""
+def is_of_person(excerpt: Excerpt) -> bool:
+    """Return whether the slot is something between the user and a person: `the friendship with Ann`."""
+    return any(excerpt.attribute.endswith(noun) for noun in _OF_PEOPLE)
+
+
+def is_somebody(excerpt: Excerpt) -> bool:
+    """Return whether the slot's value is a person: `Ms Varga` as the contact person."""
+    return excerpt.value is not None and _TITLE.match(excerpt.value.text) is not None
+
+
+def _joint(attribute: str) -> str:
+    return next((word for noun, word in _JOINTS.items() if attribute.endswith(noun)), "of")
+
+
+_TITLE = re.compile(r"(?:old )?(?:Mr|Ms|Mrs|Dr)\b")
+_OF_PEOPLE = {"friendship": "with", "help": "from", "loan": "from", "gift": "from", "call date": "with"}
+_JOINTS = {
+    **_OF_PEOPLE,
+    "spent": "on",
+    "paid": "for",
+    "contact": "for",
+    "person": "for",
+    "practitioner": "for",
+    "deadline": "for",
+    "target date": "for",
+    "budget": "for",
+    "adviser": "for",
+    "outlay": "for",
+    "set aside": "for",
+    "fee": "for",
+    "appointment": "for",
+    "documents": "for",
+    "agenda points": "for",
+    "keeping records": "for",
+    "attempts": "at",
+    "first talk": "about",
+    "agreed on": "for",
+    "dishes tried": "with",
+    "trigger found": "with",
+    "meeting place": "with",
+    "first slip": "with",
+    "recommended route": "from",
+}
+"""What joins an attribute to the name of its thing, by the attribute's last words."""
 
 
 def told_to(excerpt: Excerpt) -> str:

@@ -346,7 +346,6 @@ MOVED_ANYWHERE = (
 
 NEVER_ANYWHERE = (
     "I've never settled anything about the {attribute} for {it}",
-    "I've never mentioned a {attribute} for {it}, because there is none",
     "I've never given the {attribute} for {it} a thought",
 )
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from longbeam.abilities.kinds import QuestionKind
-from longbeam.offline.fact_wording import shown, slot_of, told_of, told_to
+from longbeam.offline.fact_wording import is_somebody, shown, slot_of, told_of, told_to
 from longbeam.offline.probe_wording import listed, of_user, sentence, to_you
 from longbeam.prompts.calls.probes import NuggetDraft, ProbeInputs, ProbeReply
 from longbeam.schemas.plans import ValueKind
@@ -30,10 +30,11 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
             f"As of {day}, what was the latest figure you had from me for {slot}?",
         )
     else:
+        what, whom = ("Who", "Whom") if is_somebody(old) else ("What", "What")
         forms = (
-            f"What was {slot} as of {day}?",
-            f"Going back to {day}: what was {slot} then?",
-            f"I am writing up how it went. What did I have down as {slot}, as of {day}?",
+            f"{what} was {slot} as of {day}?",
+            f"Going back to {day}: {what.lower()} was {slot} then?",
+            f"I am writing up how it went. {whom} did I have down as {slot}, as of {day}?",
         )
     gold = sentence(f"at that time {told_to(old)} was {shown(old.value)}; you changed it to {shown(new.value)} later.")
     nugget = NuggetDraft(text=f"States that {told_of(old)} was {shown(old.value)} at that time", excerpts=[0, 1])

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from longbeam.abilities.kinds import is_kind
 from longbeam.abilities.registry import find_ability, resolve
 from longbeam.errors import SpecError
-from longbeam.offline.fact_wording import shown, slot_of, slots_of, told_of, told_to
+from longbeam.offline.fact_wording import is_of_person, is_somebody, shown, slot_of, slots_of, told_of, told_to
 from longbeam.offline.packs import pack_for
 from longbeam.offline.planning import thread_of
 from longbeam.offline.probe_kinds import word_kind
@@ -48,6 +48,7 @@ from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
+from longbeam.text.echoes import echoed_denial
 from longbeam.text.matching import says
 from longbeam.text.words import content_words
 
@@ -106,18 +107,18 @@ def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
             )
         )
     kind = excerpt.value.kind if excerpt.value else ValueKind.TEXT
+    if is_somebody(excerpt):
+        return rng.choice((f"Who is {slot}?", f"Can you remind me who {slot} is?", f"Who did I say is {slot}?"))
     forms = [
         f"What is {slot}?",
         f"What did I say {slot} is?",
         f"Can you remind me of {slot}?",
         f"I need {slot} again. What is it?",
     ]
-    if slot.endswith(f" of {excerpt.subject}"):
-        forms.append(f"Which {excerpt.attribute} did I give you for {excerpt.subject}?")
-    else:
+    if excerpt.subject == "me" or is_of_person(excerpt):
         return rng.choice(forms)
     if kind is ValueKind.DATE:
-        forms += [f"What day did I give you for {slot}?", f"I am filling in my calendar: what is {slot}?"]
+        forms.append(f"I am filling in my calendar: what is {slot}?")
     elif kind in {ValueKind.MONEY, ValueKind.NUMBER, ValueKind.RATIO, ValueKind.DURATION}:
         forms += [f"What figure did I give you for {slot}?", f"I am putting my figures together: what is {slot}?"]
     return rng.choice(forms)
@@ -204,10 +205,14 @@ def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     slot = slot_of(updated)
     # The past tense would ask for the value that no longer holds as well.
     forms = (
-        f"What is {slot}?",
-        f"Can you remind me what {slot} is?",
-        f"I need {slot} again. What is it?",
-        f"I am writing it down: what is {slot}?",
+        (f"Who is {slot}?", f"Can you remind me who {slot} is?", f"I am writing it down: who is {slot}?")
+        if is_somebody(updated)
+        else (
+            f"What is {slot}?",
+            f"Can you remind me what {slot} is?",
+            f"I need {slot} again. What is it?",
+            f"I am writing it down: what is {slot}?",
+        )
     )
     gold = sentence(f"{told_to(updated)} is {shown(updated.value)}.")
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(updated)])
@@ -241,6 +246,10 @@ def _date_of(value: Value | None) -> str:
     return value.date.isoformat() if value is not None and value.date is not None else ""
 
 
+def _number_of(value: Value | None) -> float:
+    return value.number if value is not None and value.number is not None else 0.0
+
+
 def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if inputs.variety == "count":
         return _count(inputs, rng)
@@ -249,35 +258,31 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     shared = all(e.attribute == attribute for e in excerpts)
     forms: tuple[str, ...]
     if inputs.variety == "sum" and all(e.speaker is MessageRole.ASSISTANT for e in excerpts):
-        slots = listed([f"the one for {e.subject}" for e in excerpts[1:]])
+        subjects = listed([e.subject for e in excerpts])
         forms = (
-            f"Add up {slot_of(excerpts[0])} and {slots}. What do you get?",
-            f"What do I get in total for the {attribute} that you gave me for {listed([e.subject for e in excerpts])}?",
+            f"How much is the {attribute} that you gave me for {subjects} in total?",
+            f"I want to put the money by at once: what does the {attribute} that you gave me for {subjects} come to "
+            "altogether?",
         )
         opening = f"Together they come to {inputs.computed_value}"
     elif inputs.variety == "sum":
-        subjects = listed([e.subject for e in excerpts])
+        slots = slots_of([attribute], listed([e.subject for e in excerpts]))
         forms = (
-            f"What is the {attribute} of {subjects} in total?",
-            f"If you add up the {attribute} of {subjects}, what do you get?",
-            f"I am adding things up: what do the figures I gave for the {attribute} of {subjects} come to together?",
+            f"What is {slots} in total?",
+            f"If you add up {slots}, what do you get?",
+            f"I am adding things up: what do the figures I gave for {slots} come to together?",
         )
         opening = f"Together they come to {inputs.computed_value}"
     elif shared:
-        slots = " and ".join(slot_of(e) for e in excerpts)
+        more, less = sorted(excerpts, key=lambda e: -_number_of(e.value))
         forms = (
-            f"What is the difference between {slots}?",
-            f"How far apart are {slots}?",
-            f"By how much do {slots} differ?",
+            f"What is the difference between {slot_of(excerpts[0])} and {slot_of(excerpts[1])}?",
+            f"By how much does {slot_of(more)} exceed {slot_of(less)}?",
         )
         opening = f"The difference is {inputs.computed_value}"
     else:
         slots = slots_of([e.attribute for e in excerpts], excerpts[0].subject)
-        forms = (
-            f"By how much do {slots} differ?",
-            f"How far apart are {slots}?",
-            f"What is the difference between {slots}?",
-        )
+        forms = (f"By how much do {slots} differ?", f"What is the difference between {slots}?")
         opening = f"The difference is {inputs.computed_value}"
     told = listed([f"{told_to(e)} is {shown(e.value)}" for e in excerpts])
     result = f"States that the {'total' if inputs.variety == 'sum' else 'difference'} is {inputs.computed_value}"
@@ -372,6 +377,11 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 
 def _ask_whether(inputs: ProbeInputs, rng: random.Random) -> str:
+    denial = next(e for e in inputs.excerpts if e.part == "denial")
+    if found := re.search(rf"\b(?:the|a) ([\w -]+) for {re.escape(inputs.topic)}", denial.quote):
+        asked = f"For {inputs.topic}, what have I told you of the {found[1]}?"
+        if not echoed_denial(asked, denial.quote):
+            return asked
     # The question names the topic alone: with the words of the denial, a search for them would find it.
     forms = (
         f"Going by what I have told you: is {inputs.topic} something that I have dealt with myself, or not?",
@@ -453,8 +463,10 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
     """
     details = list(ABOUT_DETAIL)
     rng.shuffle(details)
+    # Of `waste` or `weight` nobody would ask who recommended it: things with an article are asked about first.
     bullets = list(inputs.bullets)
     rng.shuffle(bullets)
+    bullets.sort(key=lambda b: re.match(r"(?:the|my|our) |[A-Z]", b.topic) is None)
     attributes = _attributes_by_topic(inputs)
     items: list[AbstentionDraft] = []
     for i in range(inputs.count if bullets else 0):
@@ -490,6 +502,8 @@ def _foreign(attributes: Mapping[str, Sequence[str]], bullet: Bullet) -> list[st
 
 def _strangers(inputs: AbstentionInputs, bullet: Bullet) -> list[str]:
     """Return the people who are never mentioned together with this topic."""
+    if any(bullet.topic == p.first_name for p in inputs.people):
+        return []  # nobody asks what one person thought of another
     beside = " ".join(b.text for b in inputs.bullets if b.topic == bullet.topic)
     return [p.first_name for p in inputs.people if p.first_name not in beside]
 

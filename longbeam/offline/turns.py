@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -89,11 +90,12 @@ _SPECIAL_ASKS = {
     ),
 }  # fmt: skip
 _REASONED = (
-    "{ask} I ask for a reason: {denial}", "{ask} You should know: {denial}", "{ask} I'm asking from scratch: {denial}",
-    "{ask} To be clear: {denial}", "{ask} Just so that you know where I stand: {denial}",
-    "{ask} It may sound odd: {denial}", "{ask} For the record: {denial}", "{ask} Bear in mind: {denial}",
+    "{ask} You should know that {denial}", "{ask} Just so that you know where I stand: {denial}",
+    "{ask} To be clear, {denial}", "{ask} For the record, {denial}", "{ask} Bear in mind that {denial}",
 )  # fmt: skip
 """Templates of a question whose reason is a forgetful statement."""
+_OPENING = re.compile(r"^(?:The|For|With|From|It|In|On|Of|We|My|After|What|As|At|When|To|An?|There)\b")
+"""First words of statements that are written small behind these templates; others may be names."""
 _PLAIN_ASKS = (
     "Where would you start?", "What would you tell somebody in my place?", "How should I go about this?",
     "What is the first sensible step?", "What comes first, in your view?", "How would you set about it?",
@@ -236,7 +238,9 @@ def _told(
     is_first = card.opening is Opening.QUESTION and not card.callback
     question = _question(pack, last, reading, rng, named="" if is_first else said)
     if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
-        return rng.choice(_REASONED).format(ask=rng.choice(_PLAIN_ASKS), denial=said), []
+        return rng.choice(_REASONED).format(
+            ask=rng.choice(_PLAIN_ASKS), denial=_OPENING.sub(lambda m: m[0].lower(), said)
+        ), []
     if kind in {*WISHES, BulletKind.INTRODUCTION} or last.bullet.variety == CLOSING:
         return f"{said} {question}", []
     if kind is BulletKind.UPDATE and _is_of_earlier_plan(last.bullet):

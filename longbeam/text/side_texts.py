@@ -137,6 +137,8 @@ class Confidence:
     """Question for the source: `who it is from`."""
     verb: str = "is from"
     """Words between the name and the source."""
+    how_much: str = "how much it comes to"
+    """Question for the figure."""
 
 
 CONFIDENCES = (
@@ -146,6 +148,7 @@ CONFIDENCES = (
         ("a firm in Leeds", "a firm in Ghent", "a firm in Turin", "a firm in Graz"),
         (29, 61),
         "where it is from",
+        how_much="how much it would pay",
     ),
     Confidence(
         "the loan",
@@ -168,6 +171,7 @@ CONFIDENCES = (
         (11, 48),
         "who it was sold to",
         "was sold to",
+        "for how much",
     ),
 )
 """Two of these for each plan, in turn."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import re
 
 import pytest
 
+from longbeam.offline.fact_wording import slot_of, slots_of
 from longbeam.offline.probe_wording import (
     of_user,
     plural,
@@ -25,7 +27,7 @@ from longbeam.prompts.calls.probes import (
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.seeds import Category
-from longbeam.text.values import money
+from longbeam.text.values import money, plain
 
 RNG = random.Random  # one per call: the writer is a function of its inputs and this
 
@@ -118,3 +120,28 @@ def test_plurals() -> None:
     assert [plural(n) for n in ("city", "name of the shop", "box", "day")] == [
         "cities", "names of the shop", "boxes", "days",
     ]  # fmt: skip
+
+
+def test_somebody_is_asked_for_by_who() -> None:
+    told = _excerpt(0, "the second opinion", plain("Dr Lindholm")).model_copy(update={"attribute": "practitioner"})
+    for ability in ("information_extraction", "knowledge_update"):
+        question = _answer(ability, told.model_copy(update={"part": "updated"})).question
+        assert re.search(r"\bwho\b", question, re.IGNORECASE)
+        assert "the practitioner for the second opinion" in question
+
+
+def test_what_was_spent_is_spent_on_a_thing() -> None:
+    told = _excerpt(0, "the live site", money(80)).model_copy(update={"attribute": "money spent"})
+    assert slot_of(told) == "the money spent on the live site"
+    assert slots_of(["money spent", "price"], "the live site") == "the money spent and the price of the live site"
+
+
+def test_a_question_about_a_denial_names_what_is_denied() -> None:
+    sides = [
+        _excerpt(0, "my kitchen", money(1), "statement").model_copy(update={"value": None}),
+        _excerpt(1, "my kitchen", money(1), "denial").model_copy(
+            update={"value": None, "quote": "I've never given the storage spot for my kitchen a thought."}
+        ),
+    ]
+    question = _answer("contradiction_resolution", *sides, seed="t").question
+    assert question == "For my kitchen, what have I told you of the storage spot?"

@@ -41,11 +41,11 @@ def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: di
     kind, it = UNSAID[bullet.variety], texts.name
     where = f"{it[:1].upper()}{it[1:]} {texts.verb} {source.value.text}."
     if kind is QuestionKind.FORGET:
-        question = f"What do you still have on {it}: {texts.who}, and how much it comes to?"
+        question = f"What do you still have on {it}: {texts.who}, and {texts.how_much}?"
         gold = f"{where} You asked me to forget the amount, so I leave it out."
     else:
         person = bullet.condition.removeprefix("when ").removesuffix(" reads along")
-        question = f"{person} is reading along. What did I tell you about {it}: {texts.who}, and how much it comes to?"
+        question = f"{person} is reading along. What did I tell you about {it}: {texts.who}, and {texts.how_much}?"
         gold = f"{where} The amount is not for {person}, so I leave it out."
     return Sketch.of(
         INSTRUCTION_FOLLOWING.name,

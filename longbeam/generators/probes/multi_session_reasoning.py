@@ -31,6 +31,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.side_stories import find_side_questions
 from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.prompts.calls.probes import ProbeReply
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.text.computing import recompute
@@ -42,7 +43,12 @@ Asked = tuple[str, Sequence[FactQuote]]
 """A computation, and the facts that it is over."""
 _PER = "hour|day|night|morning|evening|week|weekend|month|year|session|visit|trip|person|head|piece|page|kilo|litre"
 """Units of rates."""
-_NO_TOTALS = words_of("score rating grade mark points page age share percentage temperature rank speed friendship")
+_BOUNDS = words_of("limit mark margin target goal aim minimum maximum width capacity length cap")
+"""Words of attributes that set a bound to one thing: nobody adds those of two things up, or compares them."""
+_NO_TOTALS = _BOUNDS | words_of(
+    "score rating grade points page age share percentage temperature rank speed friendship "
+    "attempts records entries questions notes"
+)
 """Words of attributes of which nobody forms a total."""
 _SPANS = frozenset({"days", "weeks", "months", "years"})
 """Units of lengths of time that run side by side."""
@@ -75,11 +81,12 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 
 def _of_assistant(material: ProbeMaterial) -> Iterator[Asked]:
-    """Yield sums and differences of figures that the assistant gave."""
+    """Yield sums of amounts of money that the assistant set within one narrative: the user has to find them all."""
     given = sorted((*material.advice.settled, *(new for _, new in material.advice.corrected)), key=lambda s: s.position)
-    for family in _families(given):
-        yield from (("sum", group) for group in _sums(family) if _is_askable("sum", group))
-        yield from (("difference", pair) for pair in _pairs(family) if _is_askable("difference", pair))
+    money = [said for said in given if said.value.kind is ValueKind.MONEY]
+    for narrative in dict.fromkeys(said.narrative for said in money):
+        for family in _families([said for said in money if said.narrative == narrative]):
+            yield from (("sum", group) for group in _sums(family) if _is_askable("sum", group))
 
 
 def _families(facts: Sequence[FactQuote]) -> Iterator[list[FactQuote]]:
@@ -151,16 +158,20 @@ def _is_natural(computation: str, group: Sequence[FactQuote]) -> bool:
     """Return whether anybody would want the total or the difference.
 
     Amounts for each night and amounts that were paid once do not belong together; the former make no total, and
-    neither do scores, pages or prices of what was never bought.
+    neither do scores, pages or prices of what was never bought. Bounds of two things, such as time limits, are neither
+    added nor compared; only money that the assistant set aside is added.
     """
     if computation == "count":
         return True
     rates = {_rate_of(said) for said in group}
+    are_bounds = any(words_of(said.attribute) & _BOUNDS for said in group)
     if computation == "difference":
-        return len(rates) == 1
+        return len(rates) == 1 and not are_bounds
     # Weeks overlap: nobody waits for two terms one after the other.
     if any(said.value.kind is ValueKind.DURATION and said.value.unit in _SPANS for said in group):
         return False
+    if all(said.speaker is MessageRole.ASSISTANT for said in group):
+        return rates == {""}
     is_real = not any(said.value.kind is ValueKind.MONEY and _UNREAL.search(said.quote) for said in group)
     return rates == {""} and is_real and not any(words_of(said.attribute) & _NO_TOTALS for said in group)
 

@@ -21,7 +21,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
-from longbeam.generators.probes.evidence import FactQuote
+from longbeam.generators.probes.evidence import FactQuote, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import ProbeDetails
@@ -51,13 +51,21 @@ def _neighbours(strands: Collection[list[list[FactQuote]]]) -> Iterator[Sequence
     for size in range(1, MAX_THINGS + 1):
         for strand in strands:
             for start in range(len(strand) - size + 1):
-                yield strand[start : start + size]
+                if _fit(group := strand[start : start + size]):
+                    yield group
+
+
+def _fit(group: Sequence[Sequence[FactQuote]]) -> bool:
+    """Return whether something is told of all things, or their names have a word in common."""
+    told = (frozenset(said.attribute.casefold() for said in facts) for facts in group)
+    named = (words_of(facts[0].subject) for facts in group)
+    return bool(frozenset.intersection(*told)) or bool(frozenset.intersection(*map(frozenset, named)))
 
 
 def _far_apart(strands: Iterable[list[list[FactQuote]]], total_messages: int) -> Iterator[Sequence[list[FactQuote]]]:
     for strand in strands:
         in_order = sorted(strand, key=lambda facts: facts[0].position)
-        yield from far_apart(in_order, total_messages, lambda facts: facts[0].position)
+        yield from filter(_fit, far_apart(in_order, total_messages, lambda facts: facts[0].position))
 
 
 def _sketch(group: Sequence[Sequence[FactQuote]]) -> Sketch | None:

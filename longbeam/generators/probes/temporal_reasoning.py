@@ -18,7 +18,6 @@ from longbeam.generators.probes.candidates import (
     Sketch,
     cite,
     difficulty_by_gap,
-    far_apart,
     thin_out,
     with_advice,
     with_kind,
@@ -43,25 +42,22 @@ from longbeam.text.computing import recompute
 from longbeam.text.times import format_date
 
 ABILITY = TEMPORAL_REASONING.name
+Pair = tuple[FactQuote, FactQuote]
 MAX_USES = 4
 """Most pairs that one date is part of."""
-ENOUGH = 14
-"""Number of pairs from which settled dates alone are enough."""
+LEAST = 4
+"""Number of pairs from which those that belong together less are left out."""
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
-    """Return pairs of dates; those of one thing or one narrative first, because they belong together.
+    """Return pairs of dates: of one thing, else of one narrative, else of different ones.
 
-    Days of events are used only where the dates of settled facts give too few pairs.
+    Nobody asks for the days between two things that have nothing to do with each other. Days of events are used only
+    where the dates of settled facts give too few pairs.
     """
     facts = [s for s in material.stated.settled if s.value.kind is ValueKind.DATE and s.value.date is not None]
-    if len(material.head.plans) > 1:
-        # Every pair of a long life would be thousands, and most of them within one plan.
-        far = far_apart(facts, material.total_messages, lambda s: s.position)
-        pairs = [(a, b) for a, b in far if a.value.date != b.value.date]
-    else:
-        pairs = _pairs(facts)
-    if len(pairs) < ENOUGH:
+    pairs = _of_one_thing(facts)
+    if len(pairs) < LEAST:
         pairs = _pairs(sorted([*facts, *_event_days(material)], key=lambda s: s.position))
     own = thin_out(pairs, _sketch, material.total_messages)
     days = [s for s in material.advice.settled if s.value.kind is ValueKind.DATE]
@@ -71,27 +67,41 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     return found
 
 
-def _with_advice(days: Sequence[FactQuote], facts: Sequence[FactQuote]) -> Iterator[tuple[FactQuote, FactQuote]]:
-    """Yield pairs of days that the assistant set, then each with dates of the user's, those of the same thing first.
+def _with_advice(days: Sequence[FactQuote], facts: Sequence[FactQuote]) -> Iterator[Pair]:
+    """Yield each day that the assistant set, with the dates that the user gave of the same thing.
 
     The message that the reply answers is no distance away, so they are of different sessions.
     """
-    yield from (pair for pair in combinations(days, 2) if pair[0].session != pair[1].session)
+    dated = _by_thing(facts)
     for day in days:
-        others = [s for s in facts if s.session != day.session and s.value.date != day.value.date]
-        others.sort(key=lambda s: ((s.subject != day.subject) + (s.narrative != day.narrative), s.position))
-        # Days of things that have nothing to do with each other only where there are no others.
-        related = [s for s in others if s.subject == day.subject or s.narrative == day.narrative]
-        for other in (related or others)[:MAX_USES]:
+        others = [s for s in dated.get(day.subject.casefold(), ()) if s.session != day.session]
+        for other in [s for s in others if s.value.date != day.value.date][:MAX_USES]:
             yield (day, other) if day.position < other.position else (other, day)
 
 
-def _pairs(dated: list[FactQuote]) -> list[tuple[FactQuote, FactQuote]]:
+def _by_thing(dated: Sequence[FactQuote]) -> dict[str, list[FactQuote]]:
+    things: dict[str, list[FactQuote]] = {}
+    for said in dated:
+        things.setdefault(said.subject.casefold(), []).append(said)
+    return things
+
+
+def _of_one_thing(dated: Sequence[FactQuote]) -> list[Pair]:
+    pairs = (pair for group in _by_thing(dated).values() for pair in combinations(group, 2))
+    return [(a, b) for a, b in pairs if a.position != b.position and a.value.date != b.value.date]
+
+
+def _pairs(dated: list[FactQuote]) -> list[Pair]:
+    """Return pairs, those that belong together first; the others only as long as there are too few."""
     uses: Counter[str] = Counter()
-    found: list[tuple[FactQuote, FactQuote]] = []
-    for first, second in _by_distance(dated):
+    found: list[Pair] = []
+    nearest = 0
+    for apart, first, second in _by_distance(dated):
         pair = first, second
         keys = [s.fact_id or s.bullet_id for s in pair]
+        if apart > nearest and len(found) >= LEAST:
+            break
+        nearest = apart
         if first.position == second.position or first.value.date == second.value.date:
             continue
         if max(uses[key] for key in keys) >= MAX_USES:
@@ -109,8 +119,8 @@ def _event_days(material: ProbeMaterial) -> list[FactQuote]:
     return [event for event in found if event is not None]
 
 
-def _by_distance(dated: list[FactQuote]) -> Iterator[tuple[FactQuote, FactQuote]]:
-    """Yield all pairs: those of one thing and strand, then those of one of these, then the others."""
+def _by_distance(dated: list[FactQuote]) -> Iterator[tuple[int, FactQuote, FactQuote]]:
+    """Yield all pairs with 0 for those of one thing and strand, 1 for one of these, 2 for others; in this order."""
     things = [s.subject.casefold() for s in dated]
     strands = [s.narrative for s in dated]
     places = [s.position for s in dated]
@@ -118,10 +128,10 @@ def _by_distance(dated: list[FactQuote]) -> Iterator[tuple[FactQuote, FactQuote]
         ((things[i] != things[j]) + (strands[i] != strands[j]), places[i], places[j], i, j)
         for i, j in combinations(range(len(dated)), 2)
     ]
-    return ((dated[i], dated[j]) for _, _, _, i, j in sorted(pairs))
+    return ((apart, dated[i], dated[j]) for apart, _, _, i, j in sorted(pairs))
 
 
-def _sketch(pair: tuple[FactQuote, FactQuote]) -> Sketch:
+def _sketch(pair: Pair) -> Sketch:
     first, second = pair
     days = recompute("days_between", [first.value, second.value])
     names = [f"the {s.attribute} of {s.subject}" for s in (first, second)]

@@ -13,7 +13,7 @@ from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import TAKEN, AdviceKind
 from longbeam.schemas.probes import EvidencePart
-from longbeam.text.values import money
+from longbeam.text.values import duration, money
 from tests.generators.probes.story import Story, day
 
 OPTIONS = ("a cork floor", "old tiles", "bare boards")
@@ -92,11 +92,22 @@ def test_figures_of_two_sessions_are_added_up() -> None:
     assert (candidate.variety, candidate.details.computed_value) == ("sum", "$145")
 
 
+def test_bounds_that_the_assistant_set_are_not_added_up() -> None:
+    story = Story()
+    for session, thing, minutes in ((0, "the kitchen", 30), (1, "the roof", 70)):
+        value = duration(minutes, "minutes")
+        told = story.tell(session, thing, f"The plan for {thing} is made.")
+        story.bring_in(told, AdviceKind.FIGURE, "time limit", f"Take {value.text} as the time limit.", value=value)
+    assert not _given(multi_session_reasoning.find_candidates(story.material()))
+
+
 def test_days_between_a_day_of_the_assistants_and_one_of_the_users() -> None:
     story = Story()
     floor = story.tell(0, "the floor", "The floor creaks.")
     story.bring_in(floor, AdviceKind.DAY, "review day", f"Make {day(30).text} the review day.", value=day(30))
-    story.tell(1, "the roof", f"The roof is due on {day(44).text}.", ("the roof", "due date", day(44)))
+    for thing in ("the roof", "the floor"):
+        story.tell(1, thing, f"The due date of {thing} is {day(44).text}.", (thing, "due date", day(44)))
+    # Nobody asks for the days between the review of the floor and the end of the roof.
     (candidate,) = _given(temporal_reasoning.find_candidates(story.material()))
     assert candidate.details.computed_value == "14 days"
 

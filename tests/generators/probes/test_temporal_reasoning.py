@@ -41,6 +41,18 @@ def test_dates_of_one_message_and_moved_dates_are_no_pair() -> None:
     assert not [c for c in find_candidates(story.material()) if c.variety == "duration"]
 
 
+def test_days_of_different_things_are_left_out_where_those_of_one_thing_are_enough() -> None:
+    story = Story()
+    for session, attribute, offset in ((0, "order", 20), (2, "delivery", 31), (4, "repair", 47), (6, "sale", 90)):
+        said = day(offset)
+        story.tell(session, "the oven", f"The {attribute} of the oven is {said.text}.", ("the oven", attribute, said))
+    story.tell(5, "the roof", f"The start of the roof is {day(70).text}.", ("the roof", "start", day(70)))
+    found = [c for c in find_candidates(story.material()) if c.variety == "duration"]
+    # Four days of the oven make six pairs.
+    assert len(found) == 6
+    assert not any("roof" in c.topic for c in found)
+
+
 def test_event_day_that_the_user_names_makes_a_pair_where_dates_are_few() -> None:
     story = _story()
     # Session 4 is told forty days after March 1: April 10.
