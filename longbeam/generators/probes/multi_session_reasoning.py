@@ -45,10 +45,9 @@ _PER = "hour|day|night|morning|evening|week|weekend|month|year|session|visit|tri
 """Units of rates."""
 _BOUNDS = words_of("limit mark margin target goal aim minimum maximum width capacity length cap")
 """Words of attributes that set a bound to one thing: nobody adds those of two things up, or compares them."""
-_NO_TOTALS = _BOUNDS | words_of(
-    "score rating grade points page age share percentage temperature rank speed friendship "
-    "attempts records entries questions notes"
-)
+_TALLIES = words_of("points attempts records entries questions notes")
+"""Words of attributes that count what piles up around one thing: those of two things are no quantity together."""
+_NO_TOTALS = words_of("score rating grade page pages age share percentage temperature rank speed friendship")
 """Words of attributes of which nobody forms a total."""
 _SPANS = frozenset({"days", "weeks", "months", "years"})
 """Units of lengths of time that run side by side."""
@@ -164,16 +163,19 @@ def _is_natural(computation: str, group: Sequence[FactQuote]) -> bool:
     if computation == "count":
         return True
     rates = {_rate_of(said) for said in group}
-    are_bounds = any(words_of(said.attribute) & _BOUNDS for said in group)
     if computation == "difference":
-        return len(rates) == 1 and not are_bounds
+        return len(rates) == 1 and not any(words_of(said.attribute) & (_BOUNDS | _TALLIES) for said in group)
     # Weeks overlap: nobody waits for two terms one after the other.
     if any(said.value.kind is ValueKind.DURATION and said.value.unit in _SPANS for said in group):
         return False
     if all(said.speaker is MessageRole.ASSISTANT for said in group):
         return rates == {""}
     is_real = not any(said.value.kind is ValueKind.MONEY and _UNREAL.search(said.quote) for said in group)
-    return rates == {""} and is_real and not any(words_of(said.attribute) & _NO_TOTALS for said in group)
+    return (
+        rates == {""}
+        and is_real
+        and not any(words_of(said.attribute) & (_BOUNDS | _TALLIES | _NO_TOTALS) for said in group)
+    )
 
 
 def _rate_of(said: FactQuote) -> str:

@@ -45,7 +45,7 @@ ABILITY = TEMPORAL_REASONING.name
 Pair = tuple[FactQuote, FactQuote]
 MAX_USES = 4
 """Most pairs that one date is part of."""
-LEAST = 4
+LEAST = 2
 """Number of pairs from which those that belong together less are left out."""
 
 
