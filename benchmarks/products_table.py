@@ -42,8 +42,6 @@ def _cells(evaluated: Evaluated, line: Line) -> Iterator[str]:
     row, usage, seconds = line.row, line.usage, line.latency
     conversations = evaluated.run.conversations
     calls = sum(s.calls for s in evaluated.run.spending if s.system == row.system and s.stage == "prepare")
-    # The journal keeps a system's calls of preparation once for all its settings, under the name without them.
-    calls = calls or (usage.model_calls if usage else 0)
     yield f"`{row.system}`"
     yield _share(row.paper)
     yield f"{_share(line.interval.low)} to {_share(line.interval.high)}" if line.interval else "–"
