@@ -2,10 +2,10 @@
 
     python -m benchmarks.judge_calibration OUT NAME [--judge MODEL] [--reader MODEL] [--each N] [--without ABILITY,...]
 
-Without `--judge` the lexical judge is calibrated. Another judge, such as `similarity` or `gguf:PATH`, is compared with
-it on the same answers, nugget by nugget. `--reader` adds its answers from the cited messages alone. `--each` takes that
-many probes of each ability. Replies are kept in OUT/NAME/calibration, so the same command goes on where it was stopped,
-and a stopped command prints what it counted.
+Without `--judge` the lexical judge is calibrated. Another judge, such as `similarity`, `gguf:PATH` or one of the spec's
+endpoints, is compared on the same answers, nugget by nugget, with the lexical judge or that of `--against`. `--reader`
+adds its answers from the cited messages alone. `--each` takes that many probes of each ability. Replies are kept in
+OUT/NAME/calibration, so the same command goes on where it was stopped, and a stopped command prints what it counted.
 """
 
 from __future__ import annotations
@@ -48,13 +48,14 @@ Scores = dict[str, dict[str, list[float]]]
 
 @dataclass
 class Tally:
-    """Scores of a judge, and its verdicts beside those of the lexical judge."""
+    """Scores of a judge, and its verdicts beside those of another judge."""
 
     scores: Scores = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     pairs: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
-    """The lexical judge's verdict and this judge's, by kind of answer."""
+    """The other judge's verdict and this judge's, by kind of answer."""
     differing: list[str] = field(default_factory=list)
     failed: int = 0
+    against: str = DEFAULT_MODEL
 
     def add(self, probe: Probe, answer: Answer, lexical: Judgement, judged: Judgement) -> None:
         """Count one answer under both judges."""
@@ -69,7 +70,7 @@ class Tally:
             self.pairs[answer.system].append((first.score, second.score))
             if first.score != second.score:
                 self.differing.append(
-                    f"{answer.system} {probe.probe_id}: lexical {first.score}, this {second.score}\n"
+                    f"{answer.system} {probe.probe_id}: {self.against} {first.score}, this {second.score}\n"
                     f"  nugget: {texts[first.nugget_id]}\n  answer: {answer.text[:300]!r}\n  reason: {second.reason}"
                 )
 
@@ -87,10 +88,9 @@ def spec_of(spec: BenchmarkSpec, judge: str, reader: str, threads: int) -> Bench
     """Return the spec with these models, on one slot of so many threads each."""
     named = {"default": DEFAULT_MODEL, "judge": judge, "reader": reader or DEFAULT_MODEL}
     local = Endpoint(threads=threads, slots=1, context=8_192)
-    given = {n: n.removeprefix("gguf:") for n in named.values() if n.startswith("gguf:")}
-    return spec.model_copy(
-        update={"models": named, "endpoints": {n: local.model_copy(update={"model": p}) for n, p in given.items()}}
-    )
+    files = {n: n.removeprefix("gguf:") for n in named.values() if n.startswith("gguf:")}
+    served = {n: local.model_copy(update={"model": path}) for n, path in files.items()}
+    return spec.model_copy(update={"models": named, "endpoints": {**spec.endpoints, **served}})
 
 
 def evidence_of(conversation: ReadConversation, probe: Probe) -> str:
@@ -104,7 +104,7 @@ def evidence_of(conversation: ReadConversation, probe: Probe) -> str:
 
 
 async def calibrate(given: argparse.Namespace, tally: Tally) -> None:
-    """Count the scores of each kind of answer, and the agreement with the lexical judge."""
+    """Count the scores of each kind of answer, and the agreement with the other judge."""
     benchmark = open_benchmark(given.out, given.name)
     spec = spec_of(benchmark.spec, given.judge, given.reader, given.threads)
     home = benchmark.root / "calibration"
@@ -116,8 +116,8 @@ async def calibrate(given: argparse.Namespace, tally: Tally) -> None:
             with WorkLog.open(home / f"{id_}.sqlite") as log:
                 kept = services().models(JournalledModel(models.chat, log.journal))
                 asker = Asker(kept, default_registry(), spec, unit_key=UnitKey(id_, "judge", "calibration"))
-                for probe in sample(conversation.probes, given.each, given.without.split(",")):
-                    await _count(probe, conversation, asker, given, tally)
+                sampled = sample(conversation.probes, given.each, given.without.split(","))
+                await asyncio.gather(*(_count(probe, conversation, asker, given, tally) for probe in sampled))
 
 
 async def _count(
@@ -125,8 +125,8 @@ async def _count(
 ) -> None:
     """Judge all kinds of answers to one probe by both judges."""
     id_ = conversation.conversation_id
-    rules = BenchmarkSpec(name="rules", models={"default": DEFAULT_MODEL})
-    stand_in = services().models(services().stand_in())
+    rules = BenchmarkSpec(name="rules", models={"default": DEFAULT_MODEL, "judge": given.against})
+    stand_in = services().models(services().make_model(rules, home=given.out / given.name / "calibration"))
     by_words = Asker(stand_in, default_registry(), rules, unit_key=UnitKey(id_, "judge", "words"))
     for kind in (*given.kinds.split(","), *([READ] if given.reader else [])):
         text = await _text(kind, conversation, probe, asker)
@@ -169,13 +169,15 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("name")
     parser.add_argument("--judge", default=DEFAULT_MODEL)
+    parser.add_argument("--against", default=DEFAULT_MODEL, help="judge to compare with")
     parser.add_argument("--reader", default="")
     parser.add_argument("--each", type=int, default=10**6, help="probes of each ability")
     parser.add_argument("--without", default="", help="abilities to leave out")
     parser.add_argument("--kinds", default=",".join(KINDS), help="kinds of answers")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--verbose", action="store_true", help="print each answer that is judged wrongly")
-    given, tally = parser.parse_args(), Tally()
+    given = parser.parse_args()
+    tally = Tally(against=given.against)
     try:
         asyncio.run(calibrate(given, tally))
     finally:

@@ -117,6 +117,7 @@ NOT_RUN = {
         "# one machine",
     ): "needs several machines; tests/flows/test_clusters.py has clusters on this one",
     ("products.md", "longbeam generate --name ten"): "needs the products' packages and hours; says so",
+    ("products.md", "longbeam evaluate first20"): "needs the products' packages and a writer of replies; says so",
     ("official-scripts.md", "longbeam export demo --format longmemeval"): "clones a repository and asks a hosted model",
     ("official-scripts.md", "longbeam export demo --format locomo"): "clones a repository and asks a hosted model",
     ("official-scripts.md", "longbeam export demo --format huggingface"): "clones a repository",

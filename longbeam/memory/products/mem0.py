@@ -1,8 +1,9 @@
 """mem0's open-source `Memory` on an embedded Qdrant: with its extraction by a model, or without (`infer=false`).
 
 mem0 keeps no time of its own for a message (`timestamp` is a feature of its platform), so the message keys travel in
-the metadata, and a memory has the day of its first message. Its BM25 needs fastembed's model and its entity links
-spaCy's, which are downloaded at run time; both are left out, as mem0 does by itself where they are missing.
+the metadata, and a memory has the day of its first message. Its prompt for the model names today as the day on which
+messages were sent; the adapter adds the right day as an instruction. Its BM25 needs fastembed's model and its entity
+links spaCy's, which are downloaded at run time; both are left out, as mem0 does by itself where they are missing.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ class Mem0:
         """Add the exchange, with the keys of its messages; without a model one by one, so that each has its own."""
         said = [{"role": m.role.value, "content": m.content} for m in exchange.messages]
         if self._settings.infer:
-            self._add(said, exchange.message_keys)
+            day = f"The new messages were sent on {timestamp.date()}, which is their Observation Date."
+            self._add(said, exchange.message_keys, day)
         else:
             for one, key in zip(said, exchange.message_keys, strict=True):
                 self._add([one], (key,))
@@ -81,8 +83,8 @@ class Mem0:
         ]
 
     def delete(self) -> None:
-        """Delete the user's memories."""
-        self._store.delete_all(user_id=_USER)
+        """Delete everything; mem0's `delete_all` would keep the last messages, which its prompt repeats."""
+        self._store.reset()
 
     def usage(self) -> PreparationUsage:
         """Return the calls of the model; their tokens are in the journal."""
@@ -95,8 +97,9 @@ class Mem0:
         self._bridge.model.close_blocking()
         self._folder.close()
 
-    def _add(self, said: list[dict[str, str]], keys: Sequence[str]) -> None:
-        self._store.add(said, user_id=_USER, metadata={"keys": list(keys)}, infer=self._settings.infer)
+    def _add(self, said: list[dict[str, str]], keys: Sequence[str], instruction: str | None = None) -> None:
+        given = {"keys": list(keys)}
+        self._store.add(said, user_id=_USER, metadata=given, infer=self._settings.infer, prompt=instruction)
 
 
 def _embedding(bridge: Bridge) -> Any:  # Any: a class of mem0's, which is imported only where it is installed

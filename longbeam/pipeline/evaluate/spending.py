@@ -14,12 +14,16 @@ SPENDING_STAGES: tuple[Literal["prepare", "answer", "judge"], ...] = ("prepare",
 
 
 def spent(log: WorkLog, conversation_id: str, spec: BenchmarkSpec, systems: Sequence[str]) -> list[Spending]:
-    """Return the usage in the journal of a conversation, by system and stage."""
+    """Return the usage in the journal of a conversation, by system and stage.
+
+    Calls of preparation are made once for all settings of a system; each of its rows has all of them.
+    """
     prices = prices_of(spec)
     found = []
     for system in systems:
         for stage in SPENDING_STAGES:
-            rows = log.journal.usage_under(f"{conversation_id}/{stage}/{system}/")
+            name = system.partition("[")[0] if stage == "prepare" else system
+            rows = log.journal.usage_under(f"{conversation_id}/{stage}/{name}/")
             if rows:
                 found.append(
                     Spending(

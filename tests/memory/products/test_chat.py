@@ -87,6 +87,27 @@ async def test_mem0_keeps_the_facts_that_the_model_extracts(tmp_path: Path) -> N
 
 
 @pytest.mark.timeout(120)
+async def test_mem0s_model_is_told_the_day_of_the_messages(tmp_path: Path) -> None:
+    model = script_of(lambda call: '{"memory": []}')
+    system = await told("mem0", tmp_path, model, infer=True)
+    await system.close()  # type: ignore[attr-defined]
+    # mem0 itself gives today as the day of observation, by which a model dates "last night".
+    for call, day in zip(model.calls, ("2023-03-06", "2023-03-07"), strict=True):
+        assert f"The new messages were sent on {day}, which is their Observation Date." in call.messages()[-1].content
+
+
+@pytest.mark.timeout(120)
+async def test_mem0_forgets_the_messages_that_its_prompt_repeats(tmp_path: Path) -> None:
+    model = script_of(lambda call: '{"memory": []}')
+    system = await told("mem0", tmp_path, model, infer=True)
+    await system._tried("delete")  # type: ignore[attr-defined]
+    await system._do([system._steps[-1]])  # type: ignore[attr-defined]
+    await system.close()  # type: ignore[attr-defined]
+    first, *_, again = [call.messages()[-1].content.partition("## Recently")[0] for call in model.calls]
+    assert again == first  # nothing stands under "Last k Messages"
+
+
+@pytest.mark.timeout(120)
 async def test_graphiti_keeps_facts_with_their_episodes(tmp_path: Path) -> None:
     forms: dict[str, Any] = {
         "extracted_entities": [{"name": "Gunnar", "entity_type_id": 0}, {"name": "lease", "entity_type_id": 0}],

@@ -308,6 +308,14 @@ async def test_one_conversation_cannot_be_swapped(benchmark: Benchmark) -> None:
         )
 
 
+async def test_a_system_with_settings_has_its_calls_of_preparation_in_the_results(benchmark: Benchmark) -> None:
+    arms = [arm_of("summary", {}), arm_of("summary", {"last": 2})]
+    run, _ = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
+    prepared = {s.system: s.calls for s in run.spending if s.stage == "prepare"}
+    assert [*prepared] == [arm.name for arm in arms]
+    assert len({*prepared.values()}) == 1  # equal calls of both rows, made once
+
+
 async def test_rankings_give_hits_and_probes_stand_in_the_results_file(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {}), arm_of("long_context", {})]
     run, results = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
