@@ -37,7 +37,10 @@ class Evaluation:
         path = self.out / "short" / "evaluation" / "c000.sqlite"
         try:
             with WorkLog.open_read_only(path) as log:
-                return Counter({row.stage: row.calls for row in log.journal.usage()})
+                calls = Counter[str]()
+                for row in log.journal.usage():  # a stage has a row for each prompt
+                    calls[row.stage] += row.calls
+                return calls
         except StoreError:  # the run has not written it yet
             return Counter()
 
