@@ -292,7 +292,7 @@ class Talk:
             yield trace
         bullets = [self.bullets[i] for i in turn.bullet_ids]
         if self.world is not None:
-            yield from self.world.faults(text, day, near=[turn.text, *(b.text for b in bullets)])
+            yield from self.world.faults(text, day, near=[spell_out(turn.text, day), *(b.text for b in bullets)])
         faults = (fault_in(spell_out(text, day), brief, language) for brief in self.material.ledger.briefs(bullets))
         yield from filter(None, faults)
 

@@ -431,6 +431,17 @@ async def test_a_turn_is_worded_when_it_is_due_with_the_last_reply_before_the_wr
     assert {b for m in messages for b in m.bullet_ids} == {b.bullet_id for b in material.sub_plan.bullets}
 
 
+async def test_a_day_that_the_batch_gives_may_stand_in_the_wording() -> None:
+    model, asker = _worded(lambda call: f"Thanks, done. {call.inputs.model_dump()['draft']}")
+    spec = asker_for(model, writer="openai:m").spec  # what it writes is gated
+    asker = replace(asker, spec=spec.model_copy(update={"turns": TurnWriting.IN_DIALOGUE}))
+    material = _material(share=1_500)
+    first, second, *_ = material.turns
+    second = second.model_copy(update={"text": f"{second.text} That was last Sunday."})
+    messages = await talk(asker, TOKENIZER, replace(material, turns=(first, second)))
+    assert f"Thanks, done. {second.text}" in [m.content for m in messages]
+
+
 async def test_a_wording_that_loses_what_it_should_tell_gives_way_to_the_batch() -> None:
     _, asker = _worded(lambda call: f"Thanks, that is all of it, {_place(call)}.")
     material = _material(share=1_500)
