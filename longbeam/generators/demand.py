@@ -31,6 +31,8 @@ _CONFIRMING = re.compile(
     re.IGNORECASE,
 )
 """A short question at the end that wants a yes or a no: no choice of two, and no question of another kind within."""
+_SHORT_YES = re.compile(r"\b(?:short|quick|simple|plain|brief) (?:yes|ok|okay)\b[^.!?]*[.!?]?\W*\Z", re.IGNORECASE)
+"""A last sentence that wants a yes and nothing else."""
 LONG_MATERIAL = 240
 """Characters of code, log or quotation that take a reader some time."""
 
@@ -43,7 +45,7 @@ def demand_of(text: str) -> float:
     if questions == 1 and not works and _CONFIRMING.search(prose):
         demand = QUICK
     elif not questions and not works:
-        demand = STATEMENT
+        demand = QUICK if _SHORT_YES.search(prose) else STATEMENT
     else:
         demand = QUESTION + FURTHER * min(max(questions - 1, 0), MOST_FURTHER) + WORK * works
     demand += MATERIAL * (len(text) - len(prose) > LONG_MATERIAL)
