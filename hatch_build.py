@@ -1,4 +1,4 @@
-"""Build hook of the wheel: large text files that only the program reads are compressed, which saves more than 2 MB of 15."""
+"""Build hook of the wheel: large texts that only the program reads are compressed, which saves over 2 MB of 15."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Compress(BuildHookInterface):  # type: ignore[type-arg]
         """Compress the files into a folder of the build; an editable installation reads them where they are."""
         if version == "editable":
             return
-        folder = Path(tempfile.mkdtemp(prefix="longbeam-wheel-"))
+        self._scratch = tempfile.TemporaryDirectory(prefix="longbeam-wheel-")  # removed when the build ends
+        folder = Path(self._scratch.name)
         for number, path in enumerate(p for pattern in COMPRESSED for p in sorted(Path(self.root).glob(pattern))):
             packed = folder / f"{number}.gz"
             packed.write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))

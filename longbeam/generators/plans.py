@@ -77,7 +77,8 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
         return reply.model_copy(update={"stages": reply.stages[: len(stages)]})
 
     reply = await asker.structured("outline", inputs, accept=Acceptance(check=check, mend=mend))
-    faulty = dict(_faulty_names(reply, stages, taken=[p.first_name for p in frame.relationships.people] + _own(frame)))
+    own = (frame.profile.first_name, frame.profile.name)
+    faulty = dict(_faulty_names(reply, stages, taken=(*own, *(p.first_name for p in frame.relationships.people))))
     if faulty:
         detail = f"{len(faulty)} of {len(reply.names)} names left out; {'; '.join(faulty.values())}"
         asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="outline", detail=detail))
@@ -95,11 +96,6 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
         )
         for s, d in zip(stages, reply.stages, strict=True)
     )
-
-
-def _own(frame: Frame) -> list[str]:
-    """Return the user's names."""
-    return [frame.profile.first_name, frame.profile.name]
 
 
 def _faulty_names(reply: OutlineReply, stages: Sequence[Stage], taken: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -13,6 +13,7 @@ import itertools
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,7 +45,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 def read_text(path: Path) -> str:
     """Return a file's UTF-8 text, decompressed if its name ends with `.gz`; raises OSError or UnicodeDecodeError."""
     content = path.read_bytes()
-    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
+    if path.suffix == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (EOFError, zlib.error) as exc:
+            raise gzip.BadGzipFile(str(exc)) from exc
+    return content.decode("utf-8")
 
 
 def sha256_of(path: Path) -> str:

@@ -93,3 +93,13 @@ def test_text_is_read_from_a_compressed_file_too(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
     (tmp_path / "a.yaml.gz").write_bytes(gzip.compress(text.encode()))
     assert [read_text(path) for path in sorted(tmp_path.iterdir())] == [text, text]
+
+
+PACKED = gzip.compress(b"abc" * 99)
+
+
+@pytest.mark.parametrize("content", [b"no gzip", PACKED[:-9], PACKED[:12] + b"\xff" * 20])
+def test_a_damaged_compressed_file_is_an_error_of_the_file(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.gz").write_bytes(content)
+    with pytest.raises(gzip.BadGzipFile):
+        read_text(tmp_path / "a.gz")
