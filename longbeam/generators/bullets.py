@@ -34,6 +34,7 @@ from longbeam.schemas.spec import ENGLISH
 from longbeam.text.grounding import unrecorded_values
 from longbeam.text.matching import says
 from longbeam.text.reading import read_value
+from longbeam.text.sentences import sentences
 from longbeam.text.times import MONTH, WEEKDAY, format_date, weekday
 from longbeam.text.values import date_value, duration, number
 from longbeam.text.words import content_words
@@ -162,6 +163,23 @@ def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str
     yield from (f"{place}: {fault}" for fault in _wrong_weekdays(draft.text, line.day))
     for value in _ungrounded(draft, line, known, read):
         yield f"{place}: the text says {value.text!r}, and no fact of the line does; add the fact or leave it out"
+
+
+def shortened(draft: BulletDraft, line: SheetLine) -> BulletDraft:
+    """Return the draft of a line with the first whole sentences of its text that are not too long.
+
+    A small model goes on until its form cuts the text. A draft of the right length is returned as it is, and so is one
+    whose first sentence is too long, or whose first sentences do not say all that the whole text says of its facts.
+    """
+    if not _length_fault(draft.text, line):
+        return draft
+    for span in reversed(sentences(draft.text)[:-1]):
+        text = draft.text[: span[1]].rstrip()
+        if not _length_fault(text, line):
+            said = [fact.value.strip() for fact in draft.facts]
+            is_whole = all(value in text for value in said if value in draft.text)
+            return draft.model_copy(update={"text": text}) if is_whole else draft
+    return draft
 
 
 def _length_fault(text: str, line: SheetLine) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from longbeam.errors import ReplyError
-from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, repeated_line
+from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, repeated_line, shortened
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plan_history import PlanHistory
@@ -37,8 +37,6 @@ from longbeam.schemas.seeds import Seed
 
 OUTLINE_PROMPTS = ("outline",)
 SUB_PLAN_PROMPTS = ("sub_plan",)
-SMALLEST_GROUP = 3
-"""Lines of the smallest group."""
 MOST_NAME_WORDS = 5
 """Words of the name of a thing."""
 LARGEST_GROUP = 3
@@ -166,8 +164,8 @@ async def write_sub_plan(asker: Asker, context: PlanContext, earlier: Sequence[D
     made = assembled(drafts, before, context.plan_index)
     while left:
         known = replace(_known(context, stage, (*earlier, made)), language=asker.spec.language)
-        # A rest of a line or two is written along with the group before it.
-        group = left if len(left) < size + SMALLEST_GROUP else left[:size]
+        # A rest of half a group is written along with the group before it.
+        group = left if len(left) <= size + size // 2 else left[:size]
         lines = with_targets(group, Story(known.ledger, known.preferences), f"{context.rng_key}/{stage.stage_index}")
         left = left[len(lines) :]
         written, was_accepted = await _write_group(asker.within(f"l{lines[0].line}"), context, known, lines)
@@ -182,7 +180,7 @@ async def write_sub_plan(asker: Asker, context: PlanContext, earlier: Sequence[D
 def _next_size(size: int, first: int, *, was_accepted: bool) -> int:
     if was_accepted:
         return min(size + max(size // 2, 1), first * LARGEST_GROUP)
-    return max(size * 2 // 3, min(SMALLEST_GROUP, first))
+    return max(size * 2 // 3, 1)
 
 
 def _known(context: PlanContext, stage: Stage, parts: Sequence[Drafted]) -> Known:
@@ -229,7 +227,7 @@ async def _write_group(
         for line in lines:
             if line.line in good:
                 continue
-            draft = drafts.get(line.line)
+            draft = shortened(drafts[line.line], line) if line.line in drafts else None
             found = [f"line {line.line} is missing"] if draft is None else list(faults_of(draft, line, known))
             if draft is not None and (same := repeated_line(draft, (d for _, d in good.values()))) is not None:
                 found.append(f"line {line.line} repeats line {same}; each line is one new thing")

@@ -89,7 +89,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("outline", 9, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
-        12,
+        13,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,

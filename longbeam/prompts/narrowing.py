@@ -109,26 +109,27 @@ def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
 def _line_form(schema: Schema, line: SheetLine) -> Schema:
     """Return the form of one line's draft: only the fields that code does not know."""
     fields = _fields(schema, "BulletDraft")
-    names = ["topic", "text"]
-    if line.kind is BulletKind.PREFERENCE:
-        names = ["text", "requirement"] if line.evolves else ["topic", "text", "condition", "requirement"]
-    elif line.changes:
-        names = ["text"]
+    names = [] if line.changes or line.evolves else ["topic"]
     form: Schema = {
         "line": {"type": "integer", "enum": [line.line]},
         **{name: _bounded(fields, name) for name in names},
     }
     if line.slots:
+        # Values before words: a small model then writes a text that says them.
         fact = copy.deepcopy(schema["$defs"]["FactDraft"])
         fact["properties"] |= {name: _bounded(fact["properties"], name) for name in ("name", "value")}
         fact["properties"]["slot"] = {"type": "string", "enum": list(dict.fromkeys((*line.slots, *_NEW_SLOTS)))}
         form["facts"] = {"type": "array", "items": fact}
         _count(form["facts"], len(line.slots), len(line.slots) + MORE_FACTS)
+    form["text"] = _bounded(fields, "text")
+    if line.kind is BulletKind.PREFERENCE:
+        names = ["requirement"] if line.evolves else ["condition", "requirement"]
+        form |= {name: _bounded(fields, name) for name in names}
     return {"type": "object", "properties": form, "required": list(form)}
 
 
 def _bounded(fields: Schema, name: str) -> Schema:
-    return {**fields[name], "maxLength": _LONGEST[name]}
+    return {**fields[name], "minLength": 1, "maxLength": _LONGEST[name]}
 
 
 def augment(schema: Schema, inputs: AugmentInputs) -> None:
