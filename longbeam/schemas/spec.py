@@ -381,6 +381,14 @@ class BenchmarkSpec(Record):
     suite: str = ""
     """Suite that made the benchmark, such as `agentic`; empty for a generated or an imported one."""
 
+    @field_validator("sampling", mode="before")
+    @classmethod
+    def _is_by_role(cls, value: object) -> object:
+        for name, setting in value.items() if isinstance(value, dict) else ():
+            if name in RoleSampling.model_fields and not isinstance(setting, dict):
+                raise ValueError(f"{name} = {setting!r} belongs to no role; write it under [sampling.default]")
+        return value
+
     @field_validator("endpoints")
     @classmethod
     def _are_of_models(cls, value: dict[str, Endpoint]) -> dict[str, Endpoint]:

@@ -78,6 +78,7 @@ def test_a_seeds_option_is_taken_from_the_working_folder(tmp_path: Path, monkeyp
             'name = "a"\n[endpoints."gguf:m.gguf"]\nbase_url = "http://127.0.0.1:8000/v1"',
             r"""endpoints: 'gguf:m.gguf' has a base_url, but longbeam serves gguf: models itself; name a server""",
         ),
+        ('name = "a"\n[sampling]\ntop_p = 0.9', r"top_p = 0.9 belongs to no role; write it under "),
         ('name = "a"\n[sampling.poet]\nmax_tokens = 9', r"spec.toml: sampling: unknown role 'poet'; roles are "),
         ('name = "a"\nlength = "long"', r"spec.toml: length 'long' is not a number of tokens"),
         ('name = "a"\nlength = 500', r"spec.toml: length 500: at least 16000 tokens"),
