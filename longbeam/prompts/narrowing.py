@@ -109,13 +109,11 @@ def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
 def _line_form(schema: Schema, line: SheetLine) -> Schema:
     """Return the form of one line's draft: only the fields that code does not know."""
     fields = _fields(schema, "BulletDraft")
-    names = [] if line.changes or line.evolves else ["topic"]
-    form: Schema = {
-        "line": {"type": "integer", "enum": [line.line]},
-        **{name: _bounded(fields, name) for name in names},
-    }
+    form: Schema = {"line": {"type": "integer", "enum": [line.line]}}
+    if not (line.changes or line.evolves):
+        form["topic"] = _bounded(fields, "topic")
     if line.slots:
-        # Values before words: a small model then writes a text that says them.
+        # Before the text: the values are known when it is written.
         fact = copy.deepcopy(schema["$defs"]["FactDraft"])
         fact["properties"] |= {name: _bounded(fact["properties"], name) for name in ("name", "value")}
         fact["properties"]["slot"] = {"type": "string", "enum": list(dict.fromkeys((*line.slots, *_NEW_SLOTS)))}
@@ -123,8 +121,9 @@ def _line_form(schema: Schema, line: SheetLine) -> Schema:
         _count(form["facts"], len(line.slots), len(line.slots) + MORE_FACTS)
     form["text"] = _bounded(fields, "text")
     if line.kind is BulletKind.PREFERENCE:
-        names = ["requirement"] if line.evolves else ["condition", "requirement"]
-        form |= {name: _bounded(fields, name) for name in names}
+        if not line.evolves:
+            form["condition"] = _bounded(fields, "condition")
+        form["requirement"] = _bounded(fields, "requirement")
     return {"type": "object", "properties": form, "required": list(form)}
 
 
