@@ -111,7 +111,7 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
     is_plain = not any(b.kind in SPECIAL_KINDS or b.variety == CLOSING for b in bullets)
     # Several bullets fill a message; more beside them would make it a list.
     is_free = is_plain and len(bullets) <= 1
-    told_on = max((b.happens_on for b in bullets), default=None)
+    days = _days_of(briefs, max((b.happens_on for b in bullets), default=dt.date.min))
     advised = [f"the {a.attribute} for {a.topic}" for a in deck.advised]
     paste, confirms = _paste(deck.category, rng), rng.random() < CONFIRMED_SHARE
     room = needed + QUESTION_WORDS if bullets else 0
@@ -126,8 +126,8 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
         callback=rng.choice(advised) if callback and advised and is_free else "",
         has_aside=aside and is_free,
         asks_to_confirm=confirms and len(bullets) == 1 if _is_wish(bullets) else None,
-        days=_days(briefs, told_on, rng) if told_on else (),
-        told_on=_told_on(briefs, told_on) if told_on else (),
+        days=_days(days, rng),
+        told_on=_told_on(days),
     )
 
 
@@ -209,25 +209,40 @@ def _wrong(value: Value, rng: random.Random) -> Value | None:
     return values.number(other, value.unit) if value.unit else None
 
 
-def _days(briefs: Sequence[BulletBrief], told_on: dt.date, rng: random.Random) -> tuple[SpokenDay, ...]:
+@dataclass(frozen=True)
+class _Days:
+    """The days of a card: those of its values, by text, and its bullets that are told some days later."""
+
+    today: dt.date
+    of_values: Mapping[str, dt.date]
+    late: Sequence[Bullet]
+
+    def said(self, date: dt.date, *, is_short: bool) -> str:
+        """Return how the message says a day; no weekday stands for two days of one card."""
+        others = {*self.of_values.values(), *(b.happens_on for b in self.late)} - {date}
+        has_own_weekday = all(day.weekday() != date.weekday() for day in others)
+        return spoken(date, self.today, is_short=is_short and has_own_weekday)
+
+
+def _days_of(briefs: Sequence[BulletBrief], today: dt.date) -> _Days:
+    """Return the days of a card; a wish has no day, and a bullet that names one needs no other."""
+    dates = {b.bullet.bullet_id: [f.value for f in b.facts if f.value is not None and f.value.date] for b in briefs}
+    late = [b.bullet for b in briefs if b.bullet.happens_on < today and not dates[b.bullet.bullet_id]]
+    return _Days(
+        today,
+        {value.text: value.date for own in dates.values() for value in own if value.date},
+        [bullet for bullet in late if bullet.kind is not BulletKind.PREFERENCE],
+    )
+
+
+def _days(days: _Days, rng: random.Random) -> tuple[SpokenDay, ...]:
     """Return how a message says the days of its bullets, where the shorter form is unique."""
-    dates = {f.value.text: f.value.date for b in briefs for f in b.facts if f.value is not None and f.value.date}
-    said = {text: spoken(date, told_on, is_short=rng.random() < SHORT_DAY_SHARE) for text, date in dates.items()}
+    said = {t: days.said(date, is_short=rng.random() < SHORT_DAY_SHARE) for t, date in days.of_values.items()}
     return tuple(SpokenDay(text=text, said=short) for text, short in said.items() if short != text)
 
 
-def _told_on(briefs: Sequence[BulletBrief], told_on: dt.date) -> tuple[ToldOn, ...]:
-    """Return the days of the bullets that a message tells some days later.
-
-    A wish has no day, and a bullet that names one needs no other.
-    """
-    late = [b for b in briefs if b.bullet.happens_on < told_on and b.bullet.kind is not BulletKind.PREFERENCE]
-    dayless = [b for b in late if not any(f.value is not None and f.value.date for f in b.facts)]
+def _told_on(days: _Days) -> tuple[ToldOn, ...]:
+    """Return the days of the bullets that a message tells some days later."""
     return tuple(
-        ToldOn(
-            bullet_id=b.bullet.bullet_id,
-            day=b.bullet.happens_on,
-            said=spoken(b.bullet.happens_on, told_on, is_short=True),
-        )
-        for b in dayless
+        ToldOn(bullet_id=b.bullet_id, day=b.happens_on, said=days.said(b.happens_on, is_short=True)) for b in days.late
     )

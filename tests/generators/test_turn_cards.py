@@ -199,6 +199,20 @@ def test_days_of_a_card_read_as_the_plan_writes_them() -> None:
     assert {in_full(f"They come {c.days[0].said}.", c.days) for c in cards} == {"They come March 8, 2024."}
 
 
+def test_last_friday_is_no_other_friday() -> None:
+    day = SpokenDay(text="January 12, 2024", said="Friday")
+    assert in_full("Last Friday I left, Friday they come.", (day,)) == "Last Friday I left, January 12, 2024 they come."
+
+
+def test_one_card_has_no_weekday_for_two_days() -> None:
+    last, coming = (date_value(DAY + dt.timedelta(days=n)) for n in (-5, 2))
+    earlier = _brief(0).bullet.model_copy(update={"happens_on": last.date})
+    for i in range(20):
+        deck = Deck(TurnLengths.BEAM, Category.GENERAL, f"d{i}")
+        (card,) = draw_cards([BulletBrief(bullet=earlier), _brief(1, value=coming)], 1, deck)
+        assert [d.said for d in (*card.days, *card.told_on)] == ["March 8", "March 1"]
+
+
 def test_a_short_day_may_begin_a_sentence() -> None:
     day = SpokenDay(text="December 1, 2021", said="last Wednesday")
     assert in_full("Last Wednesday I left.", (day,)) == "December 1, 2021 I left."

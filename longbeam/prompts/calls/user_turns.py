@@ -103,12 +103,12 @@ class TurnCard(Record):
 def in_full(text: str, days: Iterable[SpokenDay]) -> str:
     """Return a message with the days that its card lets it say shortly, as the plan writes them.
 
-    A short day may begin a sentence: `Last Wednesday`.
+    A short day may begin a sentence: `Last Wednesday`. The `Friday` of a card is not in `last Friday`.
     """
     for day in days:
         if day.text not in text:
             short = re.escape(day.said[1:])
-            text = re.sub(rf"\b[{day.said[0].lower()}{day.said[0].upper()}]{short}\b", day.text, text)
+            text = re.sub(rf"(?<![Ll]ast )\b[{day.said[0].lower()}{day.said[0].upper()}]{short}\b", day.text, text)
     return text
 
 
