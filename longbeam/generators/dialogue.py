@@ -22,7 +22,14 @@ from longbeam.generators.budget import Budget, Waiting
 from longbeam.generators.closed_world import report, world_of
 from longbeam.generators.demand import demand_of
 from longbeam.generators.dialogue_history import DialogueHistory, history_tokens
-from longbeam.generators.dialogue_material import SubPlanMaterial, carried_wishes, context_of, fill_until, turn_state
+from longbeam.generators.dialogue_material import (
+    Appeared,
+    SubPlanMaterial,
+    carried_wishes,
+    context_of,
+    fill_until,
+    turn_state,
+)
 from longbeam.generators.entailment_judge import fault_in
 from longbeam.generators.ledger import replaced_wishes, standing_bullets
 from longbeam.generators.reply_excerpt import asking_part, may_ask
@@ -143,6 +150,7 @@ class Talk:
         sub_plan = self.material.sub_plan
         self.said = Transcript(sub_plan, self.material.first_session + sub_plan.sub_plan_index, before)
         self.context = context_of(self.material, self.asker.spec.on_contradiction)
+        self.appeared = Appeared(self.material)
         self.carried = carried_wishes(self.material)
         self.history = DialogueHistory(history_tokens(self.asker.spec))
         self.bullets = self.material.ledger.bullet
@@ -155,6 +163,7 @@ class Talk:
         self.world = world_of(self.asker, "user_answer", m.frame, m.ledger, m.earlier_plans)
         for said in before:
             self.history.add(said.role, said.content, said.tokens)
+            self.appeared.hear(said.content)
             if self.world is not None:
                 self.world.hear(said.content, said.sent_at.date())
 
@@ -201,6 +210,7 @@ class Talk:
                 self.is_filling = is_filling
                 self.turn_index += 1
                 day = self._day_of(queued.turn, is_filling)
+                self.appeared.hear(queued.turn.text)
                 turn = await self._worded(queued.turn, day)
                 self.moment = self._asked(turn, day)
                 self.question = turn.text
@@ -263,6 +273,9 @@ class Talk:
             history=self._newest_exchanged(),
             today=day,
             told=self._told(),
+            changed=self.material.ledger.lines_updated_by(self.heard),
+            people=self.appeared.people,
+            names=self.appeared.names,
             draft=turn.text,
             takes_up=self._take_up(turn, day),
             feedback=self.problem,
@@ -394,6 +407,9 @@ class Talk:
             history=self._newest_exchanged(),
             today=moment.day,
             told=self._told(),
+            changed=self.material.ledger.lines_updated_by(self.heard),
+            people=self.appeared.people,
+            names=self.appeared.names,
             reason=self.reason if kind is MessageKind.FOLLOW_UP else "",
             feedback=self.problem,
         )

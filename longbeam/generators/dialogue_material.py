@@ -21,6 +21,7 @@ from longbeam.prompts.calls.plans import ProjectName, Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.people import Person
 from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, SubPlan
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import OnContradiction
@@ -67,7 +68,6 @@ def context_of(material: SubPlanMaterial, on_contradiction: OnContradiction) -> 
     return DialogueContext(
         seed=material.frame.seed,
         profile=material.frame.profile,
-        people=material.frame.relationships.people,
         stage=material.stage,
         earlier_bullets=tuple(b.text for b in earlier),
         state=ledger.changed_lines(before=material.sub_plan.bullets[0].bullet_id),
@@ -126,6 +126,30 @@ def _names_heard(material: SubPlanMaterial, earlier: Sequence[Bullet]) -> tuple[
         return says_name(told, thing.name) or (is_coding and not says_name(to_come, thing.name))
 
     return tuple(thing for thing in material.stage.names_known if is_heard(thing))
+
+
+class Appeared:
+    """People and named things of a story that its messages so far name: the user's side speaks of no others."""
+
+    def __init__(self, material: SubPlanMaterial) -> None:
+        self._people, self._names = material.frame.relationships.people, material.stage.names_known
+        self._unmet = {*(p.first_name for p in self._people), *(thing.name for thing in self._names)}
+        self.hear(" ".join([material.earlier_plans, *(b.text for b in _told_earlier(material))]))
+
+    def hear(self, text: str) -> None:
+        """Take in a text of what is told."""
+        folded = text.casefold()
+        self._unmet -= {name for name in self._unmet if name.casefold() in folded and says_name(text, name)}
+
+    @property
+    def people(self) -> tuple[Person, ...]:
+        """Return the people named so far."""
+        return tuple(p for p in self._people if p.first_name not in self._unmet)
+
+    @property
+    def names(self) -> tuple[ProjectName, ...]:
+        """Return the names of things that were told so far."""
+        return tuple(thing for thing in self._names if thing.name not in self._unmet)
 
 
 def says_name(text: str, name: str) -> bool:

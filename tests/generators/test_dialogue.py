@@ -385,6 +385,55 @@ async def test_the_users_side_is_shown_what_was_told_and_nothing_to_come() -> No
         assert not any(b.text in prompt for b in bullets[turn + 1 :])
 
 
+async def test_the_users_side_sees_the_people_and_things_that_have_come_up_and_no_others() -> None:
+    model = _model(question_detector=[QUESTION])
+    material = _material(share=9_000)
+    early, late = material.frame.relationships.people[:2]
+    texts = (f"{early.first_name} calls it the Heron. What now?", f"{late.first_name} is in. And the Attic?")
+    asked = tuple(t.model_copy(update={"text": text}) for t, text in zip(material.turns, texts, strict=False))
+    turns = (*asked, *material.turns[2:])
+    names = tuple(ProjectName(name=name, what="a place", stage=1) for name in ("Heron", "Attic"))
+    stage = material.stage.model_copy(update={"names": names})
+    await talk(asker_for(model), TOKENIZER, replace(material, turns=turns, stage=stage))
+    first, *_, last = [c for c in model.calls if c.prompt.prompt_id == "user_answer"]
+    shown = ["\n".join(m.content for m in c.messages() if m.role != "assistant") for c in (first, last)]
+    assert f"- {early.first_name}: " in shown[0]
+    assert "- Heron: a place" in shown[0]
+    assert f"- {late.first_name}: " not in shown[0]
+    assert "- Attic: " not in shown[0]
+    assert f"- {late.first_name}: " in shown[1]
+    assert "- Attic: a place" in shown[1]
+
+
+async def test_the_users_side_sees_the_values_that_hold_now() -> None:
+    model = _model(question_detector=[QUESTION])
+    material = _material(share=9_000, sub_plan=1)
+    await talk(asker_for(model), TOKENIZER, material)
+    last = [c.inputs for c in model.calls if isinstance(c.inputs, UserReplyInputs)][-1]
+    assert last.changed
+    assert last.changed == material.ledger.lines_updated_by(material.sub_plan.bullets)
+
+
+async def test_an_answer_may_have_an_opinion_and_a_decision_but_no_new_value() -> None:
+    model = _model(question_detector=[QUESTION])
+    await talk(asker_for(model), TOKENIZER, _material(share=2_000, turns=1))
+    note = next(c for c in model.calls if c.prompt.prompt_id == "user_answer").messages()[-1].content
+    assert "an opinion" in note
+    assert "a decision" in note
+    assert "do not know" not in note
+    assert "A new date, amount, count, version or name is all that stays out." in note
+
+
+async def test_a_reply_ends_without_a_question_where_its_card_has_none() -> None:
+    model = _model()
+    await talk(asker_for(model), TOKENIZER, _material(share=4_000))
+    notes = {
+        c.inputs.asks_back: c.messages()[-1].content for c in model.calls if isinstance(c.inputs, AssistantReplyInputs)
+    }
+    assert "ends without a question" in notes[False]
+    assert "may end with one question" in notes[True]
+
+
 async def test_a_follow_up_is_written_for_the_detectors_reason() -> None:
     more = json.dumps({"reason": "The answer names a fee and no amount.", "asks_on": True})
     model = _model(follow_up_detector=[more])
@@ -440,6 +489,15 @@ async def test_a_day_that_the_batch_gives_may_stand_in_the_wording() -> None:
     second = second.model_copy(update={"text": f"{second.text} That was last Sunday."})
     messages = await talk(asker, TOKENIZER, replace(material, turns=(first, second)))
     assert f"Thanks, done. {second.text}" in [m.content for m in messages]
+
+
+async def test_a_wording_that_takes_up_the_reply_has_room_for_its_substance() -> None:
+    model, asker = _worded(lambda call: call.inputs.model_dump()["draft"])
+    await talk(asker, TOKENIZER, _material(share=9_000))
+    calls = [c for c in model.calls if isinstance(c.inputs, WordTurnInputs)]
+    notes = {bool(c.inputs.takes_up): c.messages()[-1].content for c in calls if isinstance(c.inputs, WordTurnInputs)}
+    assert "in one or two sentences" in notes[True]
+    assert "no word on the message above" in notes[False]
 
 
 async def test_a_wording_that_loses_what_it_should_tell_gives_way_to_the_batch() -> None:

@@ -74,7 +74,6 @@ def _context() -> DialogueContext:
     return DialogueContext(
         seed=HEAD.seed,
         profile=HEAD.profile,
-        people=HEAD.relationships.people,
         stage=STAGE,
         earlier_bullets=(),
         state=(),

@@ -230,7 +230,6 @@ CURRENT_BULLETS = (OPENING_DAY.text, CONTRADICTION.text, INSTRUCTION.text)
 CONTEXT = DialogueContext(
     seed=SEED,
     profile=PROFILE,
-    people=PEOPLE,
     stage=STAGES[1],
     earlier_bullets=(INTRODUCTION.text, SIGNING.text, PREFERENCE.text),
     state=LEDGER,
@@ -484,13 +483,27 @@ SAMPLES: dict[str, PromptInputs] = {
     ),
     "question_detector": QuestionDetectorInputs(reply=HISTORY[1].content),
     "user_answer": UserReplyInputs(
-        context=CONTEXT, summary=SUMMARY, history=exchanged(HISTORY), today=TODAY, told=(OPENING_DAY.text,)
+        context=CONTEXT,
+        summary=SUMMARY,
+        history=exchanged(HISTORY),
+        today=TODAY,
+        told=(OPENING_DAY.text,),
+        changed=LEDGER,
+        people=PEOPLE[:1],
+        names=NAMES,
     ),
     "follow_up_detector": FollowUpDetectorInputs(
         title=SEED.title, question=HISTORY[0].content, reply=HISTORY[1].content, follow_ups=1
     ),
     "user_follow_up": UserReplyInputs(
-        context=CONTEXT, summary="", history=exchanged(HISTORY), today=TODAY, told=(OPENING_DAY.text,)
+        context=CONTEXT,
+        summary="",
+        history=exchanged(HISTORY),
+        today=TODAY,
+        told=(OPENING_DAY.text,),
+        changed=LEDGER,
+        people=PEOPLE[:1],
+        names=NAMES,
     ),
     "word_turn": WordTurnInputs(
         context=CONTEXT,
@@ -498,6 +511,8 @@ SAMPLES: dict[str, PromptInputs] = {
         history=exchanged(HISTORY),
         today=TODAY,
         told=(OPENING_DAY.text,),
+        people=PEOPLE[:1],
+        names=NAMES,
         draft="That worked. The shop opens on Friday. What is left to do?",
     ),
     "compact_memory": CompactInputs(context=CONTEXT, summary=SUMMARY, messages=HISTORY, max_tokens=600),

@@ -20,7 +20,6 @@ class DialogueContext(KeptJson):
 
     seed: Seed
     profile: Profile
-    people: tuple[Person, ...]
     stage: Stage
     earlier_bullets: tuple[str, ...]
     """Texts of the bullets of the plan's earlier sub-plans, oldest first."""
@@ -82,7 +81,7 @@ class AssistantReplyInputs(PromptInputs):
     advice: tuple[Advice, ...] = ()
     """Advice that this reply has to give."""
     asks_back: bool = False
-    """Whether the reply ends with a question to the user; code draws it, so that no prompt has to state a rate."""
+    """Whether the reply may end with a question to the user; code draws it, so that no prompt has to state a rate."""
 
     @property
     def asked_tokens(self) -> int:
@@ -120,10 +119,9 @@ class FollowUpDetectorReply(ReplyModel):
     asks_on: bool
 
 
-class UserReplyInputs(PromptInputs):
-    """The user's answer to the assistant's question, or a follow-up; `history` has the roles exchanged."""
+class UserSideInputs(PromptInputs):
+    """Knowledge of the user in the dialogue; `history` has the roles exchanged."""
 
-    usual_tokens = 150
     context: DialogueContext
     summary: str
     history: tuple[ChatMessage, ...]
@@ -131,6 +129,18 @@ class UserReplyInputs(PromptInputs):
     today: dt.date
     told: tuple[str, ...]
     """Texts of this sub-plan's bullets that have been told so far, without contradictions: they are not true."""
+    changed: tuple[LedgerLine, ...] = ()
+    """Facts that this sub-plan's messages have changed so far, with their present values."""
+    people: tuple[Person, ...] = ()
+    """People whom the messages so far name."""
+    names: tuple[ProjectName, ...] = ()
+    """Names of things that the messages so far have."""
+
+
+class UserReplyInputs(UserSideInputs):
+    """The user's answer to the assistant's question, or a follow-up."""
+
+    usual_tokens = 150
     reason: str = ""
     """The point that makes the user ask on, as the detector sees it."""
 
@@ -148,15 +158,9 @@ class TakeUp(StrEnum):
     """It names one point that stayed with the user."""
 
 
-class WordTurnInputs(PromptInputs):
-    """A planned message of the user's, worded when it is due; `history` has the roles exchanged."""
+class WordTurnInputs(UserSideInputs):
+    """A planned message of the user's, worded when it is due."""
 
-    context: DialogueContext
-    summary: str
-    history: tuple[ChatMessage, ...]
-    today: dt.date
-    told: tuple[str, ...]
-    """Texts of this sub-plan's bullets that have been told so far, without contradictions."""
     draft: str
     """The message as its batch has it."""
     takes_up: TakeUp = TakeUp.NOTHING
