@@ -7,7 +7,7 @@ Whether every bullet is really said is checked here, before hundreds of dialogue
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -39,6 +39,8 @@ from longbeam.text.values import date_value
 T = TypeVar("T")
 USER_TURNS_PROMPTS = ("user_turns", *ENTAILMENT_PROMPTS)
 SPECIALS_PER_CALL = 4
+ASKED_IN_BATCHES = 12
+"""Messages of the batches before that the writer of a batch is shown: a short list, as the bullets differ already."""
 LAST_ASKED = 40
 """Questions that a writer of further ones is shown; those that repeat an earlier one are left out."""
 GIST = 240
@@ -55,6 +57,22 @@ class Batch(Record):
     bullet_ids: tuple[str, ...]
     questions: int
     lengths: TurnLengths = TurnLengths.BEAM
+    told_later: tuple[str, ...] = ()
+    """Bullets before the batch that a message behind it tells, together with a later bullet."""
+    asked: tuple[str, ...] = ()
+    """The last messages of the batches before, which this one must not repeat."""
+
+    def behind(self, sub_plan: SubPlan, turns: Sequence[UserTurn]) -> Batch:
+        """Return the batch as it is written behind these turns of its sub-plan."""
+        position = {b.bullet_id: i for i, b in enumerate(sub_plan.bullets)}
+        first = position[self.bullet_ids[0]]
+        later = [t.bullet_ids for t in turns if _place(t, position) > first]
+        return self.model_copy(
+            update={
+                "told_later": tuple(i for ids in later for i in ids if position[i] < first),
+                "asked": tuple(gist_of(t.text) for t in stepped_end(turns, ASKED_IN_BATCHES)),
+            }
+        )
 
 
 def batches_of(sub_plan: SubPlan, layout: Layout, lengths: TurnLengths = TurnLengths.BEAM) -> tuple[Batch, ...]:
@@ -95,7 +113,8 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
     frame, ledger, sub_plan = scene.frame, scene.ledger, scene.sub_plan
     bullets = [b for b in sub_plan.bullets if b.bullet_id in batch.bullet_ids]
     briefs = ledger.briefs(bullets)
-    before = ledger.bullets[: ledger.position[bullets[0].bullet_id]]
+    so_far = ledger.bullets[: ledger.position[bullets[0].bullet_id]]
+    before = tuple(b for b in so_far if b.bullet_id not in batch.told_later)
     told = {b.bullet_id for b in before}
     advised = [a for a in scene.advice if a.bullet_id in told]
     deck = Deck(batch.lengths, frame.seed.category, _cards_key(asker, sub_plan, batch.batch_index), advised)
@@ -109,6 +128,7 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
         context=stepped_end(before, CONTEXT_BULLETS),
         questions=batch.questions,
         cards=cards,
+        asked_before=batch.asked,
         feedback=problem,
     )
 
@@ -240,7 +260,7 @@ def _cards_key(asker: Asker, sub_plan: SubPlan, part: object) -> str:
 def without_repeats(turns: Sequence[UserTurn], asked: set[str]) -> tuple[UserTurn, ...]:
     """Leave out turns that voice nothing and were asked before, and add the others' texts to `asked`.
 
-    The batches are written side by side, so two of them may hit on the same question.
+    The sub-plans are written side by side, so two of them may hit on the same question.
     """
     kept = []
     for turn in turns:
@@ -285,13 +305,13 @@ def ordered_turns(sub_plan: SubPlan, turns: Sequence[UserTurn]) -> tuple[UserTur
     A turn stands where the last bullet it voices or asks about stands; ties keep the order of writing.
     """
     position = {b.bullet_id: i for i, b in enumerate(sub_plan.bullets)}
-
-    def place(turn: UserTurn) -> int:
-        # Questions about bullets of earlier stages come first: their subject is known already.
-        return max((position.get(i, -1) for i in (*turn.bullet_ids, *turn.about_bullet_ids)), default=-1)
-
-    ordered = sorted(turns, key=place)
+    ordered = sorted(turns, key=lambda turn: _place(turn, position))
     return tuple(t.model_copy(update={"turn_id": f"{sub_plan.key}.t{i}"}) for i, t in enumerate(ordered))
+
+
+def _place(turn: UserTurn, position: Mapping[str, int]) -> int:
+    # Questions about bullets of earlier stages come first: their subject is known already.
+    return max((position.get(i, -1) for i in (*turn.bullet_ids, *turn.about_bullet_ids)), default=-1)
 
 
 @dataclass(frozen=True)

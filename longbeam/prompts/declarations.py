@@ -109,7 +109,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        9,
+        10,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,

@@ -70,6 +70,38 @@ def test_batches_are_contiguous_and_specials_come_last() -> None:
     assert [b.questions for b in batches] == [2, 2, 2, 1]
 
 
+def test_a_bullet_is_told_before_a_batch_only_if_its_message_is() -> None:
+    sub_plan = _sub_plan(*(_bullet(i) for i in range(3)), _bullet(3, BulletKind.UPDATE), _bullet(4))
+    fused = UserTurn(turn_id="x1", text="two and four", bullet_ids=("p0.s0.b2", "p0.s0.b4"))
+    early = UserTurn(turn_id="x0", text="nought and one", bullet_ids=("p0.s0.b0", "p0.s0.b1"))
+    batch = Batch(batch_index=2, bullet_ids=("p0.s0.b3",), questions=1).behind(sub_plan, [early, fused])
+    assert batch.told_later == ("p0.s0.b2",)
+    assert batch.asked == ("nought and one", "two and four")
+
+
+async def test_a_batch_is_shown_what_those_before_it_ask_and_not_what_is_told_later() -> None:
+    head = good_conversation().head
+    ledger = Ledger.of(head.plans[0])
+    sub_plan = ledger.sub_plans[0]
+    first, later, own = sub_plan.bullets[:3]
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.bullets[-1].happens_on)
+    batch = Batch(
+        batch_index=1,
+        bullet_ids=(own.bullet_id,),
+        questions=1,
+        told_later=(later.bullet_id,),
+        asked=("Is the oven hot enough?",),
+    )
+    turn = {"text": f"{own.text} What now?", "voices": [own.bullet_id]}
+    model = ScriptedModel({"user_turns": [json.dumps({"turns": [turn]})]})
+    await write_user_turns(asker_for(model), Scene(frame, ledger, stage, sub_plan), batch)
+    request = model.calls[0].messages()[-1].content
+    assert "- Is the oven hot enough?" in request
+    assert first.text in request
+    assert later.text not in request
+
+
 def test_turns_that_say_every_bullet_pass() -> None:
     reply = _reply(("I paid $40 for paint. Was that much?", ["p0.s0.b0"]), ("What next?", []))
     assert not list(check_turns(reply, [_brief(0)], 2))

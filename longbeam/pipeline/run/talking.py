@@ -46,16 +46,22 @@ TALK = UnitSpec(DIALOGUE, Message, SPEAKING_PROMPTS, unversioned_prompts=DETECTO
 
 
 async def user_turns_stage(c: Conversation, made: PlanResult) -> PlannedTurns:
-    """Have all batches of all sub-plans of a plan written at once: they need the plan only."""
+    """Have the turns of all sub-plans of a plan written at once: they need the plan only."""
     plan = made.plan
-    batches = [(s, b) for s in plan.sub_plans for b in batches_of(s, made.layout, c.units.spec.turn_lengths)]
-    written = await all_of([_batch(c, made, sub_plan, batch) for sub_plan, batch in batches])
+    written = await all_of([_turns(c, made, sub_plan) for sub_plan in plan.sub_plans])
     turns, asked = {}, set[str]()
-    for sub_plan in plan.sub_plans:
-        own = [t for (s, _), group in zip(batches, written, strict=True) if s is sub_plan for t in group]
+    for sub_plan, own in zip(plan.sub_plans, written, strict=True):
         c.units.gaps.parts += len(own)
         turns[sub_plan.key] = PackedTurns.of(ordered_turns(sub_plan, without_repeats(own, asked)), c.turns_file)
     return PlannedTurns(made, turns)
+
+
+async def _turns(c: Conversation, made: PlanResult, sub_plan: SubPlan) -> list[UserTurn]:
+    """Return the turns of a sub-plan, batch after batch: each is shown what those before it ask."""
+    turns: list[UserTurn] = []
+    for batch in batches_of(sub_plan, made.layout, c.units.spec.turn_lengths):
+        turns += await _batch(c, made, sub_plan, batch.behind(sub_plan, turns))
+    return turns
 
 
 async def _batch(c: Conversation, made: PlanResult, sub_plan: SubPlan, batch: Batch) -> tuple[UserTurn, ...]:
