@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.keys import BulletId, FactId, SubPlanKey
+from longbeam.schemas.people import Person, Relation
 from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
-from longbeam.text.side_texts import attribute_of
+from longbeam.text.matching import says
+from longbeam.text.side_texts import RELATION, attribute_of
+from longbeam.text.values import name
 
 SPAN = (0.04, 0.86)
 """Part of the plan over which bullets are spread: none lies in the last tenth."""
@@ -24,6 +27,13 @@ class Pen:
         self._assertions: list[Assertion] = []
         self._used: set[str] = set()
         self._next_fact = max((FactId.parse(f.fact_id).ordinal for f in plan.facts), default=-1) + 1
+
+    def called(self, person: Person) -> str:
+        """Return how the user calls somebody of a side story; an acquaintance has the role that the story gives them."""
+        is_cast = any(says(b.text, name(person.first_name)) for b in self._plan.bullets())
+        if is_cast and person.relation is Relation.ACQUAINTANCE:
+            return person.first_name
+        return f"{RELATION[person.relation, person.gender]} {person.first_name}"
 
     def places(self, count: int, span: tuple[float, float] = SPAN) -> list[Bullet]:
         """Return bullets that side stories may follow, on different days, spread over the plan; each is given once."""

@@ -32,7 +32,6 @@ from longbeam.text.side_texts import (
     PAID,
     PLACE,
     POISONS,
-    RELATION,
     SOURCE,
     Evenings,
     OwnLog,
@@ -112,7 +111,7 @@ def _tell_evenings(pen: Pen, texts: Evenings, count: int, people: Sequence[Perso
     if not people or len(places) <= ENTRIES[0]:
         return
     names = [p.first_name for p in people]
-    called = [f"{RELATION[p.relation, p.gender]} {p.first_name}" for p in people]
+    called = [pen.called(p) for p in people]
     opening = f"{', '.join(called[:-1])}, {called[-1]} and I now meet regularly for {texts.name}."
     pen.tell(places[0], texts.name, _sentence(opening), {})
     only_late, only_paid, *both = names

@@ -115,6 +115,8 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
     advised = [f"the {a.attribute} for {a.topic}" for a in deck.advised]
     paste, confirms = _paste(deck.category, rng), rng.random() < CONFIRMED_SHARE
     room = needed + QUESTION_WORDS if bullets else 0
+    if any(b.kind is BulletKind.SIDE for b in bullets):
+        words = min(words, room)  # there is nothing else in the message
     return TurnCard(
         bullet_ids=tuple(b.bullet_id for b in bullets),
         least_words=max(round(words * (1 - SLACK)), needed if bullets else 0),

@@ -109,7 +109,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        10,
+        11,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,

@@ -74,6 +74,10 @@ def _evenings(noun: str, third: str) -> Evenings:
         f"we had the {noun} again: {{paid}} paid for everybody, and it was {{late}} who came late",
         f"the {noun} {third}; in the end {{paid}} paid for everybody",
         f"another {noun} is behind us, with {{late}} coming late and {{paid}} paying for everybody",
+        f"this time {{late}} came late to the {noun}, while {{paid}} paid for everybody",
+        f"guess who came late to the {noun}: {{late}}; and guess who paid for everybody: {{paid}}",
+        f"home from the {noun}, where {{paid}} paid for everybody and {{late}} came late",
+        f"the {noun} is done for this time; {{late}} came late to it, but {{paid}} paid for everybody",
     ))  # fmt: skip
 
 

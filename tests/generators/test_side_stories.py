@@ -85,6 +85,30 @@ def test_nobody_comes_late_and_pays_on_one_evening() -> None:
     assert all(len(set(people)) == 2 for people in by_bullet.values())
 
 
+def test_a_round_is_told_in_a_new_form_for_each_of_its_first_evenings() -> None:
+    plan = _made()
+    names = {p.first_name for p in PEOPLE}
+    told = [b.text for b in plan.bullets() if b.kind is BulletKind.SIDE and "paid" in b.text or "paying" in b.text]
+    forms = [" ".join("X" if word.strip(".,:;") in names else word for word in text.split()) for text in told]
+    assert len(forms) > 8
+    assert len(set(forms[:8])) == 8
+
+
+def test_nobody_of_the_story_is_called_a_colleague_in_its_round() -> None:
+    people = tuple(p.model_copy(update={"relation": Relation.ACQUAINTANCE}) for p in PEOPLE)
+    told = _plan()
+    first, *rest = told.sub_plans
+    bullet = first.bullets[0].model_copy(update={"text": "Dana, who bakes my bread, is ill."})
+    named = first.model_copy(update={"bullets": (bullet, *first.bullets[1:])})
+    plan = told.model_copy(update={"sub_plans": (named, *rest)})
+    keys = [f"0/c{i}" for i in range(4)]
+    made = [with_side_stories(SideInputs(plan, LONG, people, key)) for key in keys]
+    openings = [b.text for p in made for b in p.bullets() if "now meet regularly" in b.text]
+    assert any("Dana" in text for text in openings)
+    assert not any("colleague Dana" in text for text in openings)
+    assert all("colleague Ruth" in text for text in openings if "Ruth" in text)
+
+
 def test_the_story_itself_does_not_know_side_facts() -> None:
     plan = _made()
     side = {f.fact_id for f in plan.facts if f.side_story}

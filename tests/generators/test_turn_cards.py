@@ -134,6 +134,13 @@ def test_a_message_of_two_bullets_has_nothing_else_and_room_for_its_question() -
     assert all((c.least_words, c.most_words) == (92, 130) for c in cards)
 
 
+def test_a_message_of_a_side_story_has_room_for_its_news_and_a_question_alone() -> None:
+    decks = [Deck(TurnLengths.BEAM, Category.GENERAL, f"s{i}") for i in range(40)]
+    cards = [draw_cards([_brief(0, kind="side")], 1, deck)[0] for deck in decks]
+    # two words of the bullet, six beside it and twelve of a question, and a quarter more
+    assert {c.most_words for c in cards} == {25}
+
+
 def test_bullets_of_one_day_share_a_message_before_those_of_one_topic() -> None:
     briefs = [_brief(0, "roof"), _brief(1, "roof"), _brief(2, "paint")]
     earlier = briefs[0].bullet.model_copy(update={"happens_on": DAY - dt.timedelta(days=3)})
