@@ -29,7 +29,7 @@ class Pen:
         self._next_fact = max((FactId.parse(f.fact_id).ordinal for f in plan.facts), default=-1) + 1
 
     def called(self, person: Person) -> str:
-        """Return how the user calls somebody of a side story; an acquaintance has the role that the story gives them."""
+        """Return how the user calls somebody; an acquaintance whom the story names has the role that it gives them."""
         is_cast = any(says(b.text, name(person.first_name)) for b in self._plan.bullets())
         if is_cast and person.relation is Relation.ACQUAINTANCE:
             return person.first_name
