@@ -32,7 +32,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -278,8 +278,8 @@ def longest_chain(units: Mapping[str, N]) -> N:
     `units`: calls, or seconds of them, by unit.
 
     Personality and narratives go side by side; then the outline, the stages one after the other, their special
-    bullets side by side, all batches of turns side by side, the dialogues side by side and what settles their length
-    one after the other, and for each ability the candidates and then their wordings side by side.
+    bullets side by side, the turns of the sub-plans side by side and their batches one after the other, the dialogues
+    side by side and what settles their length one after the other, and for each ability the candidates and then their wordings side by side.
     """
     by_stage: dict[str, dict[str, N]] = {}
     for key, calls in units.items():
@@ -287,11 +287,14 @@ def longest_chain(units: Mapping[str, N]) -> N:
         by_stage.setdefault(stage, {})[unit] = calls
     plan, dialogue, probes = by_stage["plan"], by_stage["dialogue"], by_stage["probes"]
     abilities = {unit.partition(".")[0] for unit in probes}
+    batches: defaultdict[str, list[N]] = defaultdict(list)
+    for unit, calls in by_stage["user_turns"].items():
+        batches[unit.rpartition(".b")[0]].append(calls)
     return (
         max(by_stage["persona"].values())
         + sum(calls for unit, calls in plan.items() if not unit.endswith(".special"))
         + max((calls for unit, calls in plan.items() if unit.endswith(".special")), default=0)
-        + max(by_stage["user_turns"].values())
+        + max(sum(calls) for calls in batches.values())
         + max(calls for unit, calls in dialogue.items() if ".settle" not in unit)
         + sum(calls for unit, calls in dialogue.items() if ".settle" in unit)
         + max(
