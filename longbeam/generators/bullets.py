@@ -75,6 +75,8 @@ class Drafted(Record):
     assertions: tuple[Assertion, ...]
     group: int = 0
     """Lines that the next group may have, learnt from the acceptance of those before; 0: nothing is learnt."""
+    recalled: tuple[str, ...] = ()
+    """Ids of the facts that its lines come back to without their values."""
 
 
 @dataclass(frozen=True)
@@ -290,7 +292,12 @@ def assembled(drafts: Sequence[tuple[SheetLine, BulletDraft]], known: Known, pla
         anchor=known.stage.first_day,
         bullets=tuple(maker.bullets),
     )
-    return Drafted(sub_plan=sub_plan, facts=tuple(maker.facts), assertions=tuple(maker.assertions))
+    return Drafted(
+        sub_plan=sub_plan,
+        facts=tuple(maker.facts),
+        assertions=tuple(maker.assertions),
+        recalled=tuple(line.recalls.fact_id for line, _ in drafts if line.recalls is not None),
+    )
 
 
 class _Maker:

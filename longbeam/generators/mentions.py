@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from longbeam.generators.ledger import Ledger
 from longbeam.schemas.plans import Bullet
 from longbeam.text.words import content_words, words_of
+
+ENDED = re.compile(
+    r"\b(?:sold|withdrawn|withdrew|cancell?ed|called (?:\w+ ){0,4}off|over and done|is over|was over|finished|done with|"
+    r"gave up|gave it up|given up|sent back|handed back|thrown (?:out|away)|threw|burnt|lost for good|used up|"
+    r"no longer|moved out|closed down|scrapped|abandoned|backed out|dropped out|pulled out|fell through|"
+    r"fallen through|resigned|disbanded)\b",
+    re.IGNORECASE,
+)
+"""Words that end a thing: its values change no more, and nothing more is planned for it."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,22 @@ class Mentions:
         if words := _names(thing):
             positions |= set.intersection(*(self._bullets_with.get(word, set()) for word in words))
         return tuple(self.ledger.bullets[i] for i in sorted(positions))
+
+    @cached_property
+    def _endings(self) -> tuple[tuple[int, frozenset[int]], ...]:
+        """Positions of the bullets that end a thing, and for each the positions of the bullets that speak of it."""
+        found = ((i, b) for i, b in enumerate(self.ledger.bullets) if ENDED.search(b.text))
+        return tuple((i, frozenset(self.ledger.position[o.bullet_id] for o in self.of(b.topic))) for i, b in found)
+
+    def has_ended(self, bullet: Bullet, by: int) -> bool:
+        """Return whether a bullet up to position `by` ends the thing of an earlier bullet, or a thing that it names.
+
+        A coach for the choir is given up with the choir.
+        """
+        told = self.ledger.position[bullet.bullet_id]
+        later = [(end, named) for end, named in self._endings if told < end <= by]
+        own = {self.ledger.position[o.bullet_id] for o in self.of(bullet.topic)} if later else set()
+        return any(end in own or told in named for end, named in later)
 
 
 def _names(text: str) -> frozenset[str]:

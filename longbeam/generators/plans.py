@@ -166,7 +166,8 @@ async def write_sub_plan(asker: Asker, context: PlanContext, earlier: Sequence[D
         known = replace(_known(context, stage, (*earlier, made)), language=asker.spec.language)
         # A rest of half a group is written along with the group before it.
         group = left if len(left) <= size + size // 2 else left[:size]
-        lines = with_targets(group, Story(known.ledger, known.preferences), f"{context.rng_key}/{stage.stage_index}")
+        story = Story(known.ledger, known.preferences, context.stages, recalled_by((*earlier, made)))
+        lines = with_targets(group, story, f"{context.rng_key}/{stage.stage_index}")
         left = left[len(lines) :]
         written, was_accepted = await _write_group(asker.within(f"l{lines[0].line}"), context, known, lines)
         size = _next_size(size, context.group, was_accepted=was_accepted)
@@ -257,6 +258,11 @@ def ledger_of(drafted: Iterable[Drafted], history: PlanHistory) -> Ledger:
     assertions = tuple(a for d in parts for a in d.assertions)
     back = history.known({a.fact_id for a in assertions})
     return Ledger(tuple(d.sub_plan for d in parts), (*back, *(f for d in parts for f in d.facts)), assertions)
+
+
+def recalled_by(drafted: Iterable[Drafted]) -> frozenset[str]:
+    """Return the ids of the facts that the lines of some sub-plans come back to."""
+    return frozenset(fact_id for d in drafted for fact_id in d.recalled)
 
 
 def plan_of(drafted: Iterable[Drafted], plan_index: int = 0) -> Plan:

@@ -15,6 +15,7 @@ from functools import cached_property
 
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
+from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.wish_forms import wish_forms
 from longbeam.prompts.calls.plans import LedgerLine, NewSlot, SheetLine, Span, Stage
@@ -202,9 +203,12 @@ def _part_of(ordinal: int, is_first: bool, first_closing: int) -> str:
 
 def _moving(stage: Stage, day: dt.date) -> tuple[str, ...]:
     """Return a stage's narratives that move on a day; none where the outline does not say when they move."""
-    is_late = day - stage.first_day > (stage.last_day - stage.first_day) / 2
-    over = Span.EARLY if is_late else Span.LATE
+    over = Span.EARLY if _is_late(stage, day) else Span.LATE
     return tuple(n for n, span in zip(stage.narratives, stage.spans, strict=False) if span is not over)
+
+
+def _is_late(stage: Stage, day: dt.date) -> bool:
+    return day - stage.first_day > (stage.last_day - stage.first_day) / 2
 
 
 def _interleaved(events: int, meetings: int) -> list[BulletKind]:
@@ -253,7 +257,8 @@ class _Pen:
         self._stage, self._rng = stage, rng
         weights = KINDS[inputs.category]
         self._kinds, self._weights = list(weights), list(weights.values())
-        self._end = inputs.stages[-1].last_day
+        # A planned day comes before the lines that tell how it came out.
+        self._end = _closing_days(inputs.stages[-1], 1)[0] - dt.timedelta(days=1)
         self._days: set[dt.date] = set()
         self._events = self._met = self._ended = 0
 
@@ -308,7 +313,7 @@ class _Pen:
         low, high = BEHIND_DAYS if is_fixed else AHEAD_DAYS
         sign = -1 if is_fixed else 1
         options = [told + dt.timedelta(days=sign * n) for n in range(low, high + 1)]
-        fitting = [d for d in options if d <= self._end] or options[:1]
+        fitting = [d for d in options if d <= (told if is_fixed else self._end)] or options[:1]
         day = self._rng.choice([d for d in fitting if d not in self._days] or fitting)
         self._days.add(day)
         return day
@@ -325,11 +330,24 @@ class Story:
     """The plan's own facts, and those of earlier plans that it touched."""
     standing: Sequence[Bullet]
     """Preferences in force."""
+    stages: Sequence[Stage] = ()
+    recalled: frozenset[str] = frozenset()
+    """Ids of the slots that earlier lines come back to."""
 
     @cached_property
     def state(self) -> tuple[LedgerLine, ...]:
         """The slots so far, without those of the user."""
         return tuple(f for f in self.ledger.lines() if f.subject.casefold() not in SELF)
+
+    @cached_property
+    def going_on(self) -> tuple[LedgerLine, ...]:
+        """The slots of things that no line has ended."""
+        mentions, end = Mentions(self.ledger), len(self.ledger.bullets)
+        return tuple(f for f in self.state if not mentions.has_ended(_setting(self.ledger, f), end))
+
+    def open_on(self, day: dt.date) -> list[LedgerLine]:
+        """Return the slots of things and narratives that go on, on a day."""
+        return [f for f in self.going_on if not _is_over(self.stages, _setting(self.ledger, f).narrative, day)]
 
 
 def with_targets(lines: Sequence[SheetLine], story: Story, rng_key: str) -> tuple[SheetLine, ...]:
@@ -351,18 +369,31 @@ def _with_target(line: SheetLine, story: Story, taken: set[str], rng: random.Ran
         return line.model_copy(update={"evolves": evolves})
     if line.kind not in TOLD or line.part == "opening":
         return line
-    ledger, state = story.ledger, story.state
-    update: dict[str, object] = {"sets": tuple(_named_alike(slot, state, rng) for slot in line.sets)}
+    ledger, state = story.ledger, story.open_on(line.day)
+    update: dict[str, object] = {"sets": tuple(_named_alike(slot, story.state, rng) for slot in line.sets)}
     chance = rng.random()
+    related = [f for f in state if _setting(ledger, f).narrative == line.narrative]
+    due = [f for f in related if _is_due(f, line.day) and f.fact_id not in story.recalled]
     if line.kind is BulletKind.EVENT and not line.part and chance < CHANGES_PER_EVENT:
         if (changes := _one_of(_changeable(ledger, state, line.day), taken, rng)) is not None:
             # The change belongs to the aspect of the story that the slot is of, whoever's turn it is.
             narrative = _setting(ledger, changes).narrative
             update |= {"changes": changes, "sets": (), "narrative": narrative, "person": ""}
-    elif chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or line.part == "closing":
-        related = [f for f in state if _setting(ledger, f).narrative == line.narrative]
-        update["recalls"] = _one_of(related, taken, rng)
+    elif due or chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or line.part == CLOSING:
+        update["recalls"] = _one_of(due, taken, rng) or _one_of(related, taken, rng)
     return line.model_copy(update=update)
+
+
+def _is_due(slot: LedgerLine, day: dt.date) -> bool:
+    """Return whether a planned day has come, so that the user tells what came of it."""
+    planned = slot.value.date if slot.value is not None and not slot.is_fixed else None
+    return planned is not None and planned <= day
+
+
+def _is_over(stages: Sequence[Stage], narrative: str, day: dt.date) -> bool:
+    """Return whether a narrative has come to its end by a day: its last stage lets it move in the first half only."""
+    last = next((s for s in reversed(stages) if narrative in s.narratives and s.spans), None)
+    return last is not None and _is_late(last, day) and narrative not in _moving(last, day)
 
 
 def _changeable(ledger: Ledger, state: Sequence[LedgerLine], told: dt.date) -> list[LedgerLine]:

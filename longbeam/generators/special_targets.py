@@ -7,7 +7,6 @@ later bullet still states the old value, and a writer knows the day and the bull
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -42,12 +41,6 @@ SETTLED_DATES = 11
 """Dates that nothing changes or denies: temporal reasoning asks for the days between two of them."""
 GOING_ON_DAYS = 30
 """Days after the last word on a thing in which it is taken to go on."""
-ENDED = re.compile(
-    r"\b(?:sold|withdrawn|cancell?ed|called off|over and done|is over|was over|finished|done with|gave up|given up|"
-    r"sent back|handed back|thrown (?:out|away)|threw|burnt|lost for good|used up|no longer|moved out|closed down)\b",
-    re.IGNORECASE,
-)
-"""Words that end a thing, whose values then change no more."""
 JUST_TOLD = 4
 """Bullets before a slip that are still fresh in mind."""
 SUMMABLE_ATTRIBUTES = 5
@@ -346,7 +339,7 @@ class _Choice:
             if self._is_behind(place, bullet)
             and (place.day - bullet.happens_on).days >= SETTLED_DAYS
             and not any(self._is_behind(place, d.bullet) for d in dependents)
-            and not self._has_ended(bullet, place)
+            and not self.mentions.has_ended(bullet, self.ledger.position[place.after])
             and all(
                 self.pace.is_far(place, there.after, there) for topic, there in self.denied if topic == bullet.topic
             )
@@ -358,12 +351,6 @@ class _Choice:
         scenes = self._scenes(bullet)
         last = max(b.happens_on for b in scenes)
         return [p for p in fitting_at[assertion.fact_id] if (p.day - last).days <= GOING_ON_DAYS]
-
-    def _has_ended(self, bullet: Bullet, place: Place) -> bool:
-        """Return whether a bullet before a place ends the thing: sold, withdrawn or used up, it changes no more."""
-        position = self.ledger.position
-        later = (b for b in self._scenes(bullet) if position[b.bullet_id] > position[bullet.bullet_id])
-        return any(ENDED.search(b.text) and self._is_behind(place, b) for b in later)
 
     def _scenes(self, bullet: Bullet) -> list[Bullet]:
         """Return the bullets about a bullet's thing, itself included, but for those that end the story."""

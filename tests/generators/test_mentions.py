@@ -16,3 +16,13 @@ def test_bullets_of_the_topic_and_those_that_name_the_thing_are_found_in_order()
 
 def test_a_thing_that_nobody_names_is_in_no_bullet() -> None:
     assert Mentions(Ledger.of(_plan())).of("the moon") == ()
+
+
+def test_a_thing_ends_with_the_word_that_ends_it_and_so_does_what_names_it() -> None:
+    plan = _with_text(_plan(), "p0.s0.b1", "The coach asks $101 for the spring choir.", "the coach")
+    plan = _with_text(plan, "p0.s0.b2", "Rehearsals of the spring choir cost $102.", "rehearsals")
+    plan = _with_text(plan, "p0.s0.b5", "Dana called the spring choir off.", "the spring choir")
+    mentions = Mentions(Ledger.of(plan))
+    bullets = plan.bullets()
+    assert not any(mentions.has_ended(b, 4) for b in bullets[:4])
+    assert [i for i, b in enumerate(bullets) if mentions.has_ended(b, len(bullets))] == [1, 2]

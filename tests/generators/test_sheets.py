@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -24,9 +25,11 @@ from longbeam.generators.sheets import (
 )
 from longbeam.prompts.calls.plans import SheetLine, Span
 from longbeam.schemas.people import Gender, Person, Relation
-from longbeam.schemas.plans import CLOSING, BulletKind, Narrative, ValueKind
+from longbeam.schemas.plans import CLOSING, BulletKind, Fact, Narrative, ValueKind
 from longbeam.schemas.seeds import Category, Timeline
+from longbeam.text.values import date_value
 from tests.builders import good_conversation
+from tests.generators.test_special_targets import _plan, _with_text
 
 LAYOUT = layout_for(128_000, Category.GENERAL, asked=2)
 TIMELINE = Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 6, 28))
@@ -195,6 +198,55 @@ def test_a_line_comes_back_to_its_own_narrative() -> None:
         assert line.recalls is not None
         setting = story.ledger.by_fact[line.recalls.fact_id][0]
         assert story.ledger.bullet[setting.bullet_id].narrative == line.narrative
+
+
+def _told(*texts: str) -> Story:
+    """Return a story of one narrative, which told a planned day of the fair and the cost of thing 0, then the texts."""
+    plan = _with_text(_plan(4), "p0.s0.b1", "The fair is on March 6.", "the fair")
+    for i, text in enumerate(texts, 2):
+        plan = _with_text(plan, f"p0.s0.b{i}", text, "thing 0")
+    fair = Fact(fact_id="p0.f1", subject="the fair", attribute="day", kind=ValueKind.DATE)
+    cost, _, *others = plan.facts
+    day = plan.assertions[1].model_copy(update={"value": date_value(dt.date(2024, 3, 6))})
+    assertions = (plan.assertions[0], day, *plan.assertions[2:])
+    return Story(Ledger((plan.sub_plans[0],), (cost, fair, *others), assertions[:4]), ())
+
+
+def _targets(story: Story, day: dt.date, narrative: str = "Money") -> list[SheetLine]:
+    line = SheetLine(line=1, kind=BulletKind.EVENT, day=day, narrative=narrative)
+    return [drawn for key in range(60) for drawn in with_targets([line], story, str(key))]
+
+
+def test_a_planned_day_that_has_come_is_told_of_again_once() -> None:
+    story, day = _told(), dt.date(2024, 3, 6)
+    recalled = {line.recalls.fact_id for line in _targets(story, day) if line.recalls}
+    assert recalled == {"p0.f1"}
+    assert any(line.recalls is None for line in _targets(story, day - dt.timedelta(days=1)))
+    again = [line for line in _targets(replace(story, recalled=frozenset({"p0.f1"})), day) if line.recalls is None]
+    assert again
+
+
+def test_what_a_line_has_ended_is_neither_changed_nor_come_back_to() -> None:
+    day = dt.date(2024, 4, 6)
+    for story, is_open in ((_told(), True), (_told("We called thing 0 off."), False)):
+        touched = [line.changes or line.recalls for line in _targets(story, day)]
+        assert ("p0.f0" in {slot.fact_id for slot in touched if slot}) is is_open
+
+
+def test_slots_of_a_narrative_that_is_over_are_left_alone() -> None:
+    days = {"first_day": dt.date(2024, 3, 1), "last_day": dt.date(2024, 4, 1)}
+    stage = STAGES[0].model_copy(update={**days, "narratives": ("Money",), "spans": (Span.EARLY,)})
+    for stages, is_open in (((), True), ((stage, STAGES[1]), False)):
+        drawn = _targets(replace(_told(), stages=stages), dt.date(2024, 3, 25))
+        assert any(line.changes or line.recalls for line in drawn) is is_open
+
+
+def test_no_day_is_planned_behind_the_beginning_of_the_end() -> None:
+    for key in range(20):
+        lines = [line for stage in _sheet(key=str(key)) for line in stage]
+        end = min(line.day for line in lines if line.part == CLOSING)
+        planned = [slot.day for line in lines for slot in line.sets if slot.day and not slot.is_fixed]
+        assert max(planned) < end
 
 
 def test_the_slots_of_a_line_differ_in_kind() -> None:
