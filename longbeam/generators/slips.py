@@ -45,6 +45,11 @@ _HABIT = re.compile(
     re.IGNORECASE,
 )
 """Words of a habit."""
+_DAILY = re.compile(
+    r"\b(?:(?:every|each|most) (?:single )?(?:day|morning|evening|night|time)s?|daily|always|all the time)\b",
+    re.IGNORECASE,
+)
+"""Words of daily use, which nobody forgets."""
 
 
 _DONE = re.compile(
@@ -70,10 +75,10 @@ def slips_of(bullet: Bullet, fact: Fact) -> tuple[Slip, ...]:
     if bullet.variety == CLOSING:
         return ()
     found = [DENIABLE[fact.kind]] if fact.is_fixed and fact.kind in DENIABLE else []
-    if bullet.kind is BulletKind.EVENT and (fact.is_fixed or _DONE.search(bullet.text)):
+    if _HABIT.search(bullet.text) or _DAILY.search(bullet.text):
+        found += [] if _DAILY.search(bullet.text) else [Slip.HABIT]
+    elif bullet.kind is BulletKind.EVENT and (fact.is_fixed or _DONE.search(bullet.text)):
         found.append(Slip.ONCE)
-    if _HABIT.search(bullet.text):
-        found.append(Slip.HABIT)
     return tuple(found)
 
 
@@ -107,11 +112,16 @@ def scenes_against(slip: Slip, bullet: Bullet, assertion: Assertion, mentions: M
 
 
 def is_told_again(slip: Slip, bullet: Bullet, scenes: Sequence[Bullet], mentions: Mentions) -> bool:
-    """Return whether another of its scenes tells what a slip is about: nobody gets wrong what they have told twice."""
+    """Return whether another of its scenes tells what a slip is about: nobody gets wrong what they have told twice.
+
+    Nobody denies a thing altogether to which anything comes back later, in whatever words.
+    """
+    position = mentions.ledger.position
     others = [b for b in scenes if b.bullet_id != bullet.bullet_id]
     if slip.variety == "other_value":
         return bool(others)
-    return any(_repeats(b, bullet, mentions, least=1) for b in others)
+    told = position[bullet.bullet_id]
+    return any(position[b.bullet_id] > told or _repeats(b, bullet, mentions, least=1) for b in others)
 
 
 def is_fresh(bullet: Bullet, just_told: Iterable[Bullet], mentions: Mentions) -> bool:

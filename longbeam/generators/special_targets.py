@@ -72,7 +72,12 @@ class Targets(Record):
 
 
 def choose_targets(
-    plan: Plan, layout: Layout, rng_key: str, history: PlanHistory, labels: Sequence[str]
+    plan: Plan,
+    layout: Layout,
+    rng_key: str,
+    history: PlanHistory,
+    labels: Sequence[str],
+    recalled: frozenset[str] = frozenset(),
 ) -> tuple[Targets, ...]:
     """Give every stage its facts to change, statements to contradict and instructions, all different, with places.
 
@@ -84,10 +89,13 @@ def choose_targets(
     contradict is one that people misremember (`slips.DENIABLE`), far from its slip. Facts of one topic serve only one
     purpose. A stage that has too few targets of a kind leaves them to the next ones; a plan gets fewer where it
     has no more, and a check of the pool reports it. Instructions take turns over the narratives' `labels`.
+
+    `recalled`: ids of the facts that bullets come back to without their values, of which the ledger knows nothing. What
+    these tell is never denied altogether.
     """
     plans_behind = [_plan_behind(history.plans, i) for i in range(len(plan.sub_plans))]
     ledger = history.around(plan, [p for p in plans_behind if p is not None])
-    choice = _Choice(plan, ledger, Pace(plan, layout))
+    choice = _Choice(plan, ledger, Pace(plan, layout), recalled)
     forms = wish_forms(f"{rng_key}/instructions", layout.specials)
     asked, changed, denied = 0, 0, 0
     result = []
@@ -168,6 +176,8 @@ class _Choice:
     plan: Plan
     ledger: Ledger
     pace: Pace
+    recalled: frozenset[str] = frozenset()
+    """Facts that bullets come back to without their values."""
     taken: set[str] = field(default_factory=set)
     """Facts of the bullets chosen so far."""
     changed: list[tuple[str, Place]] = field(default_factory=list)
@@ -245,13 +255,18 @@ class _Choice:
         for slip, possible in told:
             # The statement alone rules out most places, and costs less to look at.
             far = [p for p in possible if self._is_behind(p, bullet) and self.pace.is_apart(p, (bullet,))]
-            if far:
+            if far and (slip.variety == "other_value" or self._is_small(bullet)):
                 scenes = scenes_against(slip, bullet, assertion, self.mentions)
                 if is_told_again(slip, bullet, scenes, self.mentions):
                     continue
                 fitting = tuple(p for p in far if self.pace.is_apart(p, scenes) and self._fits(slip, bullet, p))
                 if fitting:
                     yield _Denial(option, slip, fitting, is_sure=fact.is_fixed or slip.variety == "never_statement")
+
+    def _is_small(self, bullet: Bullet) -> bool:
+        """Return whether no other bullet touches a fact of this one or comes back to it."""
+        facts = [a.fact_id for a in self.ledger.by_bullet[bullet.bullet_id]]
+        return not any(i in self.recalled or len(self.ledger.by_fact[i]) > 1 for i in facts)
 
     def _fits(self, slip: Slip, bullet: Bullet, place: Place) -> bool:
         """Return whether the bullets just before do not tell the statement, and no update is near a flat denial."""

@@ -39,6 +39,9 @@ def _fact(kind: ValueKind, *, is_fixed: bool) -> Fact:
         # Another value of what may change is an update.
         (_bullet("The limit is $95."), _fact(ValueKind.MONEY, is_fixed=False), ()),
         (_bullet("Every Sunday the limit is $95."), _fact(ValueKind.MONEY, is_fixed=False), (Slip.HABIT,)),
+        # Nobody forgets what they use every day.
+        (_bullet("I bought it on May 4 and use it every morning."), _fact(ValueKind.DATE, is_fixed=True), (Slip.DAY,)),
+        (_bullet("Every morning I walk 3 km."), _fact(ValueKind.NUMBER, is_fixed=False), ()),
         # Nothing follows the end of a story.
         (_bullet("I made it on May 4.", variety=CLOSING), _fact(ValueKind.DATE, is_fixed=True), ()),
     ],

@@ -139,6 +139,22 @@ def test_what_was_told_twice_is_not_contradicted() -> None:
     assert "p0.f1" not in denied[1]
 
 
+def _denied_altogether(plan: Plan, recalled: frozenset[str] = frozenset()) -> set[str]:
+    """Return the bullets that are denied altogether by any draw."""
+    drawn = (
+        choose_targets(plan, LAYOUT, f"{seed}/c000", PlanHistory(), ("Money", "Rooms"), recalled) for seed in range(30)
+    )
+    return {t.bullet.bullet_id for d in drawn for c in d for t in c.contradictions if t.variety == "never_statement"}
+
+
+def test_what_later_bullets_come_back_to_is_not_denied_altogether() -> None:
+    plan = _plan()
+    assert {"p0.s0.b1", "p0.s0.b3"} <= _denied_altogether(plan)
+    again = _with_text(plan, "p0.s0.b9", "The neighbours asked whether they may borrow thing 1.", "the neighbours")
+    assert "p0.s0.b1" not in _denied_altogether(again)
+    assert "p0.s0.b3" not in _denied_altogether(plan, frozenset({"p0.f3"}))
+
+
 def test_the_forms_of_a_plans_wishes_are_all_different() -> None:
     forms = [t.form for c in _chosen() for t in c.instructions]
     assert set(forms) <= set(FORMS)

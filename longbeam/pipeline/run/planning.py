@@ -41,6 +41,7 @@ from longbeam.generators.plans import (
     Frame,
     PlanContext,
     plan_of,
+    recalled_by,
     write_outline,
     write_sub_plan,
 )
@@ -85,9 +86,9 @@ NARRATIVES = UnitSpec("persona", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
 PLAN_SEEDS = UnitSpec("plan", PlanSeed, PLAN_SEEDS_PROMPTS, tries=TRIES)
 PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
 OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS, tries=TRIES)
-SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=TRIES)
+SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=TRIES, version=2)
 SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS, tries=TRIES, version=3)
-ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=TRIES)
+ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=TRIES, version=2)
 PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS, tries=TRIES)
 
 
@@ -175,7 +176,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     base = plan_of(drafted, plan_index)
     labels = tuple(n.label for n in frame.narratives)
     augmented: list[Augmented] = []
-    for targets in choose_targets(base, layout, rng_key, history, labels):
+    for targets in choose_targets(base, layout, rng_key, history, labels, recalled_by(drafted)):
         task = StageToAugment(frame, base, stages[targets.stage_index], targets, tuple(augmented))
         augmented += await _special_bullets(c, plan_index, task)
     special = augmented_plan(base, augmented)
