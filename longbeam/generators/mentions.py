@@ -11,8 +11,8 @@ from longbeam.schemas.plans import Bullet
 from longbeam.text.words import content_words, words_of
 
 ENDED = re.compile(
-    r"\b(?:sold|withdrawn|withdrew|cancell?ed|called (?:\w+ ){0,4}off|over and done|is over|was over|finished|done with|"
-    r"gave up|gave it up|given up|sent back|handed back|thrown (?:out|away)|threw|burnt|lost for good|used up|"
+    r"\b(?:sold|withdrawn|withdrew|cancell?ed|called (?:\w+ ){0,4}off|over and done|is over|was over|finished|"
+    r"done with|gave up|gave it up|given up|sent back|handed back|thrown (?:out|away)|threw|burnt|lost for good|used up|"
     r"no longer|moved out|closed down|scrapped|abandoned|backed out|dropped out|pulled out|fell through|"
     r"fallen through|resigned|disbanded)\b",
     re.IGNORECASE,

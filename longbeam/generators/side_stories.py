@@ -52,6 +52,7 @@ CONFIDED, HUSHED, PASTED_AT = (0.05, 0.4), (0.5, 0.85), (0.55, 0.85)
 CLAIMED = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
 OWN = r"(?:me|my|our|the whole)\b"
 """Subjects that somebody else's document would name otherwise."""
+WISHES = frozenset({BulletKind.PREFERENCE, BulletKind.INSTRUCTION})
 GROWN = 18
 """Age from which somebody is of a round."""
 _FIELDS = {LATE: "late", PAID: "paid", AMOUNT: "amount", PLACE: "place"}
@@ -70,6 +71,8 @@ class SideInputs:
     """Key of the conversation's random draws."""
     name: str = "They"
     """Name of the user."""
+    standing: Sequence[Bullet] = ()
+    """Wishes of earlier plans that are in force."""
 
 
 def with_side_stories(inputs: SideInputs) -> Plan:
@@ -157,7 +160,10 @@ def tell_confidences(pen: Pen, inputs: SideInputs, *, both: bool) -> None:
     random.Random(f"{inputs.rng_key}/confidence").shuffle(order)
     first = 2 * inputs.plan.plan_index
     kinds = [FORGET, KEEP_FROM] if both else rng.sample([FORGET, KEEP_FROM], 1)
-    grown = [p.first_name for p in inputs.people if p.age >= GROWN]
+    # Nothing can be kept from somebody who reads the answers along, or for whose sake they are as they are.
+    wishes = " ".join(b.text for b in (*inputs.standing, *inputs.plan.bullets()) if b.kind in WISHES)
+    named = set(re.findall(r"\w+", wishes))
+    grown = [p.first_name for p in inputs.people if p.age >= GROWN and p.first_name not in named]
     for texts, kind in zip(order[first : first + 2], kinds, strict=False):
         told, asked = pen.places(1, CONFIDED), pen.places(1, HUSHED)
         if not told or not asked or not grown or (asked[0].happens_on <= told[0].happens_on):

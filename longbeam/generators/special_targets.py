@@ -14,7 +14,6 @@ from functools import cached_property
 from itertools import compress
 
 from longbeam.generators.dependents import dependents_of
-from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import CHANGING, PlanHistory
@@ -72,14 +71,9 @@ class Targets(Record):
 
 
 def choose_targets(
-    plan: Plan,
-    layout: Layout,
-    rng_key: str,
-    history: PlanHistory,
-    labels: Sequence[str],
-    recalled: frozenset[str] = frozenset(),
+    pace: Pace, rng_key: str, history: PlanHistory, labels: Sequence[str], recalled: frozenset[str] = frozenset()
 ) -> tuple[Targets, ...]:
-    """Give every stage its facts to change, statements to contradict and instructions, all different, with places.
+    """Give every stage of a plan its facts to change, statements to contradict and instructions, all different, with places.
 
     Every second stage looks back into an earlier plan, each further than the one before: evidence that lies years back
     is the hardest to find.
@@ -93,9 +87,10 @@ def choose_targets(
     `recalled`: ids of the facts that bullets come back to without their values, of which the ledger knows nothing. What
     these tell is never denied altogether.
     """
+    plan, layout = pace.plan, pace.layout
     plans_behind = [_plan_behind(history.plans, i) for i in range(len(plan.sub_plans))]
     ledger = history.around(plan, [p for p in plans_behind if p is not None])
-    choice = _Choice(plan, ledger, Pace(plan, layout), recalled)
+    choice = _Choice(plan, ledger, pace, recalled)
     forms = wish_forms(f"{rng_key}/instructions", layout.specials)
     asked, changed, denied = 0, 0, 0
     result = []

@@ -10,11 +10,11 @@ FORMS = (
     "a reason from the user's own life first, then the wish in half a sentence",
     "a complaint about answers that lack it, then the wish",
     "a weakness or a habit of the user's that makes it needed, then the wish",
-    "a word on somebody who reads the answers along, then the wish for their sake",
     "a rule for the two of them, short and a little stiff",
     "thrown in as an afterthought, half a sentence",
 )
-"""Forms of a sentence that states a wish with its occasion."""
+"""Forms of a sentence that states a wish with its occasion. None brings in somebody who reads the answers along: from
+such a person something may be kept (`side_stories.tell_confidences`), which everybody must then leave unsaid."""
 
 
 def wish_forms(rng_key: str, count: int) -> tuple[str, ...]:

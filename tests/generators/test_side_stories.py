@@ -149,3 +149,17 @@ def test_confidences_are_in_the_currency_of_the_story() -> None:
     told = [b.text for b in made.bullets() if b.text.startswith("Something private")]
     assert told
     assert all("£" in text for text in told)
+
+
+def test_nothing_is_kept_from_somebody_whom_a_wish_names() -> None:
+    plan = _plan()
+    wish = plan.bullets()[0].model_copy(
+        update={
+            "bullet_id": "p9.s0.b0",
+            "kind": BulletKind.INSTRUCTION,
+            "text": "Dana, Ruth, Olga and Ines read your answers along, so explain each term.",
+        }
+    )
+    for seed in range(8):
+        made = with_side_stories(SideInputs(plan, LONG, PEOPLE, f"{seed}/c000", standing=[wish]))
+        assert {b.condition for b in made.bullets() if b.variety == "keep_from"} == {"when Mara reads along"}

@@ -62,7 +62,7 @@ LAYOUT = Layout(sub_plans=2, bullets_per_sub_plan=10, batches=10, questions=1, s
 
 
 def _chosen(plan: Plan | None = None, key: str = "7/c000", layout: Layout = LAYOUT) -> tuple[Targets, ...]:
-    return choose_targets(plan or _plan(), layout, key, PlanHistory(), ("Money", "Rooms", "People"))
+    return choose_targets(Pace(plan or _plan(), layout), key, PlanHistory(), ("Money", "Rooms", "People"))
 
 
 def test_targets_are_all_different_and_lie_behind_their_places() -> None:
@@ -142,7 +142,8 @@ def test_what_was_told_twice_is_not_contradicted() -> None:
 def _denied_altogether(plan: Plan, recalled: frozenset[str] = frozenset()) -> set[str]:
     """Return the bullets that are denied altogether by any draw."""
     drawn = (
-        choose_targets(plan, LAYOUT, f"{seed}/c000", PlanHistory(), ("Money", "Rooms"), recalled) for seed in range(30)
+        choose_targets(Pace(plan, LAYOUT), f"{seed}/c000", PlanHistory(), ("Money", "Rooms"), recalled)
+        for seed in range(30)
     )
     return {t.bullet.bullet_id for d in drawn for c in d for t in c.contradictions if t.variety == "never_statement"}
 

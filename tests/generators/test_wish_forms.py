@@ -11,3 +11,7 @@ def test_each_form_comes_once_before_any_comes_again() -> None:
     assert len(set(drawn[len(FORMS) :])) == len(FORMS) - 1
     assert drawn == wish_forms("7/c000", 2 * len(FORMS) - 1)
     assert drawn != wish_forms("8/c000", 2 * len(FORMS) - 1)
+
+
+def test_no_form_brings_in_somebody_who_reads_along() -> None:
+    assert not [form for form in FORMS if "reads" in form]

@@ -58,6 +58,7 @@ from longbeam.generators.relationships import (
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
 from longbeam.generators.sheets import stages_of
 from longbeam.generators.side_stories import SideInputs, with_side_stories
+from longbeam.generators.slips import Pace
 from longbeam.generators.special_targets import choose_targets
 from longbeam.keys import SubPlanKey
 from longbeam.models.asking import Asker
@@ -176,7 +177,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     base = plan_of(drafted, plan_index)
     labels = tuple(n.label for n in frame.narratives)
     augmented: list[Augmented] = []
-    for targets in choose_targets(base, layout, rng_key, history, labels, recalled_by(drafted)):
+    for targets in choose_targets(Pace(base, layout), rng_key, history, labels, recalled_by(drafted)):
         task = StageToAugment(frame, base, stages[targets.stage_index], targets, tuple(augmented))
         augmented += await _special_bullets(c, plan_index, task)
     special = augmented_plan(base, augmented)
@@ -188,7 +189,9 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         advised += await _advice(c, plan_index, lines)
     plan = advised_plan(special, advised)
     if spec.probes.kinds_share and spec.language == ENGLISH:  # the side stories are worded in English
-        plan = with_side_stories(SideInputs(plan, layout, frame.relationships.people, c.rng_key, frame.profile.name))
+        standing = frame.chapter.standing if frame.chapter else ()
+        people, name = frame.relationships.people, frame.profile.name
+        plan = with_side_stories(SideInputs(plan, layout, people, c.rng_key, name, standing))
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)
     return PlanResult(
