@@ -24,7 +24,7 @@ from longbeam.generators.entailment_judge import (
     contradiction_fault,
     unsaid_claims,
 )
-from longbeam.generators.ledger import standing_bullets
+from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.generators.special_targets import Targets
 from longbeam.keys import SubPlanKey
@@ -37,6 +37,7 @@ from longbeam.prompts.calls.plans import (
     ContradictionTarget,
     Dependent,
     InstructionDraft,
+    LedgerLine,
     Place,
     RevisionDraft,
     Stage,
@@ -82,6 +83,14 @@ class StageToAugment:
         return self.plan.sub_plans[self.targets.stage_index]
 
     @cached_property
+    def changed(self) -> tuple[LedgerLine, ...]:
+        """The plan's facts that were changed before the stage, with their values as it begins."""
+        own = {f.fact_id for f in self.plan.facts}
+        assertions = tuple(a for a in self.plan.assertions if a.fact_id in own)
+        ledger = Ledger(self.plan.sub_plans, self.plan.facts, assertions)
+        return ledger.changed_lines(self.sub_plan.bullets[0].bullet_id)
+
+    @cached_property
     def wishes(self) -> tuple[Bullet, ...]:
         """The user's other wishes: those of earlier plans, preferences of all stages, and instructions so far."""
         earlier = self.frame.chapter.standing if self.frame.chapter else ()
@@ -100,6 +109,8 @@ async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented
         seed=frame.seed,
         profile=frame.profile,
         stage=stage,
+        people=tuple(p for p in frame.relationships.people if p.first_name in stage.cast),
+        changed=task.changed,
         lines=_lines(task),
         updates=targets.updates,
         contradictions=targets.contradictions,

@@ -12,8 +12,8 @@ from longbeam.text.words import content_words, words_of
 
 ENDED = re.compile(
     r"\b(?:sold|withdrawn|withdrew|cancell?ed|called (?:\w+ ){0,4}off|over and done|is over|was over|finished|"
-    r"done with|gave up|gave it up|given up|sent back|handed back|thrown (?:out|away)|threw|burnt|lost for good|used up|"
-    r"no longer|moved out|closed down|scrapped|abandoned|backed out|dropped out|pulled out|fell through|"
+    r"done with|gave up|gave it up|given up|sent back|handed back|thrown (?:out|away)|threw|burnt|lost for good|"
+    r"used up|no longer|moved out|closed down|scrapped|abandoned|backed out|dropped out|pulled out|fell through|"
     r"fallen through|resigned|disbanded)\b",
     re.IGNORECASE,
 )

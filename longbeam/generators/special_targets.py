@@ -73,7 +73,7 @@ class Targets(Record):
 def choose_targets(
     pace: Pace, rng_key: str, history: PlanHistory, labels: Sequence[str], recalled: frozenset[str] = frozenset()
 ) -> tuple[Targets, ...]:
-    """Give every stage of a plan its facts to change, statements to contradict and instructions, all different, with places.
+    """Give every stage its facts to change, statements to contradict and instructions, all different, with places.
 
     Every second stage looks back into an earlier plan, each further than the one before: evidence that lies years back
     is the hardest to find.

@@ -98,7 +98,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        7,
+        8,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,

@@ -116,6 +116,29 @@ async def test_the_writer_sees_the_bullets_and_days_around_each_place() -> None:
     assert f"u0, said on {task.targets.updates[0].place.day.isoformat()}" in text
 
 
+async def test_the_writer_sees_the_cast_and_what_has_changed_since_it_was_told() -> None:
+    people = good_conversation().head.relationships.people
+    update = Bullet(
+        bullet_id="p0.s0.b10",
+        kind=BulletKind.UPDATE,
+        narrative="Money",
+        topic="thing 0",
+        text="Thing 0 is $150.",
+        happens_on=ANCHORS[0],
+        target_bullet_id="p0.s0.b0",
+    )
+    told = Assertion(bullet_id=update.bullet_id, fact_id="p0.f0", stance=Stance.UPDATES, value=money(150))
+    elsewhere = told.model_copy(update={"fact_id": "p9.f0"})  # a fact of another plan is not among the plan's own
+    before = Augmented(stage_index=0, bullets=(update,), after=("p0.s0.b6",), assertions=(told, elsewhere))
+    task = _task(before=(before,))
+    task = replace(task, stage=task.stage.model_copy(update={"cast": (people[0].first_name,)}))
+    _, model = await _ask(task, _reply(task.targets))
+    asked = model.calls[0].inputs
+    assert isinstance(asked, AugmentInputs)
+    assert asked.people == people[:1]
+    assert [(line.fact_id, line.value) for line in asked.changed] == [("p0.f0", money(150))]
+
+
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [

@@ -407,6 +407,8 @@ SAMPLES: dict[str, PromptInputs] = {
         seed=SEED,
         profile=PROFILE,
         stage=STAGES[1],
+        people=PEOPLE,
+        changed=LEDGER[:1],
         lines=(StoryLine(bullet=SIGNING), StoryLine(bullet=PREFERENCE, then=("c0", "i0", "u0"))),
         updates=(
             UpdateTarget(

@@ -435,6 +435,10 @@ class AugmentInputs(PromptInputs):
     seed: Seed
     profile: Profile
     stage: Stage
+    people: tuple[Person, ...]
+    """The cast of the stage."""
+    changed: tuple[LedgerLine, ...]
+    """Values that were changed before the stage, as they are now."""
     lines: tuple[StoryLine, ...]
     """The bullets of the stage, in order."""
     updates: tuple[UpdateTarget, ...]
