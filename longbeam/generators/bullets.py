@@ -31,6 +31,7 @@ from longbeam.schemas.plans import (
     slot_key,
 )
 from longbeam.schemas.spec import ENGLISH
+from longbeam.text.conditions import overlapping
 from longbeam.text.grounding import unrecorded_values
 from longbeam.text.matching import says
 from longbeam.text.reading import read_value
@@ -146,6 +147,8 @@ def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str
     if line.kind is BulletKind.PREFERENCE:
         if not draft.requirement or not (draft.condition or line.evolves):
             yield f"{place} is a preference without condition or requirement"
+        elif not line.evolves and (taken := _taken_condition(draft, known)):
+            yield f"{place} has the condition {draft.condition!r}, which overlaps with {taken!r}, another wish"
         return
     may_change = line.changes is not None or any(not slot.is_fixed for slot in line.sets)
     if line.part != CLOSING and may_change and (found := SETTLED.search(draft.text)):
@@ -196,10 +199,19 @@ def _length_fault(text: str, line: SheetLine) -> str:
     return ""
 
 
+def _taken_condition(draft: BulletDraft, known: Known) -> str:
+    """Return the condition of another preference of the plan that one question could meet, too; empty if none."""
+    wish = draft.topic.strip(), draft.condition
+    own = (b for b in known.preferences if b.bullet_id in known.ledger.bullet and _wish_of(b) != wish)
+    return next((b.condition for b in own if overlapping(draft.condition, b.condition)), "")
+
+
 def repeated_line(draft: BulletDraft, others: Iterable[BulletDraft]) -> int | None:
-    """Return the line of which a draft repeats nearly all words; None if it repeats none of the others."""
+    """Return the line of which a draft repeats nearly all words, or the wish; None if it repeats none of the others."""
     own = content_words(draft.text)
     for other in others:
+        if draft.condition and other.condition and overlapping(draft.condition, other.condition):
+            return other.line
         words = content_words(other.text)
         shorter = min(len(own), len(words))
         if shorter >= LEAST_COMPARED and len(own & words) >= REPEATED * shorter:

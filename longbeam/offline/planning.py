@@ -216,7 +216,7 @@ def _preferences(pack: Pack, inputs: SubPlanInputs, sheet: PlanSheet, rng_key: s
     if inputs.chapter is not None:
         # Tastes change over the years: some preferences of earlier plans have changed by now.
         grown = [p for p in changed_preferences() if _is_as_it_was(p, before)]
-        order = [p.later for p in grown[:CHANGED_PER_PLAN] if p.later] + order
+        order = _without_overlaps([p.later for p in grown[:CHANGED_PER_PLAN] if p.later] + order)
     drafts = []
     for i in range(first, first + count):
         standing = order[i % len(order)]
@@ -233,6 +233,16 @@ def _preferences(pack: Pack, inputs: SubPlanInputs, sheet: PlanSheet, rng_key: s
     return drafts
 
 
+def _without_overlaps(order: Sequence[Standing]) -> list[Standing]:
+    """Return wishes of which no question meets two; a changed one has the condition of the one that it replaces."""
+    kept: list[Standing] = []
+    for wish in order:
+        own = wish.topic, wish.condition
+        if all(own == (k.topic, k.condition) or not overlapping(wish.condition, k.condition) for k in kept):
+            kept.append(wish)
+    return kept
+
+
 def _is_as_it_was(preference: Preference, before: Mapping[tuple[str, str], Bullet]) -> bool:
     told = before.get((preference.topic, preference.condition))
     return told is not None and told.requirement == preference.requirement
@@ -243,7 +253,7 @@ def _preference_order(pack: Pack, total: int, before: Mapping[tuple[str, str], B
 
     Preferences that change later are in the first half, so that each changes at least one stage after its first form.
     """
-    every = _of_conversation(pack.preferences, wishes(pack).preferences, rng_key)
+    every = _without_overlaps(_of_conversation(pack.preferences, wishes(pack).preferences, rng_key))
     drawn = [p for p in every if (p.topic, p.condition) not in before]
     if not drawn:  # Some forty plans use up all preferences: the current ones are told again.
         return [p if _is_as_it_was(p, before) else p.later or p for p in every]

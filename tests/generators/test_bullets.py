@@ -99,6 +99,18 @@ def test_every_fault_of_a_draft_is_named(draft: BulletDraft, fault: str) -> None
     assert any(fault in found for found in _faults(draft)), _faults(draft)
 
 
+def test_a_preference_whose_condition_overlaps_with_that_of_another_one_is_refused() -> None:
+    fish = _draft("Name the bones.", topic="fish", condition="when I ask about fish", requirement="names the bones")
+    made = assembled([(WISH, fish)], KNOWN, 0)
+    known = replace(KNOWN, ledger=Ledger((made.sub_plan,), (), ()), preferences=made.sub_plan.bullets)
+    other = fish.model_copy(update={"topic": "costs", "condition": "when I ask what fish costs"})
+    assert "overlaps with 'when I ask about fish'" in _faults(other, WISH, known)[0]
+    assert repeated_line(other, [fish]) == fish.line
+    assert _faults(fish, WISH, known) == []  # it may change
+    assert _faults(other, WISH, replace(known, ledger=Ledger((), (), ()))) == []  # years later, in another plan
+    assert _faults(other.model_copy(update={"condition": "when I ask about rent"}), WISH, known) == []
+
+
 def test_a_line_that_repeats_another_is_named() -> None:
     told = "I have packed the warm coat, the camera, two lenses and a tripod for the winter journey to the north."
     first = _draft(told).model_copy(update={"line": 2})

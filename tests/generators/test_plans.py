@@ -45,7 +45,7 @@ def _draft(line: SheetLine) -> BulletDraft:
         topic=topic,
         text="Be brief." if is_wish else f"I set aside {value} for {topic}.",
         facts=[] if is_wish else [fact],
-        condition="when I ask" if is_wish else "",
+        condition=f"when I ask about {topic}" if is_wish else "",
         requirement="is brief" if is_wish else "",
     )
 
