@@ -120,11 +120,6 @@ FEW_NARRATIVES = (8, 13)
 """Narratives of a conversation of at most 64K, which cannot move as many as BEAM's."""
 
 
-def narratives_for(length: int) -> tuple[int, int]:
-    """Return the fewest and the most narratives of a conversation of one plan."""
-    return FEW_NARRATIVES if length <= SHORT else NARRATIVES
-
-
 def pool_for(length: int, asked: int) -> int:
     """Return the number of special bullets of each kind in a plan that is asked for some probes of each ability."""
     few = min(asked + SPARE_CANDIDATES, POOL_PER_KIND)

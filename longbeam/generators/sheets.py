@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from longbeam.generators.layout import Layout
+from longbeam.generators.layout import FEW_NARRATIVES, NARRATIVES, SHORT, Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_seeds import SELF
@@ -105,8 +105,7 @@ def stages_of(
     starts = [timeline.start + dt.timedelta(days=days * i // count) for i in range(count)]
     ends = [s - dt.timedelta(days=1) for s in starts[1:]] + [timeline.end]
     names, labels = [p.first_name for p in people], [n.label for n in narratives]
-    least, most = NARRATIVES_PER_STAGE
-    moving = min(max(layout.bullets_per_sub_plan // BULLETS_PER_NARRATIVE, least), most) - LEADING
+    moving = _turns_per_stage(layout)
     return tuple(
         Stage(
             stage_index=i,
@@ -117,6 +116,19 @@ def stages_of(
         )
         for i, (first, last) in enumerate(zip(starts, ends, strict=True))
     )
+
+
+def narratives_for(length: int, layout: Layout) -> tuple[int, int]:
+    """Return the fewest and the most narratives of a plan: no more than can move in one of its stages."""
+    places = LEADING + _turns_per_stage(layout) * layout.sub_plans
+    least, most = FEW_NARRATIVES if length <= SHORT else NARRATIVES
+    return min(least, places), min(most, places)
+
+
+def _turns_per_stage(layout: Layout) -> int:
+    """Return the number of narratives that move in a stage beside those that carry the story."""
+    least, most = NARRATIVES_PER_STAGE
+    return min(max(layout.bullets_per_sub_plan // BULLETS_PER_NARRATIVE, least), most) - LEADING
 
 
 def _turn(items: Sequence[str], turn: int, count: int) -> tuple[str, ...]:

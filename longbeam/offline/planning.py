@@ -144,7 +144,7 @@ def sub_plan(inputs: SubPlanInputs, sheet: PlanSheet, conversation: str) -> SubP
     pack, lines = pack_for(inputs.seed), sheet.stages[inputs.stage_index]
     scenes = iter(_scenes_of(inputs, sheet, conversation, rng_key)[inputs.stage_index])
     preferences = iter(_preferences(pack, inputs, sheet, rng_key))
-    asked = {line.line for line in inputs.lines}
+    asked, labels = {line.line for line in inputs.lines}, {n.label for n in inputs.narratives}
     drafts: list[BulletDraft] = []
     for line in lines:
         if line.kind is BulletKind.INTRODUCTION:
@@ -156,7 +156,8 @@ def sub_plan(inputs: SubPlanInputs, sheet: PlanSheet, conversation: str) -> SubP
         else:
             draft = _event(next(scenes))
         if line.line in asked:
-            drafts.append(draft.model_copy(update={"line": line.line}))
+            narrative = draft.narrative if draft.narrative in labels else ""  # a short story has few narratives
+            drafts.append(draft.model_copy(update={"line": line.line, "narrative": narrative}))
     return SubPlanReply(bullets=drafts)
 
 

@@ -20,6 +20,7 @@ from longbeam.generators.sheets import (
     Story,
     bullet_counts,
     draw_sheet,
+    narratives_for,
     stages_of,
     with_targets,
 )
@@ -71,6 +72,20 @@ def test_narratives_that_lead_move_in_every_stage_and_the_others_take_turns() ->
     # 20 bullets: five narratives a stage, three of them in turn
     assert [stage.narratives[LEADING:] for stage in STAGES[:2]] == [("n2", "n3", "n4"), ("n5", "n6", "n7")]
     assert {label for stage in STAGES for label in stage.narratives} == set(labels)
+
+
+@pytest.mark.parametrize(
+    ("length", "counts"),
+    # Two lead; 16K: 20 bullets give three others a turn in each of two stages. 128K: three others in each of five.
+    [(16_000, (8, 8)), (64_000, (8, 13)), (128_000, (15, 17)), (1_000_000, (15, 20))],
+)
+def test_a_story_has_no_more_narratives_than_can_move_in_it(length: int, counts: tuple[int, int]) -> None:
+    layout = layout_for(length, Category.GENERAL, asked=2)
+    assert narratives_for(length, layout) == counts
+    narratives = tuple(Narrative(label=f"n{i}", description="d", sub_labels=("s",)) for i in range(counts[1]))
+    timeline = Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 12, 1))
+    moving = {label for stage in stages_of(timeline, layout, narratives) for label in stage.narratives}
+    assert moving == {n.label for n in narratives}
 
 
 @pytest.mark.parametrize("spans", [(), (Span.EARLY, Span.EARLY, Span.WHOLE)])

@@ -16,7 +16,7 @@ from longbeam.generators.augmentation import (
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.bullets import Drafted
 from longbeam.generators.layout import NARRATIVES as PLAN_NARRATIVE_COUNTS
-from longbeam.generators.layout import Layout, layout_for, narratives_for
+from longbeam.generators.layout import Layout, layout_for
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.persona import (
     NARRATIVE_PROMPTS,
@@ -56,7 +56,7 @@ from longbeam.generators.relationships import (
     people_of_plan,
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
-from longbeam.generators.sheets import stages_of
+from longbeam.generators.sheets import narratives_for, stages_of
 from longbeam.generators.side_stories import SideInputs, with_side_stories
 from longbeam.generators.slips import Pace
 from longbeam.generators.special_targets import choose_targets
@@ -107,7 +107,7 @@ async def persona_stage(c: Conversation) -> PersonaResult:
             NARRATIVES,
             "narratives",
             dated,
-            narratives_for(spec.length),
+            narratives_for(spec.length, layout_for(c.plan_targets[0], seed.category, asked=spec.probes_per_ability)),
             drawn,
             relationships.people,
             work=write_narratives,
