@@ -19,6 +19,7 @@ from typing import Any
 
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.ledger import Ledger, line_of
+from longbeam.generators.mentions import ENDED, Mentions
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.plans import Frame
 from longbeam.keys import SubPlanKey
@@ -49,7 +50,7 @@ from longbeam.schemas.plans import (
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.matching import quote_for, says
 from longbeam.text.sentences import sentences
-from longbeam.text.values import date_value, duration, money, number
+from longbeam.text.values import date_value, duration, money
 from longbeam.text.words import content_words
 
 ADVICE_PROMPTS = ("advise",)
@@ -70,7 +71,6 @@ AHEAD = (5, 25)
 _FIGURES: dict[ValueKind, tuple[str, tuple[float, ...]]] = {
     ValueKind.MONEY: ("safety margin", (0.1, 0.15, 0.2, 0.25, 0.3)),
     ValueKind.DURATION: ("time limit", (1.25, 1.5, 1.75, 2.0)),
-    ValueKind.NUMBER: ("warning mark", (1.1, 1.2, 1.25, 1.3, 1.5)),
 }
 """Name of the figure that the assistant works out from an amount of each kind, where the writer has none that fits the
 thing better, and the factors to choose from."""
@@ -126,8 +126,8 @@ class _Sheet:
     def __init__(self, task: StageToAdvise) -> None:
         self._task = task
         self._rng = random.Random(f"{task.rng_key}/advice/{task.stage.stage_index}")
-        self._facts = {f.fact_id: f for f in task.plan.facts}
-        self._assertions = Ledger.of(task.plan).by_bullet
+        self._ledger = Ledger.of(task.plan)
+        self._mentions = Mentions(self._ledger)
         earlier = [a for stage in task.before for a in stage.advice]
         replaced = {a.corrects for a in earlier}
         self._open = [a for a in earlier if a.value is not None and a.advice_id not in replaced and not a.corrects]
@@ -138,7 +138,8 @@ class _Sheet:
         told = (a.value for a in task.plan.assertions)
         self._values = [value for value in (*told, *(a.value for a in earlier)) if value is not None]
         denied = {b.target_bullet_id for b in task.plan.bullets() if b.kind is BulletKind.CONTRADICTION}
-        self._hosts = [b for b in self._sub_plan.bullets if _is_host(b) and b.bullet_id not in denied]
+        hosts = (b for b in self._sub_plan.bullets if _is_host(b) and b.bullet_id not in denied)
+        self._hosts = [b for b in hosts if not ENDED.search(b.text)]
         self._rng.shuffle(self._hosts)
 
     @property
@@ -193,9 +194,10 @@ class _Sheet:
         return line.model_copy(update={"or_steps": STEPS})
 
     def _figure(self, host: Bullet) -> AdviceLine | None:
-        for assertion in self._assertions.get(host.bullet_id, ()):
-            fact, value = self._facts.get(assertion.fact_id), assertion.value
-            if fact is None or value is None or value.kind not in _FIGURES:
+        for assertion in self._ledger.by_bullet.get(host.bullet_id, ()):
+            fact, value = self._ledger.fact.get(assertion.fact_id), assertion.value
+            # Nobody plans with a share of what has happened, or with a multiple of what was counted.
+            if fact is None or fact.is_fixed or value is None or value.kind not in _FIGURES:
                 continue
             attribute, rates = _FIGURES[value.kind]
             found = [new for rate in self._rng.sample(rates, len(rates)) if (new := _scaled(value, rate)) is not None]
@@ -204,9 +206,22 @@ class _Sheet:
         return None
 
     def _day(self, host: Bullet) -> AdviceLine | None:
-        days = [host.happens_on + dt.timedelta(days=n) for n in range(AHEAD[0], AHEAD[1] + 1)]
-        new = [value for day in days if self._is_new(value := date_value(day))]
+        """Return a line that sets a day before the story ends, and before what the user has planned for the thing."""
+        end = min(self._days_ahead(host))
+        days = (host.happens_on + dt.timedelta(days=n) for n in range(AHEAD[0], AHEAD[1] + 1))
+        new = [value for day in days if day < end and self._is_new(value := date_value(day))]
         return _line_for(host, AdviceKind.DAY, _DAY, value=self._rng.choice(new)) if new else None
+
+    def _days_ahead(self, host: Bullet) -> Iterator[dt.date]:
+        """Yield the days behind a bullet on which its thing is dealt with, or over, and that of the story's end."""
+        position = self._ledger.position
+        closing = (b.happens_on for b in self._ledger.bullets if b.variety == CLOSING)
+        yield next(closing, self._ledger.bullets[-1].happens_on)
+        for bullet in self._mentions.of(host.topic):
+            if position[bullet.bullet_id] > position[host.bullet_id] and ENDED.search(bullet.text):
+                yield bullet.happens_on
+            told = (a.value for a in self._ledger.by_bullet.get(bullet.bullet_id, ()))
+            yield from (v.date for v in told if v is not None and v.date is not None and v.date > host.happens_on)
 
     def _list(self, host: Bullet, kind: AdviceKind, count: int) -> AdviceLine:
         return _line_for(host, kind, kind.value, count=count)
@@ -216,8 +231,9 @@ class _Sheet:
         if not self._open or not self._hosts:
             return None
         former = self._rng.choice(self._open)
+        told = self._ledger.bullet[former.bullet_id]
         # A day is put off before it has come; a word on the thing itself is the best occasion.
-        hosts = [b for b in self._hosts if b.happens_on < _latest(former)]
+        hosts = [b for b in self._hosts if b.happens_on < _latest(former) and not self._has_ended(told, b)]
         host = next((b for b in hosts if b.topic == former.topic), hosts[0] if hosts else None)
         value = self._other(former, host) if host is not None else None
         if host is None or value is None:
@@ -237,6 +253,9 @@ class _Sheet:
         found = (_scaled(old, rate) for rate in self._rng.sample((0.5, 0.75, 1.25, 1.5, 2.0), 5))
         return next((value for value in found if value is not None and self._is_new(value)), None)
 
+    def _has_ended(self, told: Bullet, now: Bullet) -> bool:
+        return self._mentions.has_ended(told, self._ledger.position[now.bullet_id])
+
     def _is_new(self, value: Value) -> bool:
         return not any(value.means_same_as(other) for other in self._values)
 
@@ -245,7 +264,11 @@ class _Sheet:
         places = [b for b in self._sub_plan.bullets if b.kind is BulletKind.EVENT and b.variety != CLOSING]
         lines = []
         for i, options in enumerate(self._unchosen if places else ()):
-            after = self._rng.choice(places)
+            told = self._ledger.bullet[options.bullet_id]
+            fitting = [b for b in places if not self._has_ended(told, b)]
+            if not fitting:
+                continue  # given up before the stage began
+            after = self._rng.choice(fitting)
             ordinal = self._rng.randint(1, len(options.items))
             lines.append(
                 ChoiceLine(
@@ -276,9 +299,7 @@ def _scaled(value: Value, rate: float) -> Value | None:
     amount = float(round(value.number * rate / step) * step)
     if amount < 2 or amount == value.number or not value.unit:
         return None
-    if value.kind is ValueKind.MONEY:
-        return money(amount, value.unit)
-    return duration(amount, value.unit) if value.kind is ValueKind.DURATION else number(amount, value.unit)
+    return money(amount, value.unit) if value.kind is ValueKind.MONEY else duration(amount, value.unit)
 
 
 # --- what a model words -------------------------------------------------------------------------------------------

@@ -67,7 +67,6 @@ NTH = ("first", "second", "third")
 ATTRIBUTES = {
     "safety margin": ValueKind.MONEY,
     "time limit": ValueKind.DURATION,
-    "warning mark": ValueKind.NUMBER,
     "review day": ValueKind.DATE,
 }
 """Attributes that the advice gives of a thing, with the kind of their values."""

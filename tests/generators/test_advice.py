@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 
@@ -21,12 +22,12 @@ from longbeam.models.base import ModelCall
 from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceReply, ChoiceDraft
 from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import TAKEN, Advice, AdviceKind, Plan
+from longbeam.schemas.plans import TAKEN, Advice, AdviceKind, Assertion, Fact, Plan, Stance, ValueKind
 from longbeam.text.matching import says
-from longbeam.text.values import money
+from longbeam.text.values import date_value, money, number
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
-from tests.generators.test_special_targets import ANCHORS, _plan
+from tests.generators.test_special_targets import ANCHORS, _plan, _with_text
 
 
 def _task(stage_index: int = 0, before: tuple[Advised, ...] = (), plan: Plan | None = None) -> StageToAdvise:
@@ -95,6 +96,52 @@ def test_a_later_stage_corrects_a_value_and_chooses_an_option_without_its_name()
 
 def test_the_draw_is_the_same_in_every_run() -> None:
     assert _written(_task()) == _written(_task())
+
+
+def _drawn(plan: Plan, stage_index: int = 0, before: tuple[Advised, ...] = ()) -> list[Advised]:
+    """Return what the assistant brings in, by twelve draws."""
+    task = _task(stage_index, before, plan)
+    return _written(*(replace(task, rng_key=str(key)) for key in range(12)))
+
+
+def test_figures_are_worked_out_only_from_amounts_that_are_still_open() -> None:
+    plan = _plan()
+    counted = {"p0.f2", "p0.f4"}
+    facts = tuple(f.model_copy(update={"kind": ValueKind.NUMBER}) if f.fact_id in counted else f for f in plan.facts)
+    assertions = tuple(
+        a.model_copy(update={"value": number(19, "bedtimes")}) if a.fact_id in counted else a for a in plan.assertions
+    )
+    told = plan.model_copy(update={"facts": facts, "assertions": assertions})
+    figures = {a.bullet_id for made in _drawn(told) for a in made.advice if a.kind is AdviceKind.FIGURE}
+
+    # Odd bullets tell what was paid, and those of 2 and 4 now a number of bedtimes.
+    assert figures == {"p0.s0.b0", "p0.s0.b6", "p0.s0.b8"}
+
+
+def test_a_day_comes_before_the_one_that_the_user_has_planned_and_before_the_end() -> None:
+    plan, planned = _plan(), ANCHORS[1] + dt.timedelta(days=7)
+    fact = Fact(fact_id="p0.f99", subject="thing 10", attribute="day", kind=ValueKind.DATE)
+    told = Assertion(bullet_id="p0.s1.b0", fact_id="p0.f99", stance=Stance.SETS, value=date_value(planned))
+    plan = plan.model_copy(update={"facts": (*plan.facts, fact), "assertions": (*plan.assertions, told)})
+    days = [
+        (a.bullet_id, a.value.date)
+        for made in _drawn(plan, 1)
+        for a in made.advice
+        if a.kind is AdviceKind.DAY and a.value and a.value.date
+    ]
+    assert "p0.s1.b0" in {host for host, _ in days}
+    assert all(day < (planned if host == "p0.s1.b0" else plan.bullets()[-1].happens_on) for host, day in days)
+
+
+def test_nothing_is_corrected_or_chosen_for_a_thing_that_was_given_up() -> None:
+    plan = _plan()
+    first = _drawn(plan)[0]
+    assert any(made.choices for made in _drawn(plan, 1, (first,)))
+    topics = ", ".join(sorted({a.topic for a in first.advice}))
+    over = _with_text(plan, "p0.s1.b0", f"We have called off {topics}.", "the fair")
+    for made in _drawn(over, 1, (first,)):
+        assert not made.choices
+        assert not [a for a in made.advice if a.kind is AdviceKind.CORRECTION]
 
 
 def test_words_without_the_value_are_refused_and_then_left_out() -> None:
