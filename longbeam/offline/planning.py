@@ -234,9 +234,9 @@ def _preferences(pack: Pack, inputs: SubPlanInputs, sheet: PlanSheet, rng_key: s
     return drafts
 
 
-def _without_overlaps(order: Sequence[Standing]) -> list[Standing]:
+def _without_overlaps(order: Sequence[W]) -> list[W]:
     """Return wishes of which no question meets two; a changed one has the condition of the one that it replaces."""
-    kept: list[Standing] = []
+    kept: list[W] = []
     for wish in order:
         own = wish.topic, wish.condition
         if all(own == (k.topic, k.condition) or not overlapping(wish.condition, k.condition) for k in kept):

@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from longbeam.abilities.beam import EVENT_ORDERING
@@ -164,8 +165,8 @@ def _are_free(items: Sequence[Item]) -> bool:
 
 
 def _of_attribute(attribute: str, items: Sequence[Item]) -> Iterator[Series]:
-    """Yield all things of which an attribute was told, and the first few where there are more."""
-    for length in dict.fromkeys((len(items), MAX_ITEMS, 7, 5)):
+    """Yield all things of which an attribute was told, the first few where there are more, and those with an order."""
+    for length in dict.fromkeys((len(items), MAX_ITEMS, 7, 5, _ordered(items))):
         if not MIN_ITEMS <= length <= min(MAX_ITEMS, len(items)):
             continue
         chosen = items[:length]
@@ -174,6 +175,12 @@ def _of_attribute(attribute: str, items: Sequence[Item]) -> Iterator[Series]:
             continue
         variety = "all" if length == len(items) else "first"
         yield Series(f"the {attribute} of different things", chosen, variety, attribute)
+
+
+def _ordered(items: Sequence[Item]) -> int:
+    """Return the number of first items that have an order: all, or those before two of one message."""
+    pairs = enumerate(pairwise(item.said.position for item in items))
+    return next((i for i, (place, following) in pairs if place == following), len(items))
 
 
 def _is_proved(material: ProbeMaterial, series: Series) -> bool:

@@ -101,6 +101,14 @@ def test_things_with_a_price_are_items_as_long_as_their_messages_name_them() -> 
     assert _priced_themes(unnamed) == []
 
 
+def test_only_things_before_two_of_one_message_are_asked_for_in_order() -> None:
+    story = _priced("the kitchen", "the roof", "the porch", "the attic", "the stairs")
+    attic, reply_to_attic, stairs, _ = story.messages[-4:]
+    both = {"content": f"{attic.content} {stairs.content}", "bullet_ids": (*attic.bullet_ids, *stairs.bullet_ids)}
+    story.messages[-4:] = [attic.model_copy(update=both), reply_to_attic]
+    assert _priced_themes(story) == [("kitchen", "roof", "porch")]
+
+
 def test_a_price_of_something_that_nobody_planned_makes_the_list_incomplete() -> None:
     story = _priced("the kitchen", "the roof", "the porch")
     story.tell(1, "the evening", "We had guests.", said="The price of a second-hand ladder is $30, should I?")
