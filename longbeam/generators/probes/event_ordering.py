@@ -4,7 +4,7 @@ The order is that of *mention*, not of the days on which things happened. A ques
 or a person, after which it asks for those that came up next for the first time; or an attribute that several things
 have. The evidence of an item is the message that mentions it first, under the name that the question wants; a search
 of the whole conversation finds earlier mentions and further items. Of many items the first five, seven or ten are asked
-for. The level depends on the number of items.
+for; where one message brings up two items, those before it. The level depends on the number of items.
 """
 
 from __future__ import annotations
