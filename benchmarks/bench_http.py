@@ -279,7 +279,8 @@ def longest_chain(units: Mapping[str, N]) -> N:
 
     Personality and narratives go side by side; then the outline, the stages one after the other, their special
     bullets side by side, the turns of the sub-plans side by side and their batches one after the other, the dialogues
-    side by side and what settles their length one after the other, and for each ability the candidates and then their wordings side by side.
+    side by side and what settles their length one after the other, and for each ability the candidates and then their
+    wordings side by side.
     """
     by_stage: dict[str, dict[str, N]] = {}
     for key, calls in units.items():
