@@ -35,7 +35,6 @@ from longbeam.text.conditions import overlapping
 from longbeam.text.grounding import unrecorded_values
 from longbeam.text.matching import says
 from longbeam.text.reading import read_value
-from longbeam.text.sentences import sentences
 from longbeam.text.times import MONTH, WEEKDAY, format_date, weekday
 from longbeam.text.values import date_value, duration, number
 from longbeam.text.words import content_words
@@ -47,6 +46,8 @@ EVOLVED = "evolved"
 MOST_WORDS = 60
 """Words of an event's text: half as many again as asked for. A text of more is a loop, or was cut by its form. What
 begins or ends a story may have twice as many."""
+MOST_NAME_WORDS = 8
+"""Words of a value that is a name: the title of a book may be long."""
 CUT_MARGIN = 10
 """Characters that a text cut by its form may be shorter than the form allows."""
 SENTENCE_ENDS = ".!?…:;)]\"'”’`"
@@ -137,7 +138,7 @@ def typed_value(text: str, kind: ValueKind, told: dt.date) -> Value:
 def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str]:
     """Yield everything that is wrong with the draft of a line, each in a sentence that a model can act on."""
     place = f"line {line.line}"
-    if fault := _length_fault(draft.text, line):
+    if fault := length_fault(draft.text, line):
         yield f"{place} {fault}"
         return
     if known.language == ENGLISH and _OF_THE_USER.match(draft.text):
@@ -165,38 +166,26 @@ def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str
             continue
         read.append(value)
         yield from (f"{place}: {fault}" for fault in _fact_faults(fact, value, draft, line, known))
-    yield from (f"{place}: {fault}" for fault in _wrong_weekdays(draft.text, line.day))
-    for value in _ungrounded(draft, line, known, read):
+    yield from (f"{place}: {fault}" for fault in wrong_weekdays(draft.text, line.day))
+    for value in values_without_fact(draft, line, known, read):
         yield f"{place}: the text says {value.text!r}, and no fact of the line does; add the fact or leave it out"
 
 
-def shortened(draft: BulletDraft, line: SheetLine) -> BulletDraft:
-    """Return the draft of a line with the first whole sentences of its text that are not too long.
-
-    A small model goes on until its form cuts the text. A draft of the right length is returned as it is, and so is one
-    whose first sentence is too long, or whose first sentences do not say all that the whole text says of its facts.
-    """
-    if not _length_fault(draft.text, line):
-        return draft
-    for span in reversed(sentences(draft.text)[:-1]):
-        text = draft.text[: span[1]].rstrip()
-        if not _length_fault(text, line):
-            said = [fact.value.strip() for fact in draft.facts]
-            is_whole = all(value in text for value in said if value in draft.text)
-            return draft.model_copy(update={"text": text}) if is_whole else draft
-    return draft
-
-
-def _length_fault(text: str, line: SheetLine) -> str:
+def length_fault(text: str, line: SheetLine) -> str:
     """Return what is wrong with the length of a line's text; empty if nothing is."""
     if not text.strip():
         return "has no text"
     most = MOST_WORDS if line.kind is BulletKind.EVENT and not line.part else 2 * MOST_WORDS
     if (words := len(text.split())) > most:
         return f"has {words} words; write one or two sentences of at most 40"
-    if len(text) >= LONGEST_TEXT - CUT_MARGIN and text.rstrip()[-1] not in SENTENCE_ENDS:
+    if is_cut(text):
         return "breaks off in the middle of a sentence; write one or two whole ones of at most 40 words"
     return ""
+
+
+def is_cut(text: str) -> bool:
+    """Return whether the form of the reply cut a text within a sentence."""
+    return len(text) >= LONGEST_TEXT - CUT_MARGIN and text.rstrip()[-1] not in SENTENCE_ENDS
 
 
 def _taken_condition(draft: BulletDraft, known: Known) -> str:
@@ -212,11 +201,15 @@ def repeated_line(draft: BulletDraft, others: Iterable[BulletDraft]) -> int | No
     for other in others:
         if draft.condition and other.condition and overlapping(draft.condition, other.condition):
             return other.line
-        words = content_words(other.text)
-        shorter = min(len(own), len(words))
-        if shorter >= LEAST_COMPARED and len(own & words) >= REPEATED * shorter:
+        if same_words(own, content_words(other.text)):
             return other.line
     return None
+
+
+def same_words(words: frozenset[str], others: frozenset[str]) -> bool:
+    """Return whether two texts say the same, by their content words."""
+    shorter = min(len(words), len(others))
+    return shorter >= LEAST_COMPARED and len(words & others) >= REPEATED * shorter
 
 
 def _fact_faults(fact: FactDraft, value: Value, draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str]:
@@ -238,7 +231,8 @@ def _fact_faults(fact: FactDraft, value: Value, draft: BulletDraft, line: SheetL
         yield f"{fact.slot} has happened once, as {present.text!r}, and cannot become {value.text!r}"
 
 
-def _wrong_weekdays(text: str, told: dt.date) -> Iterator[str]:
+def wrong_weekdays(text: str, told: dt.date) -> Iterator[str]:
+    """Yield what is wrong with the days of a text that are named with their weekday."""
     for match in _WEEKDAY_OF.finditer(text):
         try:
             day = typed_value(match["day"], ValueKind.DATE, told).date
@@ -248,7 +242,7 @@ def _wrong_weekdays(text: str, told: dt.date) -> Iterator[str]:
             yield f"{match['day']} is a {weekday(day)}, not a {match['weekday']}"
 
 
-def _ungrounded(draft: BulletDraft, line: SheetLine, known: Known, read: Sequence[Value]) -> list[Value]:
+def values_without_fact(draft: BulletDraft, line: SheetLine, known: Known, read: Sequence[Value]) -> list[Value]:
     """Return the values in digits that a text says and nothing gives: no fact of the line, ledger, user or topic."""
     text = draft.text
     for given in (draft.topic, *(fact.value.strip() for fact in draft.facts), *known.names):
@@ -278,6 +272,8 @@ def value_of(fact: FactDraft, line: SheetLine, known: Known) -> Value:
     """Return the typed value of a drafted fact; raises ValueError with a sentence for a text that cannot be read."""
     known_fact, slot = known.fact(fact.slot), new_slot(fact.slot)
     kind = known_fact.kind if known_fact else slot.kind if slot else ValueKind.TEXT
+    if kind is ValueKind.NAME and len(fact.value.split()) > MOST_NAME_WORDS:
+        raise ValueError(f"{fact.value!r} is no name; a name has at most {MOST_NAME_WORDS} words")
     if kind is not ValueKind.DATE or known.language == ENGLISH:
         return typed_value(fact.value, kind, line.day)
     # Code reads English dates only: elsewhere the day is the sheet's.

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from longbeam.errors import ReplyError
-from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, repeated_line, shortened
+from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, repeated_line, same_words
+from longbeam.generators.draft_mends import Mender
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.sheets import SheetInputs, Story, draw_sheet, with_targets
 from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
+from longbeam.models.changes import describe_changes
 from longbeam.prompts.calls.plans import (
     BulletDraft,
     Chapter,
@@ -34,6 +36,7 @@ from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.people import Profile, RelationshipGraph
 from longbeam.schemas.plans import BulletKind, Narrative, Plan
 from longbeam.schemas.seeds import Seed
+from longbeam.text.words import content_words
 
 OUTLINE_PROMPTS = ("outline",)
 SUB_PLAN_PROMPTS = ("sub_plan",)
@@ -41,6 +44,8 @@ MOST_NAME_WORDS = 5
 """Words of the name of a thing."""
 LARGEST_GROUP = 3
 """How many times as large as at first a group may become."""
+LAST_TOLD = 60
+"""Bullets of the story whose sentences a small model might repeat: more than it is shown."""
 
 
 class Frame(Record):
@@ -219,23 +224,32 @@ async def _write_group(
         lines=lines,
         chapter=frame.chapter,
     )
-    was_accepted = True
+    was_accepted, is_first = True, True
+    told = [content_words(bullet.text) for bullet in known.ledger.bullets[-LAST_TOLD:]]
+    mender = Mender(known, told, is_copied=partial(asker.is_copied, "sub_plan", inputs))
+    mends: dict[int, str] = {}
 
     def sift(kept: tuple[Written, ...], reply: SubPlanReply) -> Sifted[Written]:
-        nonlocal was_accepted
+        nonlocal was_accepted, is_first
         good, faults = {line.line: (line, draft) for line, draft in kept}, list[str]()
         drafts = {draft.line: draft for draft in reversed(reply.bullets)}
         for line in lines:
             if line.line in good:
                 continue
-            draft = shortened(drafts[line.line], line) if line.line in drafts else None
+            draft = drafts.get(line.line)
+            if draft is not None:
+                said = draft
+                draft = mender.mended(said, line, (d for _, d in good.values()), is_last=not is_first)
+                mends[line.line] = "" if draft is said else f"line {line.line}: {describe_changes(said, draft)}"
             found = [f"line {line.line} is missing"] if draft is None else list(faults_of(draft, line, known))
             if draft is not None and (same := repeated_line(draft, (d for _, d in good.values()))) is not None:
                 found.append(f"line {line.line} repeats line {same}; each line is one new thing")
+            elif draft is not None and any(same_words(content_words(draft.text), words) for words in told):
+                found.append(f"line {line.line} says again what was told before; each line is one new thing")
             faults += found
             if draft is not None and not found:
                 good[line.line] = line, draft
-        was_accepted = was_accepted and not faults
+        was_accepted, is_first = was_accepted and not faults, False
         return Sifted(tuple(good[number] for number in sorted(good)), tuple(faults))
 
     def rest(kept: tuple[Written, ...]) -> SubPlanInputs:
@@ -249,6 +263,9 @@ async def _write_group(
         detail = f"lines {lines[0].line} to {lines[-1].line}: {exc.reason}"
         asker.note(Incident(kind=IncidentKind.SKIPPED, prompt_id="sub_plan", detail=detail))
         return [], False
+    taken = {line.line for line, _ in written}
+    if detail := "; ".join(mend for number, mend in mends.items() if mend and number in taken):
+        asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="sub_plan", detail=detail))
     return list(written), was_accepted
 
 

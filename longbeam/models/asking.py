@@ -311,6 +311,10 @@ class Asker:
         self._note(IncidentKind.REFUSED, question, problem)
         raise self._unfit(question, ATTEMPTS, problem, kind)
 
+    def is_copied(self, prompt_id: str, inputs: PromptInputs, text: str) -> bool:
+        """Return whether a text of a reply to a prompt is copied from the prompt's instructions or example."""
+        return self._copied(_Question(prompt_id, inputs, "", None), text, text) is not None
+
     def _note(self, kind: IncidentKind, question: _Question, detail: str) -> None:
         self.note(Incident(kind=kind, prompt_id=question.prompt_id, place=question.place, detail=detail))
 

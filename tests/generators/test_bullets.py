@@ -14,7 +14,6 @@ from longbeam.generators.bullets import (
     faults_of,
     new_slot,
     repeated_line,
-    shortened,
     typed_value,
 )
 from longbeam.generators.ledger import Ledger
@@ -133,16 +132,6 @@ def test_a_text_that_its_form_has_cut_is_refused() -> None:
         "line 3 breaks off in the middle of a sentence; write one or two whole ones of at most 40 words"
     ]
     assert _faults(_draft(text.strip()), opening) == []
-
-
-def test_a_text_that_is_too_long_is_shortened_to_whole_sentences_that_say_its_values() -> None:
-    start = "I paid $850 for the kiln. It takes some time to come."
-    facts = (("money, once", "price", "$850"),)
-    draft = shortened(_draft(f"{start} {'I am glad ' * 20}", *facts), EVENT)
-    assert (draft.text, _faults(draft)) == (start, [])
-    late = _draft(f"I am glad of it. {'I am glad ' * 20} that it was $850", *facts)
-    assert shortened(late, EVENT) == late  # a text without its value is none
-    assert shortened(_draft(start, *facts), EVENT).text == start
 
 
 def test_all_faults_of_a_draft_are_told_at_once() -> None:

@@ -60,13 +60,13 @@ def _lines_of(call: ModelCall) -> tuple[SheetLine, ...]:
 
 
 def _model(spoiled: Callable[[ModelCall], bool] = lambda call: False) -> ScriptedModel:
-    """Words every line; the first event of a spoiled call has a fact that its text does not say."""
+    """Words every line; the first event of a spoiled call speaks of the user."""
 
     def answer(call: ModelCall) -> str:
         drafts = [_draft(line) for line in _lines_of(call)]
         if spoiled(call):
             first = next(i for i, draft in enumerate(drafts) if draft.facts)
-            drafts[first] = drafts[first].model_copy(update={"text": "I set something aside."})
+            drafts[first] = drafts[first].model_copy(update={"text": f"The user says: {drafts[first].text}"})
         return _reply(drafts)
 
     return ScriptedModel({"sub_plan": answer})
@@ -140,7 +140,7 @@ async def test_only_the_faulty_line_of_a_group_is_asked_again_and_the_next_group
     assert [len(_lines_of(call)) for call in model.calls] == [6, 1, 4, 6, 1, 4]
     retry = model.calls[1].retry
     assert retry is not None
-    assert any("does not stand in the text" in fault for fault in retry.faults)
+    assert any("speaks of the user" in fault for fault in retry.faults)
     assert len(retry.kept) == 5
     assert len(drafted.sub_plan.bullets) == 20
 
@@ -159,6 +159,38 @@ async def test_a_line_that_nobody_can_word_is_left_out_and_noted() -> None:
     drafted = await write_sub_plan(asker, CONTEXT, ())
     assert len(drafted.sub_plan.bullets) == 19
     assert [i.kind for i in asker.incidents] == [IncidentKind.REFUSED, IncidentKind.SHORT]
+
+
+async def test_a_line_that_says_again_what_was_told_is_asked_for_again() -> None:
+    told = "Kaja and Hugo carried the limestone bench from the quarry to our garden gate, and both were late."
+    before: list[ModelCall] = []
+
+    def answer(call: ModelCall) -> str:
+        before.append(call)
+        drafts = [_draft(line) for line in _lines_of(call)]
+        if len(before) in (1, 2):
+            drafts[1] = drafts[1].model_copy(update={"text": told, "facts": []})
+        return _reply(drafts)
+
+    model = ScriptedModel({"sub_plan": answer})
+    drafted = await write_sub_plan(asker_for(model), CONTEXT, ())
+    assert [b.text for b in drafted.sub_plan.bullets].count(told) == 1
+    retry = model.calls[2].retry
+    assert retry is not None
+    assert retry.faults == ("line 8 says again what was told before; each line is one new thing",)
+
+
+async def test_a_value_that_the_text_of_a_line_does_not_say_is_said_by_code_and_noted() -> None:
+    def silent(line: SheetLine) -> BulletDraft:
+        draft = _draft(line)
+        return draft.model_copy(update={"text": "I set something aside."}) if draft.facts else draft
+
+    asker = asker_for(ScriptedModel({"sub_plan": lambda call: _reply([silent(line) for line in _lines_of(call)])}))
+    drafted = await write_sub_plan(asker, CONTEXT, ())
+    texts = {b.bullet_id: b.text for b in drafted.sub_plan.bullets}
+    assert len(drafted.assertions) > 10
+    assert all(a.value is not None and a.value.text in texts[a.bullet_id] for a in drafted.assertions)
+    assert {incident.kind for incident in asker.incidents} == {IncidentKind.MENDED}
 
 
 async def test_a_stage_without_any_line_fails() -> None:

@@ -1,0 +1,108 @@
+"""What code corrects in the draft of a plan's line before it is judged, so that no second reply is paid for.
+
+A small model goes on until its form cuts the text, repeats what it was shown, and gives a value as a fact that its
+text does not say. Code leaves such sentences out and says the values in plain words: `Hall rent of the play: $85.`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from longbeam.generators.bullets import (
+    SENTENCE_ENDS,
+    Known,
+    is_cut,
+    length_fault,
+    same_words,
+    value_of,
+    values_without_fact,
+    wrong_weekdays,
+)
+from longbeam.prompts.calls.plans import BulletDraft, FactDraft, SheetLine
+from longbeam.schemas.plans import BulletKind, Value
+from longbeam.schemas.spec import ENGLISH
+from longbeam.text.matching import says
+from longbeam.text.sentences import sentences
+from longbeam.text.words import content_words
+
+
+@dataclass(frozen=True)
+class Mender:
+    """Corrects the drafts of one group of lines."""
+
+    known: Known
+    told: Sequence[frozenset[str]]
+    """Content words of the texts of the story that no line repeats."""
+    is_copied: Callable[[str], bool]
+    """Returns whether a text is copied from the prompt's instructions or example."""
+
+    def mended(
+        self, draft: BulletDraft, line: SheetLine, others: Iterable[BulletDraft], *, is_last: bool
+    ) -> BulletDraft:
+        """Return a draft as it can be taken; the same draft if there is nothing to correct, or nothing that can be.
+
+        `others`: the group's other lines. Facts that cannot be read, and sentences that say a fact of the line beside
+        a value that is none, are left to the model; `is_last`: it had its chance, and code leaves them out.
+        """
+        if line.kind is BulletKind.PREFERENCE:
+            return draft
+        facts = dict(self._readable(draft, line))
+        told = [*self.told, *(content_words(other.text) for other in others)]
+        kept: list[str] = []
+        spans = sentences(draft.text)
+        whole = spans[:-1] if is_cut(draft.text) else spans
+        for start, end in whole:
+            sentence = draft.text[start:end]
+            if length_fault(" ".join((*kept, sentence)), line):
+                break
+            words = content_words(sentence)
+            if not (
+                any(same_words(words, other) for other in told)
+                or self.is_copied(sentence)
+                or self._has_wrong_values(sentence, draft, line, facts.values(), is_last=is_last)
+            ):
+                kept.append(sentence)
+                told.append(words)
+        text = draft.text if len(kept) == len(spans) else " ".join(kept)
+        missing = [draft.facts[i] for i, value in facts.items() if not says(text, value)]
+        if missing and self.known.language == ENGLISH:
+            text = " ".join((*filter(None, [_ended(text)]), *(self._clause(fact, draft, line) for fact in missing)))
+        update = {
+            "text": text,
+            "topic": line.narrative if draft.topic and self.is_copied(draft.topic) else draft.topic,
+            "facts": [fact for i, fact in enumerate(draft.facts) if i in facts or not is_last],
+        }
+        mended = draft.model_copy(update=update)
+        return draft if not text or mended == draft else mended
+
+    def _readable(self, draft: BulletDraft, line: SheetLine) -> Iterator[tuple[int, Value]]:
+        """Yield the places of the facts that have a name and a value that can be read, with that value."""
+        for i, fact in enumerate(draft.facts):
+            if not (fact.name.strip() or self.known.fact(fact.slot)):
+                continue
+            try:
+                yield i, value_of(fact, line, self.known)
+            except ValueError:
+                continue
+
+    def _has_wrong_values(
+        self, sentence: str, draft: BulletDraft, line: SheetLine, values: Iterable[Value], *, is_last: bool
+    ) -> bool:
+        if not is_last and any(says(sentence, value) for value in values):
+            return False
+        part = draft.model_copy(update={"text": sentence})
+        return any(wrong_weekdays(sentence, line.day)) or bool(values_without_fact(part, line, self.known, [*values]))
+
+    def _clause(self, fact: FactDraft, draft: BulletDraft, line: SheetLine) -> str:
+        known = self.known.fact(fact.slot)
+        name, thing = (known.attribute, known.subject) if known else (fact.name.strip(), draft.topic.strip())
+        of = f" of {thing}" if thing and not content_words(thing) <= content_words(name) else ""
+        is_new = line.changes is not None and line.changes.fact_id == fact.slot
+        words = f"the new {name}" if is_new else name
+        return f"{words[0].upper()}{words[1:]}{of}: {fact.value.strip()}."
+
+
+def _ended(text: str) -> str:
+    text = text.strip()
+    return text if not text or text[-1] in SENTENCE_ENDS else f"{text}."
