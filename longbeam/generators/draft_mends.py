@@ -47,6 +47,7 @@ class Mender:
         """
         if line.kind is BulletKind.PREFERENCE:
             return draft
+        draft, given = self._with_topic(draft, line), draft
         facts = dict(self._readable(draft, line))
         told = [*self.told, *(content_words(other.text) for other in others)]
         kept: list[str] = []
@@ -70,11 +71,15 @@ class Mender:
             text = " ".join((*filter(None, [_ended(text)]), *(self._clause(fact, draft, line) for fact in missing)))
         update = {
             "text": text,
-            "topic": line.narrative if draft.topic and self.is_copied(draft.topic) else draft.topic,
             "facts": [fact for i, fact in enumerate(draft.facts) if i in facts or not is_last],
         }
         mended = draft.model_copy(update=update)
-        return draft if not text or mended == draft else mended
+        return given if not text or mended == given else mended
+
+    def _with_topic(self, draft: BulletDraft, line: SheetLine) -> BulletDraft:
+        """Return a draft whose topic is the narrative's label, where it has none or one of the example."""
+        is_given = draft.topic.strip() and not self.is_copied(draft.topic)
+        return draft if is_given or line.changes else draft.model_copy(update={"topic": line.narrative})
 
     def _readable(self, draft: BulletDraft, line: SheetLine) -> Iterator[tuple[int, Value]]:
         """Yield the places of the facts that have a name and a value that can be read, with that value."""

@@ -81,8 +81,10 @@ def test_a_new_value_of_a_known_slot_is_called_new() -> None:
     assert draft.text == "The new monthly rent of the kiln: $85."
 
 
-def test_a_copied_topic_gives_way_to_the_narrative() -> None:
-    assert _mended(_draft("It costs $85.", PRICE, topic="the lantern play")).topic == "money"
+@pytest.mark.parametrize("topic", ["the lantern play", " "])
+def test_the_narrative_takes_the_place_of_a_missing_or_copied_topic(topic: str) -> None:
+    draft = _mended(_draft("It is expensive.", PRICE, topic=topic))
+    assert (draft.topic, draft.text) == ("money", "It is expensive. Rent of money: $85.")
 
 
 def test_a_line_without_facts_keeps_its_own_sentences_unless_none_is() -> None:
