@@ -15,6 +15,7 @@ from functools import lru_cache
 from longbeam.offline import reading
 from longbeam.offline.advising import NTH
 from longbeam.offline.probe_wording import listed, neutral, number_word, plural, to_you
+from longbeam.offline.questions import clause_for, day_named
 from longbeam.offline.side_answers import answer_over
 from longbeam.offline.understanding import ME, How, Statement, Understood, Wish, understand
 from longbeam.prompts.calls.evaluation import AnswerInputs
@@ -89,14 +90,14 @@ class _Reader:
             (r"\bwhich (?:of these did I change|change came) (?:first|last)\b", self._change_order),
             (r"\b(?:miss or beat|in days, against)\b", self._miss),
             (r"\b(?:how many days|counting in days)\b", self._days),
-            (r"\bin total\b|\badd up\b|\badding things up\b|\btogether\?", self._sum),
+            (r"\bin total\b|\badd up\b|\baltogether:|\btogether\?", self._sum),
             (r"\bdifference\b|\bhow far apart\b|\bby how much\b", self._difference),
             (r"\bhow many\b.*\b(?:different|counting each)\b|\bcounting each\b.*\bhow many\b", self._count),
             (r"\border\b|\bfirst \w+ topics\b", self._order),
             (r"\bsum up\b|\bsummar|^take me through\b", self._summary),
             (r"^(?:have I|did I)\b|\bexperience of my own\b|\bdealt with myself\b|\bbehind me\b", self._whether),
             (r"\bhas it happened\b", self._whether),
-            (r"\bas its\b|\bgoes with it\b", self._by_clue),
+            (r"\bas its\b|\bgoes with it\b|\bwhich thing that (?:is|was)\b", self._by_clue),
             (r"", self._facts),
             (r"", self._as_wished),
         )  # fmt: skip
@@ -118,6 +119,8 @@ class _Reader:
 
     def _slots(self) -> list[_Slot]:
         """Return a slot for each attribute and thing that the question names, in the order of the question."""
+        if found := self._slots_asked():
+            return found
         asked = self._attributes()
         found = []
         for i, (attribute, start, end) in enumerate(asked):
@@ -129,6 +132,36 @@ class _Reader:
                 subjects = self._subjects_in(rest, attribute) or self._subjects_in(self.question[end:], attribute)
             found += [slot for subject in subjects if (slot := self._slot(attribute, subject)) is not None]
         return found
+
+    def _slots_asked(self) -> list[_Slot]:
+        """Return the slots whose clause (`what I paid for the roof`) the question has, in its order."""
+        known = dict.fromkeys((s.subject, name) for s in self._every if s.subject for name, _ in s.values)
+        here = set(self._subjects_in(self.question))
+        forms = {
+            form: None
+            for subject, name in known
+            if subject in here
+            for by_assistant in (False, True)
+            if (clause := clause_for(name, subject, is_of_assistant=by_assistant))
+            for form in (clause, day_named(clause))
+        }
+        places: dict[tuple[str, str], int] = {}
+        things = "|".join(re.escape(neutral(s)) for s in sorted(here, key=len, reverse=True))
+        thing = rf"(?:(?:the|my|our|an?) )?(?:{things})"
+        named = rf"(?P<it>it|them|{thing}(?:(?:,| and) {thing})*)\b"
+        for form in forms if here else ():
+            before, _, after = form.partition("{it}")
+            pattern = re.escape(before) + named + re.escape(after)
+            for match in re.finditer(pattern, self.question, re.IGNORECASE):
+                meant = here if match["it"] in {"it", "them"} else self._subjects_in(match["it"])
+                for subject, name in known:
+                    by_assistant = "you told me" in form
+                    clause = clause_for(name, subject, is_of_assistant=by_assistant)
+                    if subject in meant and clause and form in {clause, day_named(clause)}:
+                        at = match.start() + match["it"].find(neutral(subject))
+                        places.setdefault((name, subject), at)
+        slots = (self._slot(name, subject) for name, subject in sorted(places, key=lambda key: places[key]))
+        return [slot for slot in slots if slot is not None]
 
     def _slot(self, attribute: str, subject: str) -> _Slot | None:
         said = tuple(

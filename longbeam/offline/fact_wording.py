@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from longbeam.offline.probe_wording import listed, of_user, to_you
+from longbeam.offline.questions import clause_for, day_named
 from longbeam.prompts.calls.probes import Excerpt
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Value, ValueKind
@@ -17,6 +18,78 @@ def shown(value: Value | None) -> str:
     if value is None:
         return ""
     return format_date(value.date) if value.kind is ValueKind.DATE and value.date else value.text
+
+
+def asked(excerpt: Excerpt, it: str = "") -> str:
+    """Return the clause by which the user asks for a value (`what I paid for the roof`); empty if there is none.
+
+    `it` stands for the thing where its name was said before, or must not be said.
+    """
+    by_assistant = excerpt.speaker is MessageRole.ASSISTANT
+    clause = clause_for(excerpt.attribute, excerpt.subject, is_of_assistant=by_assistant)
+    return clause.format(it=it or excerpt.subject)
+
+
+def asked_each(excerpts: Sequence[Excerpt]) -> list[str]:
+    """Return the clauses of several values: a thing has its name in the first of its clauses, and a pronoun after it.
+
+    Empty if one of the values has no clause.
+    """
+    named: set[str] = set()
+    clauses = []
+    for excerpt in excerpts:
+        is_known = excerpt.subject in named
+        clauses.append(asked(excerpt, pronoun(excerpt.subject) if is_known else ""))
+        named = {excerpt.subject}
+    return clauses if all(clauses) else []
+
+
+def pronoun(subject: str) -> str:
+    """Return what stands for a thing that was just named; a person's name stands for itself."""
+    if subject[:1].isupper():
+        return subject
+    return "them" if re.search(r"[^s]s$", subject.split(" for ")[0].split(" of ")[0]) else "it"
+
+
+def asked_to(excerpt: Excerpt) -> str:
+    """Return the clause as the assistant says it: `what you paid for the roof`."""
+    return _in_voice(asked(excerpt), to_you, "I told you")
+
+
+def asked_of(excerpt: Excerpt) -> str:
+    """Return the clause as somebody says it who speaks of both: `what the user paid for the roof`."""
+    return _in_voice(asked(excerpt), of_user, "the assistant told the user")
+
+
+def _in_voice(clause: str, voice: Callable[[str], str], told: str) -> str:
+    return told.join(voice(part) for part in clause.split("you told me"))
+
+
+def day_of(excerpt: Excerpt, it: str = "") -> str:
+    """Return the name of a day in the user's voice: `my appointment for the scan`, `the day I began with the diary`."""
+    return day_named(clause) if (clause := asked(excerpt, it)) else slot_of(excerpt)
+
+
+def day_to(excerpt: Excerpt) -> str:
+    """Return the name of a day as the assistant says it to the user."""
+    return day_named(clause) if (clause := asked_to(excerpt)) else told_to(excerpt)
+
+
+def day_told_of(excerpt: Excerpt) -> str:
+    """Return the name of a day as somebody says it who speaks of both."""
+    return day_named(clause) if (clause := asked_of(excerpt)) else told_of(excerpt)
+
+
+def stated_of(excerpt: Excerpt) -> str:
+    """Return a value as a nugget states it: `what the user paid for the roof: $80`."""
+    clause = asked_of(excerpt)
+    return f"{clause}: {shown(excerpt.value)}" if clause else f"that {told_of(excerpt)} is {shown(excerpt.value)}"
+
+
+def stated_to(excerpt: Excerpt) -> str:
+    """Return a value as the assistant states it, without a full stop: `what you paid for the roof: $80`."""
+    clause = asked_to(excerpt)
+    return f"{clause}: {shown(excerpt.value)}" if clause else f"{told_to(excerpt)} is {shown(excerpt.value)}"
 
 
 def slot_of(excerpt: Excerpt) -> str:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from longbeam.abilities.kinds import QuestionKind
-from longbeam.offline.fact_wording import is_somebody, shown, slot_of, told_of, told_to
+from longbeam.offline.fact_wording import asked, asked_of, asked_to, is_somebody, shown, slot_of, stated_of, stated_to, told_of, told_to
 from longbeam.offline.probe_wording import listed, of_user, sentence, to_you
 from longbeam.prompts.calls.probes import NuggetDraft, ProbeInputs, ProbeReply
 from longbeam.schemas.plans import ValueKind
@@ -24,7 +24,12 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     old, new = inputs.excerpts
     slot, day = slot_of(old), inputs.condition
     forms: tuple[str, ...]
-    if old.value is not None and old.value.kind in _GROWING:
+    if clause := asked(old):
+        forms = (
+            f"As of {day}, what had I told you last about {clause}?",
+            f"I am writing up how it went: as of {day}, what had I told you last about {clause}?",
+        )
+    elif old.value is not None and old.value.kind in _GROWING:
         forms = (
             f"Going back to {day}: what was the last figure I had given you for {slot}?",
             f"As of {day}, what was the latest figure you had from me for {slot}?",
@@ -36,24 +41,31 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
             f"Going back to {day}: {what.lower()} was {slot} then?",
             f"I am writing up how it went. {whom} did I have down as {slot}, as of {day}?",
         )
-    gold = sentence(f"at that time {told_to(old)} was {shown(old.value)}; you changed it to {shown(new.value)} later.")
-    nugget = NuggetDraft(text=f"States that {told_of(old)} was {shown(old.value)} at that time", excerpts=[0, 1])
+    if asked(old):
+        gold = f"At that time you had told me {stated_to(old)}; you changed it to {shown(new.value)} later."
+        text = f"States what the user had said at that time, {stated_of(old)}"
+    else:
+        gold = sentence(
+            f"at that time {told_to(old)} was {shown(old.value)}; you changed it to {shown(new.value)} later."
+        )
+        text = f"States that {told_of(old)} was {shown(old.value)} at that time"
+    nugget = NuggetDraft(text=text, excerpts=[0, 1])
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[nugget])
 
 
 def _change_order(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     which, excerpts = inputs.condition, list(inputs.excerpts)
-    asked = excerpts[0 if which == "first" else -1]
+    target = excerpts[0 if which == "first" else -1]
     rng.shuffle(excerpts)
-    *some, one = (slot_of(e) for e in excerpts)
+    *some, one = (asked(e) or slot_of(e) for e in excerpts)
     slots = f"{', '.join(some)}, or {one}"
     forms = (
         f"Which of these did I change {which}, and to what: {slots}?",
         f"I changed all of these at some point: {slots}. Which change came {which}, and what did I change it to?",
     )
-    gold = f"The one that changed {which} was {told_to(asked)}: you changed it to {shown(asked.value)}."
+    gold = f"The one that you changed {which} was {asked_to(target) or told_to(target)}: you changed it to {shown(target.value)}."
     nugget = NuggetDraft(
-        text=f"States that {told_of(asked)} changed {which}, to {shown(asked.value)}",
+        text=f"States that the user changed {which} {asked_of(target) or told_of(target)}, to {shown(target.value)}",
         excerpts=[e.ordinal for e in inputs.excerpts],
     )
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[nugget])
@@ -84,39 +96,39 @@ def _planned_actual(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 
 def _people(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    asked, people = inputs.topic, listed(inputs.items)
+    wanted, people = inputs.topic, listed(inputs.items)
     forms = (
-        f"Going by all that I have told you: {asked}?",
-        f"{sentence(asked)}? I would like the names.",
-        f"I want to tease somebody. {sentence(asked)}?",
+        f"I want to thank the right people: {wanted}?",
+        f"{sentence(wanted)}? I would like the names.",
+        f"I want to tease somebody. {sentence(wanted)}?",
     )
     verb, ones = ("It was", "the one") if len(inputs.items) == 1 else ("They were", "the ones")
     nugget = NuggetDraft(
-        text=f"Names {people}, and nobody else, as {ones} {asked}",
+        text=f"Names {people}, and nobody else, as {ones} {wanted}",
         excerpts=[e.ordinal for e in inputs.excerpts],
     )
     return ProbeReply(question=rng.choice(forms), gold_answer=f"{verb} {people}, and nobody else.", nuggets=[nugget])
 
 
 def _tally(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    asked, count = inputs.topic, inputs.computed_value
-    counted = asked.removeprefix("times that ")
-    if counted != asked:
+    wanted, count = inputs.topic, inputs.computed_value
+    counted = wanted.removeprefix("times that ")
+    if counted != wanted:
         question = rng.choice(
             (
                 f"How many times have I told you that {counted}?",
                 f"I have lost count. How often have I told you that {counted}?",
             )
         )
-        gold, text = f"You told me {count} {asked}.", f"States that the user told {count} {asked}"
+        gold, text = f"You told me {count} {wanted}.", f"States that the user told {count} {wanted}"
     else:
         question = rng.choice(
             (
-                f"How many {asked} have I told you about so far?",
-                f"I never wrote it down: how many {asked} have I mentioned to you by now?",
+                f"How many {wanted} have I told you about so far?",
+                f"I never wrote it down: how many {wanted} have I mentioned to you by now?",
             )
         )
-        gold, text = f"You told me about {count} {asked}.", f"States that the user told of {count} {asked}"
+        gold, text = f"You told me about {count} {wanted}.", f"States that the user told of {count} {wanted}"
     nugget = NuggetDraft(text=text, excerpts=[e.ordinal for e in inputs.excerpts])
     return ProbeReply(question=question, gold_answer=gold, nuggets=[nugget])
 

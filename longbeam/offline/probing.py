@@ -15,7 +15,21 @@ from pydantic import BaseModel
 from longbeam.abilities.kinds import is_kind
 from longbeam.abilities.registry import find_ability, resolve
 from longbeam.errors import SpecError
-from longbeam.offline.fact_wording import is_of_person, is_somebody, shown, slot_of, slots_of, told_of, told_to
+from longbeam.offline.fact_wording import (
+    asked,
+    asked_each,
+    day_of,
+    day_to,
+    day_told_of,
+    is_of_person,
+    is_somebody,
+    pronoun,
+    shown,
+    slot_of,
+    slots_of,
+    stated_of,
+    stated_to,
+)
 from longbeam.offline.packs import pack_for
 from longbeam.offline.planning import thread_of
 from longbeam.offline.probe_kinds import word_kind
@@ -89,11 +103,13 @@ def _wording_rule(ability: str) -> WordingRule:
 
 
 def _fact_nugget(excerpt: Excerpt) -> NuggetDraft:
-    text = f"States that {told_of(excerpt)} is {shown(excerpt.value)}"
+    text = f"States {stated_of(excerpt)}"
     return NuggetDraft(text=text, excerpts=[excerpt.ordinal])
 
 
 def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
+    if clause := asked(excerpt):
+        return _ask_again(clause, rng)
     slot = slot_of(excerpt)
     if excerpt.speaker is MessageRole.ASSISTANT:
         named = f"{excerpt.attribute} for {excerpt.subject}"
@@ -124,37 +140,45 @@ def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
     return rng.choice(forms)
 
 
-def _tell_fact(excerpt: Excerpt, rng: random.Random) -> str:
-    slot, value = told_to(excerpt), shown(excerpt.value)
-    if excerpt.speaker is MessageRole.ASSISTANT:
-        return sentence(f"{slot} is {value}.")
-    forms = (
-        f"{slot} is {value}.",
-        f"you said that {slot} is {value}.",
-        f"you gave {value} as {slot}.",
+def _ask_again(clause: str, rng: random.Random) -> str:
+    return rng.choice(
+        (
+            f"Can you remind me {clause}?",
+            f"Please tell me again {clause}.",
+            f"I can't recall {clause}. Can you help me out?",
+            f"Could you tell me once more {clause}?",
+            f"I have forgotten {clause}. Can you tell me?",
+        )
     )
-    return sentence(rng.choice(forms))
+
+
+def _tell_fact(excerpt: Excerpt, rng: random.Random) -> str:
+    if excerpt.speaker is MessageRole.ASSISTANT:
+        return sentence(f"{stated_to(excerpt)}.")
+    told = "you told me " if asked(excerpt) else "you said that "
+    return sentence(rng.choice((f"{stated_to(excerpt)}.", f"{told}{stated_to(excerpt)}.")))
 
 
 def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if inputs.variety in _LIST_WRITERS:
         return _LIST_WRITERS[inputs.variety](inputs, rng)
     clues = [e for e in inputs.excerpts if e.part == "clue"]
-    asked = [e for e in inputs.excerpts if e.part != "clue"]
+    wanted = [e for e in inputs.excerpts if e.part != "clue"]
     if clues:
-        question = _ask_by_clue(asked[0], clues[0], rng)
-    elif len(asked) > 1:
-        slots = slots_of([e.attribute for e in asked], asked[0].subject)
-        forms = (
+        question = _ask_by_clue(wanted[0], clues[0], rng)
+    elif len(wanted) > 1:
+        clauses = listed(asked_each(wanted) or ["-"])
+        slots = slots_of([e.attribute for e in wanted], wanted[0].subject)
+        forms = (f"Can you tell me once more {clauses}?", f"Please remind me {clauses}.") if clauses != "-" else (
             f"What are {slots}?",
             f"Can you give me {slots} once more?",
             f"I have to fill in a form: what did I say {slots} are?",
         )
         question = rng.choice(forms)
     else:
-        question = _ask_fact(asked[0], rng)
-    gold = " ".join(_tell_fact(e, rng) for e in asked)
-    return ProbeReply(question=question, gold_answer=gold, nuggets=[_fact_nugget(e) for e in asked])
+        question = _ask_fact(wanted[0], rng)
+    gold = " ".join(_tell_fact(e, rng) for e in wanted)
+    return ProbeReply(question=question, gold_answer=gold, nuggets=[_fact_nugget(e) for e in wanted])
 
 
 def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
@@ -190,22 +214,31 @@ def _taken(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 _LIST_WRITERS: dict[str, WordingRule] = {"listed": _options, "taken": _taken}
 
 
-def _ask_by_clue(asked: Excerpt, clue: Excerpt, rng: random.Random) -> str:
+def _ask_by_clue(wanted: Excerpt, clue: Excerpt, rng: random.Random) -> str:
     known = shown(clue.value)
+    if asked(wanted) and asked(clue):
+        about, clause = asked(clue, "one thing"), asked(wanted, "it")
+        forms: tuple[str, ...] = (
+            f"I remember {about} ({known}), but not which thing that was. Can you tell me {clause}?",
+            f"I only have a note on {about}: {known}. Can you work out which thing that is, and tell me {clause}?",
+        )
+        return rng.choice(forms)
     forms = (
-        f"One of the things I told you about has {known} as its {clue.attribute}. What is its {asked.attribute}?",
-        f"What {asked.attribute} did I give for the one with {known} as its {clue.attribute}?",
-        f"I remember that the {clue.attribute} was {known}, but of what I forget. What {asked.attribute} goes with it?",
+        f"One of the things I told you about has {known} as its {clue.attribute}. What is its {wanted.attribute}?",
+        f"What {wanted.attribute} did I give for the one with {known} as its {clue.attribute}?",
+        f"I remember that the {clue.attribute} was {known}, but of what I forget. What {wanted.attribute} goes with it?",
     )
     return rng.choice(forms)
 
 
 def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     updated = next(e for e in inputs.excerpts if e.part == "updated")
-    slot = slot_of(updated)
+    slot, clause = slot_of(updated), asked(updated)
     # The past tense would ask for the value that no longer holds as well.
     forms = (
-        (f"Who is {slot}?", f"Can you remind me who {slot} is?", f"I am writing it down: who is {slot}?")
+        (f"Can you tell me {clause}?", f"Please remind me {clause}.", f"I am writing it down: can you tell me {clause}?")
+        if clause
+        else (f"Who is {slot}?", f"Can you remind me who {slot} is?", f"I am writing it down: who is {slot}?")
         if is_somebody(updated)
         else (
             f"What is {slot}?",
@@ -214,7 +247,7 @@ def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
             f"I am writing it down: what is {slot}?",
         )
     )
-    gold = sentence(f"{told_to(updated)} is {shown(updated.value)}.")
+    gold = sentence(f"{stated_to(updated)}.")
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(updated)])
 
 
@@ -223,19 +256,19 @@ def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 def _temporal(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     first, second = sorted(inputs.excerpts[:2], key=lambda e: _date_of(e.value))
+    one, other = day_of(first), day_of(second, pronoun(second.subject) if second.subject == first.subject else "")
     forms = (
-        f"How many days are there between {slot_of(first)} and {slot_of(second)}?",
-        f"How many days lie between {slot_of(first)} and {slot_of(second)}?",
-        f"How many days is it from {slot_of(first)} to {slot_of(second)}?",
-        f"Counting in days, how far apart are {slot_of(first)} and {slot_of(second)}?",
+        f"How many days are there between {one} and {other}?",
+        f"How many days is it from {one} to {other}?",
+        f"I am looking back: how many days lie between {one} and {other}?",
     )
     days = inputs.computed_value
     verb = "is" if days.startswith("1 ") else "are"
     gold = (
-        f"There {verb} {days} between {told_to(first)} ({shown(first.value)}) and "
-        f"{told_to(second)} ({shown(second.value)})."
+        f"There {verb} {days} between {day_to(first)} ({shown(first.value)}) and "
+        f"{day_to(second)} ({shown(second.value)})."
     )
-    total = f"States that there {verb} {days} between {told_of(first)} and {told_of(second)}"
+    total = f"States that there {verb} {days} between {day_told_of(first)} and {day_told_of(second)}"
     nuggets = [NuggetDraft(text=total, excerpts=sorted((first.ordinal, second.ordinal)))]
     return ProbeReply(
         question=rng.choice(forms), gold_answer=gold, nuggets=[*nuggets, _fact_nugget(first), _fact_nugget(second)]
@@ -256,35 +289,23 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     excerpts = inputs.excerpts
     attribute = excerpts[0].attribute
     shared = all(e.attribute == attribute for e in excerpts)
+    subjects = list(dict.fromkeys(e.subject for e in excerpts))
+    is_sum, clause = inputs.variety == "sum", asked(excerpts[0], listed(subjects)) if shared else ""
+    slots = listed([asked(e) or slot_of(e) for e in excerpts])
     forms: tuple[str, ...]
-    if inputs.variety == "sum" and all(e.speaker is MessageRole.ASSISTANT for e in excerpts):
-        subjects = listed([e.subject for e in excerpts])
-        forms = (
-            f"How much is the {attribute} that you gave me for {subjects} in total?",
-            f"I want to put the money by at once: what does the {attribute} that you gave me for {subjects} come to "
-            "altogether?",
-        )
-        opening = f"Together they come to {inputs.computed_value}"
-    elif inputs.variety == "sum":
-        slots = slots_of([attribute], listed([e.subject for e in excerpts]))
-        forms = (
-            f"What is {slots} in total?",
-            f"If you add up {slots}, what do you get?",
-            f"I am adding things up: what do the figures I gave for {slots} come to together?",
-        )
-        opening = f"Together they come to {inputs.computed_value}"
+    if is_sum and clause and len(subjects) == len(excerpts):
+        forms = (f"What does it come to altogether: {clause}?", f"Can you add up {clause}?")
+    elif is_sum:
+        forms = (f"If you add up {slots}, what do you get?", f"What do {slots} come to together?")
+    elif all(asked(e) for e in excerpts):
+        forms = (f"What is the difference between {slots}?",)
     elif shared:
         more, less = sorted(excerpts, key=lambda e: -_number_of(e.value))
-        forms = (
-            f"What is the difference between {slot_of(excerpts[0])} and {slot_of(excerpts[1])}?",
-            f"By how much does {slot_of(more)} exceed {slot_of(less)}?",
-        )
-        opening = f"The difference is {inputs.computed_value}"
+        forms = (f"What is the difference between {slots}?", f"By how much does {slot_of(more)} exceed {slot_of(less)}?")
     else:
-        slots = slots_of([e.attribute for e in excerpts], excerpts[0].subject)
         forms = (f"By how much do {slots} differ?", f"What is the difference between {slots}?")
-        opening = f"The difference is {inputs.computed_value}"
-    told = listed([f"{told_to(e)} is {shown(e.value)}" for e in excerpts])
+    opening = f"Together they come to {inputs.computed_value}" if is_sum else f"The difference is {inputs.computed_value}"
+    told = listed([stated_to(e) for e in excerpts])
     result = f"States that the {'total' if inputs.variety == 'sum' else 'difference'} is {inputs.computed_value}"
     nuggets = [NuggetDraft(text=result, excerpts=[e.ordinal for e in excerpts])]
     nuggets += [_fact_nugget(e) for e in excerpts]
@@ -324,7 +345,12 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         told = theme.removesuffix(OF_THINGS)
         first = "the first " if inputs.variety == "first" else ""
         of = "people" if all(item[:1].isupper() for item in inputs.items) else "things"
+        clause = asked(inputs.excerpts[0], "each")
         forms = (
+            f"I told you of {'several' if first else count} {of} {clause}. Which were {first or 'these '}{count}, in the "
+            "order in which I told you?",
+            f"Please list {first or 'the '}{count} {of} of which I told you {clause}, in the order in which I did.",
+        ) if clause else (
             f"I told you {told} for {'several' if first else count} {of}. Which were {first or 'these '}{count}, in "
             "the order in which I told you?",
             f"Please list {first or 'the '}{count} {of} for which I told you {told}, in the order in which I did.",
@@ -419,15 +445,22 @@ def _standing(inputs: ProbeInputs, rng: random.Random, verb: str) -> ProbeReply:
 
 def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     # The question says what the summary covers: other things may have been told on the topic, too.
-    covered = _covered(inputs.excerpts)
+    subjects = listed(list(dict.fromkeys(e.subject for e in inputs.excerpts)))
+    covered = listed(asked_each(_by_subject(inputs.excerpts))) if asked_each(inputs.excerpts) else ""
+    covered = covered or _covered(inputs.excerpts)
     forms = (
-        f"Can you sum up what I told you about {covered}?",
-        f"Please give me a summary of where things stand with {covered}.",
-        f"I am writing a report. Can you summarise what I have told you about {covered}?",
-        f"Take me through {covered}: how do they stand?",
+        f"Where do I stand with {subjects}? Please sum up {covered}.",
+        f"I have lost track of {subjects}. Can you sum up for me {covered}?",
+        f"Before I go on with {subjects}, please sum up {covered}.",
     )
-    gold = " ".join(sentence(f"{to_you(slot_of(e))} is {shown(e.value)}.") for e in inputs.excerpts)
+    gold = " ".join(sentence(f"{stated_to(e)}.") for e in inputs.excerpts)
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(e) for e in inputs.excerpts])
+
+
+def _by_subject(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    """Return the excerpts with those of one thing side by side, things in the order of their first mention."""
+    places = {s: i for i, s in enumerate(dict.fromkeys(e.subject for e in excerpts))}
+    return sorted(excerpts, key=lambda e: places[e.subject])
 
 
 def _covered(excerpts: Sequence[Excerpt]) -> str:

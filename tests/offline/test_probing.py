@@ -54,7 +54,7 @@ def test_question_is_the_users_gold_is_to_the_user_nugget_is_of_the_user() -> No
     assert "my kitchen" in reply.question
     assert "your kitchen" in reply.gold_answer
     assert "$80" in reply.gold_answer
-    assert [n.text for n in reply.nuggets] == ["States that the price of the user's kitchen is $80"]
+    assert [n.text for n in reply.nuggets] == ["States what the price of the user's kitchen was: $80"]
 
 
 def test_wording_is_a_function_of_inputs_and_seed() -> None:
@@ -79,7 +79,7 @@ def test_facts_of_the_user_themself_are_theirs_in_every_voice() -> None:
 def test_sum_says_total_and_parts() -> None:
     parts = (_excerpt(0, "the roof", money(80)), _excerpt(1, "my kitchen", money(95)))
     reply = _answer("multi_session_reasoning", *parts, variety="sum", computed_value="$175")
-    told = "the price of the roof is $80 and the price of your kitchen is $95."
+    told = "what the price of the roof was: $80 and what the price of your kitchen was: $95."
     assert reply.gold_answer == f"Together they come to $175: {told}"
     assert [n.excerpts for n in reply.nuggets] == [[0, 1], [0], [1]]
 
@@ -127,7 +127,7 @@ def test_somebody_is_asked_for_by_who() -> None:
     for ability in ("information_extraction", "knowledge_update"):
         question = _answer(ability, told.model_copy(update={"part": "updated"})).question
         assert re.search(r"\bwho\b", question, re.IGNORECASE)
-        assert "the practitioner for the second opinion" in question
+        assert "who I am seeing at the second opinion" in question
 
 
 def test_what_was_spent_is_spent_on_a_thing() -> None:

@@ -1,0 +1,57 @@
+"""How a person asks for a value: the clauses of `data/questions.yaml`, and the names of days made from them.
+
+A label such as `the patient share of the scan` is what a form says; a person asks "what I had to pay myself for the scan".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from longbeam.offline.packs import load_pack, pack_paths, read_yaml
+
+QUESTIONS = Path(__file__).parent / "data" / "questions.yaml"
+BY_ASSISTANT = "assistant"
+_AT = " @ "
+_OF_ONE_THING = (re.compile(r"when ((?:the|my|your) .+) (?:is|was)(?: (?:due|planned|booked))?$"),
+                 re.compile(r"what day (?:I|you|the user) gave for (.+)$"))  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def question_clauses() -> Mapping[str, str]:
+    """Return the clauses by attribute, some of them by `attribute @ pack/thread`."""
+    return {str(key): str(clause) for key, clause in read_yaml(QUESTIONS).items()}
+
+
+@lru_cache(maxsize=1)
+def _places() -> Mapping[tuple[str, str], str]:
+    """Return the clause of an attribute for a thing whose thread has one of its own."""
+    found: dict[tuple[str, str], str] = {}
+    own = [key for key in question_clauses() if _AT in key]
+    for path in pack_paths():
+        pack = load_pack(path)
+        for thread in pack.threads:
+            for key in own:
+                attribute, _, place = key.partition(_AT)
+                if place == f"{pack.pack}/{thread.thread}":
+                    found.update({(attribute, thing): question_clauses()[key] for thing in thread.things})
+    return found
+
+
+def clause_for(attribute: str, subject: str, *, is_of_assistant: bool = False) -> str:
+    """Return the clause with {it} that asks for an attribute of a thing; empty for the user's own and one of no pack."""
+    if subject == "me":
+        return ""
+    if is_of_assistant:
+        return question_clauses().get(f"{attribute}{_AT}{BY_ASSISTANT}", "")
+    return _places().get((attribute, subject)) or question_clauses().get(attribute, "")
+
+
+def day_named(clause: str) -> str:
+    """Return the name of a day: `the deadline for it` of `when the deadline for it is`, else `the day I ...`."""
+    for form in _OF_ONE_THING:
+        if match := form.match(clause):
+            return match[1]
+    return re.sub(r"^when ", "the day ", clause)

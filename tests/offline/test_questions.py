@@ -1,0 +1,58 @@
+"""How a person asks for a value: every slot of every pack has a clause of its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from longbeam.offline.advising import ATTRIBUTES
+from longbeam.offline.packs import Pack, Slot, Thread, load_pack, pack_paths
+from longbeam.offline.probe_wording import of_user
+from longbeam.offline.questions import clause_for, day_named, question_clauses
+from longbeam.offline.story import people_thread
+from longbeam.schemas.plans import ValueKind
+
+_ASKS = re.compile(r"(?:(?:what|which|who|when|where|how|under|through|at|in|on|by|down) .*)")
+
+
+def _slots(threads: tuple[Thread, ...]) -> list[tuple[str, Slot]]:
+    return [(thing, slot) for t in threads for slot in t.slots.values() for thing in (t.things or ("a subtopic",))[:1]]
+
+
+@pytest.mark.parametrize("path", pack_paths(), ids=lambda p: Path(p).stem)
+def test_every_slot_of_a_pack_is_asked_for_as_a_person_asks(path: Path) -> None:
+    pack: Pack = load_pack(path)
+    for thing, slot in _slots((*pack.threads, people_thread())):
+        clause = clause_for(slot.attribute, thing)
+        assert clause.count("{it}") == 1, slot.attribute
+        assert _ASKS.fullmatch(clause), clause
+        if slot.type is ValueKind.DATE:
+            assert re.match(r"when |what day I gave for ", clause), clause
+
+
+def test_every_figure_of_the_assistants_is_asked_for_as_a_person_asks() -> None:
+    assert all("you told me" in clause_for(attribute, "x", is_of_assistant=True) for attribute in ATTRIBUTES)
+
+
+def test_no_clause_is_without_a_slot() -> None:
+    threads = (*(t for path in pack_paths() for t in load_pack(path).threads), people_thread())
+    known = {slot.attribute for _, slot in _slots(threads)} | set(ATTRIBUTES)
+    assert {key.partition(" @ ")[0] for key in question_clauses()} <= known
+
+
+def test_a_clause_is_told_of_the_user_in_the_third_person() -> None:
+    wrong = re.compile(r"the user (?:have|do|go|want|need|use|keep|get|buy|like|pay|see|work|hope|am|allow|plan)\b")
+    assert not [told for c in question_clauses().values() if wrong.search(told := of_user(c))]
+
+
+def test_a_thread_may_ask_for_its_things_in_other_words() -> None:
+    assert clause_for("test date", "the mock exam") == "when {it} is"
+    assert clause_for("test date", "anything") == "what day I gave for the test of {it}"
+
+
+def test_a_day_has_a_name() -> None:
+    assert day_named("when the deadline for the call is") == "the deadline for the call"
+    assert day_named("what day I gave for the start of it") == "the start of it"
+    assert day_named("when I first used it") == "the day I first used it"
