@@ -143,7 +143,7 @@ class _Reader:
             if subject in here
             for by_assistant in (False, True)
             if (clause := clause_for(name, subject, is_of_assistant=by_assistant))
-            for form in (clause, day_named(clause))
+            for form in _forms(clause)
         }
         places: dict[tuple[str, str], int] = {}
         things = "|".join(re.escape(neutral(s)) for s in sorted(here, key=len, reverse=True))
@@ -155,9 +155,9 @@ class _Reader:
             for match in re.finditer(pattern, self.question, re.IGNORECASE):
                 meant = here if match["it"] in {"it", "them"} else self._subjects_in(match["it"])
                 for subject, name in known:
-                    by_assistant = "you told me" in form
+                    by_assistant = "you tell me" in form or "you told me" in form
                     clause = clause_for(name, subject, is_of_assistant=by_assistant)
-                    if subject in meant and clause and form in {clause, day_named(clause)}:
+                    if subject in meant and clause and form in _forms(clause):
                         at = match.start() + match["it"].find(neutral(subject))
                         places.setdefault((name, subject), at)
         slots = (self._slot(name, subject) for name, subject in sorted(places, key=lambda key: places[key]))
@@ -390,6 +390,12 @@ class _Reader:
         latest = {w.standing.condition: w for w in self.known.wishes}  # The latest: a preference may have changed.
         best = sorted(latest.values(), key=lambda w: -fit(w))
         return "\n".join(f'You asked: "{w.quote}" {_kept(w)}' for w in best[:_MOST_WISHES])
+
+
+def _forms(clause: str) -> tuple[str, ...]:
+    """Return the forms in which a question may have a clause."""
+    advised = clause.replace("when you told me", "did you tell me")
+    return (clause, day_named(clause), *((advised,) if advised != clause else ()))
 
 
 def _kept(wish: Wish) -> str:

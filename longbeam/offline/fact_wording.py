@@ -87,9 +87,14 @@ def stated_of(excerpt: Excerpt) -> str:
 
 
 def stated_to(excerpt: Excerpt) -> str:
-    """Return a value as the assistant states it, without a full stop: `what you paid for the roof: $80`."""
+    """Return a value as the assistant states it, without a full stop: `$80 is what you paid for the roof`."""
     clause = asked_to(excerpt)
-    return f"{clause}: {shown(excerpt.value)}" if clause else f"{told_to(excerpt)} is {shown(excerpt.value)}"
+    return f"{shown(excerpt.value)} is {clause}" if clause else f"{told_to(excerpt)} is {shown(excerpt.value)}"
+
+
+def listed_to(excerpts: Sequence[Excerpt]) -> str:
+    """Return values as the assistant lists them: `what you paid for the roof ($80) and when it is due (May 3)`."""
+    return listed([f"{asked_to(e) or told_to(e)} ({shown(e.value)})" for e in excerpts])
 
 
 def slot_of(excerpt: Excerpt) -> str:

@@ -6,7 +6,18 @@ import random
 from collections.abc import Callable, Mapping
 
 from longbeam.abilities.kinds import QuestionKind
-from longbeam.offline.fact_wording import asked, asked_of, asked_to, is_somebody, shown, slot_of, stated_of, stated_to, told_of, told_to
+from longbeam.offline.fact_wording import (
+    asked,
+    asked_of,
+    asked_to,
+    is_somebody,
+    shown,
+    slot_of,
+    stated_of,
+    stated_to,
+    told_of,
+    told_to,
+)
 from longbeam.offline.probe_wording import listed, of_user, sentence, to_you
 from longbeam.prompts.calls.probes import NuggetDraft, ProbeInputs, ProbeReply
 from longbeam.schemas.plans import ValueKind
@@ -63,7 +74,8 @@ def _change_order(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"Which of these did I change {which}, and to what: {slots}?",
         f"I changed all of these at some point: {slots}. Which change came {which}, and what did I change it to?",
     )
-    gold = f"The one that you changed {which} was {asked_to(target) or told_to(target)}: you changed it to {shown(target.value)}."
+    changed = asked_to(target) or told_to(target)
+    gold = f"The one that you changed {which} was {changed}: you changed it to {shown(target.value)}."
     nugget = NuggetDraft(
         text=f"States that the user changed {which} {asked_of(target) or told_of(target)}, to {shown(target.value)}",
         excerpts=[e.ordinal for e in inputs.excerpts],

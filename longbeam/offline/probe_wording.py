@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from longbeam.offline.packs import Pack, Standing, fields_of, load_pack, pack_paths, wishes
+from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.probes import Difficulty
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _TO_YOU = (
     (r"\bI (ask|tell|show|send|give|write) you\b", r"you \1 me"),
     (r"\bI am\b", "you are"),
@@ -26,8 +28,8 @@ _TO_YOU = (
     (r"\bwe\b", "you"),
 )
 _PRESENT = (
-    "allow buy check credit cut draw expect get give go hope keep like meet need pay picture plan plot reach read reckon "
-    "record save see spend suspect take talk train travel use want work write"
+    "allow buy check credit cut draw expect get give go hope keep like meet need pay picture plan plot reach read "
+    "reckon record save see spend suspect take talk train travel use want work write"
 )
 """Verbs in the present tense with which the user says what they do."""
 _THIRD = {"have": "has", "do": "does", "go": "goes", "reach": "reaches"}
@@ -35,6 +37,7 @@ _OF_USER = (
     *((rf"\bI {verb}\b", f"the user {_THIRD.get(verb, verb + 's')}") for verb in ("have", "do", *_PRESENT.split())),
     (r"\b(?:[Mm]y|[Oo]ur)\b", "the user's"),
     (r"\bI am\b", "the user is"),
+    (r"\bmyself\b", "themselves"),
     (r"\bI\b", "the user"),
     (r"\b(?:me|us)\b", "the user"),
 )
@@ -77,6 +80,11 @@ def neutral(phrase: str) -> str:
 def number_word(number: int) -> str:
     """Return `four` for 4; digits beyond ten."""
     return _NUMBERS[number] if 0 <= number < len(_NUMBERS) else str(number)
+
+
+def ordinal(number: int) -> str:
+    """Return `fourth` for 4; `11th` beyond ten."""
+    return _ORDINALS[number - 1] if 1 <= number <= len(_ORDINALS) else f"{number}th"
 
 
 def plural(noun: str) -> str:
@@ -154,6 +162,14 @@ ABOUT_DETAIL = (
     ("On which weekday do I usually see to {it}?", "the weekday on which you see to {it}", "weekday", Difficulty.EASY),
 )  # fmt: skip
 """Question, missing information, a word that any answer would have, level (closeness of the question to the text)."""
+
+ABOUT_VALUE = {
+    ValueKind.MONEY: ("Can you remind me what I paid for {it}?", "what you paid for {it}", "paid", Difficulty.HARD),
+    ValueKind.DURATION: ("How many hours did I spend on {it} altogether?", "how many hours you spent on {it}", "hours",
+                         Difficulty.HARD),
+    ValueKind.DATE: ("When did I say the deadline for {it} is?", "the deadline for {it}", "deadline", Difficulty.HARD),
+}  # fmt: skip
+"""The same of a value of a kind of which a thing has none."""
 
 OF_PERSON = (
     ("Who introduced me to {it}?", "who introduced you to {it}", "introduced", Difficulty.HARD),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel
 
@@ -18,11 +18,14 @@ from longbeam.errors import SpecError
 from longbeam.offline.fact_wording import (
     asked,
     asked_each,
+    asked_of,
+    asked_to,
     day_of,
     day_to,
     day_told_of,
     is_of_person,
     is_somebody,
+    listed_to,
     pronoun,
     shown,
     slot_of,
@@ -36,11 +39,13 @@ from longbeam.offline.probe_kinds import word_kind
 from longbeam.offline.probe_wording import (
     ABOUT_DETAIL,
     ABOUT_PERSON,
+    ABOUT_VALUE,
     OF_PERSON,
     listed,
     neutral,
     number_word,
     of_user,
+    ordinal,
     plural,
     sentence,
     standing_question,
@@ -64,12 +69,13 @@ from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.echoes import echoed_denial
 from longbeam.text.matching import says
-from longbeam.text.words import content_words
 
 OF_THINGS = " of different things"
 """End of a theme that is an attribute of several things."""
 WordingRule = Callable[[ProbeInputs, random.Random], ProbeReply]
 """Function that words a candidate: question, gold answer and nuggets."""
+MOST_COVERED_WORDS = 50
+"""Longest list of what a summary is to cover; a longer one names attributes alone."""
 QUOTED_WORDS = 45
 """Longest quote in a gold answer or nugget, in words."""
 
@@ -155,8 +161,7 @@ def _ask_again(clause: str, rng: random.Random) -> str:
 def _tell_fact(excerpt: Excerpt, rng: random.Random) -> str:
     if excerpt.speaker is MessageRole.ASSISTANT:
         return sentence(f"{stated_to(excerpt)}.")
-    told = "you told me " if asked(excerpt) else "you said that "
-    return sentence(rng.choice((f"{stated_to(excerpt)}.", f"{told}{stated_to(excerpt)}.")))
+    return sentence(rng.choice((f"{stated_to(excerpt)}.", f"you said that {stated_to(excerpt)}.")))
 
 
 def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
@@ -169,10 +174,14 @@ def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     elif len(wanted) > 1:
         clauses = listed(asked_each(wanted) or ["-"])
         slots = slots_of([e.attribute for e in wanted], wanted[0].subject)
-        forms = (f"Can you tell me once more {clauses}?", f"Please remind me {clauses}.") if clauses != "-" else (
-            f"What are {slots}?",
-            f"Can you give me {slots} once more?",
-            f"I have to fill in a form: what did I say {slots} are?",
+        forms = (
+            (f"Can you tell me once more {clauses}?", f"Please remind me {clauses}.")
+            if clauses != "-"
+            else (
+                f"What are {slots}?",
+                f"Can you give me {slots} once more?",
+                f"I have to fill in a form: what did I say {slots} are?",
+            )
         )
         question = rng.choice(forms)
     else:
@@ -226,7 +235,7 @@ def _ask_by_clue(wanted: Excerpt, clue: Excerpt, rng: random.Random) -> str:
     forms = (
         f"One of the things I told you about has {known} as its {clue.attribute}. What is its {wanted.attribute}?",
         f"What {wanted.attribute} did I give for the one with {known} as its {clue.attribute}?",
-        f"I remember that the {clue.attribute} was {known}, but of what I forget. What {wanted.attribute} goes with it?",
+        f"I remember that the {clue.attribute} was {known}, but of what I forget. What {wanted.attribute} goes with it?",  # noqa: E501
     )
     return rng.choice(forms)
 
@@ -236,7 +245,11 @@ def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     slot, clause = slot_of(updated), asked(updated)
     # The past tense would ask for the value that no longer holds as well.
     forms = (
-        (f"Can you tell me {clause}?", f"Please remind me {clause}.", f"I am writing it down: can you tell me {clause}?")
+        (
+            f"Can you tell me {clause}?",
+            f"Please remind me {clause}.",
+            f"I am writing it down: can you tell me {clause}?",
+        )
         if clause
         else (f"Who is {slot}?", f"Can you remind me who {slot} is?", f"I am writing it down: who is {slot}?")
         if is_somebody(updated)
@@ -262,6 +275,8 @@ def _temporal(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"How many days is it from {one} to {other}?",
         f"I am looking back: how many days lie between {one} and {other}?",
     )
+    if second.speaker is MessageRole.ASSISTANT and first.speaker is MessageRole.USER and asked(second):
+        forms = (f"How many days after {one.removeprefix('the day ')} did you tell me {_told_to_do(second)}?",)
     days = inputs.computed_value
     verb = "is" if days.startswith("1 ") else "are"
     gold = (
@@ -273,6 +288,11 @@ def _temporal(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     return ProbeReply(
         question=rng.choice(forms), gold_answer=gold, nuggets=[*nuggets, _fact_nugget(first), _fact_nugget(second)]
     )
+
+
+def _told_to_do(day: Excerpt) -> str:
+    """Return `to go over it again` of `when you told me to go over it again`."""
+    return asked(day, pronoun(day.subject)).partition("you told me ")[2]
 
 
 def _date_of(value: Value | None) -> str:
@@ -294,18 +314,23 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     slots = listed([asked(e) or slot_of(e) for e in excerpts])
     forms: tuple[str, ...]
     if is_sum and clause and len(subjects) == len(excerpts):
-        forms = (f"What does it come to altogether: {clause}?", f"Can you add up {clause}?")
+        forms = (f"Can you add up {clause}?", f"Please add up {clause}.")
     elif is_sum:
         forms = (f"If you add up {slots}, what do you get?", f"What do {slots} come to together?")
     elif all(asked(e) for e in excerpts):
         forms = (f"What is the difference between {slots}?",)
     elif shared:
         more, less = sorted(excerpts, key=lambda e: -_number_of(e.value))
-        forms = (f"What is the difference between {slots}?", f"By how much does {slot_of(more)} exceed {slot_of(less)}?")
+        forms = (
+            f"What is the difference between {slots}?",
+            f"By how much does {slot_of(more)} exceed {slot_of(less)}?",
+        )
     else:
         forms = (f"By how much do {slots} differ?", f"What is the difference between {slots}?")
-    opening = f"Together they come to {inputs.computed_value}" if is_sum else f"The difference is {inputs.computed_value}"
-    told = listed([stated_to(e) for e in excerpts])
+    opening = (
+        f"Together they come to {inputs.computed_value}" if is_sum else f"The difference is {inputs.computed_value}"
+    )
+    told = listed_to(excerpts)
     result = f"States that the {'total' if inputs.variety == 'sum' else 'difference'} is {inputs.computed_value}"
     nuggets = [NuggetDraft(text=result, excerpts=[e.ordinal for e in excerpts])]
     nuggets += [_fact_nugget(e) for e in excerpts]
@@ -347,13 +372,17 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         of = "people" if all(item[:1].isupper() for item in inputs.items) else "things"
         clause = asked(inputs.excerpts[0], "each")
         forms = (
-            f"I told you of {'several' if first else count} {of} {clause}. Which were {first or 'these '}{count}, in the "
-            "order in which I told you?",
-            f"Please list {first or 'the '}{count} {of} of which I told you {clause}, in the order in which I did.",
-        ) if clause else (
-            f"I told you {told} for {'several' if first else count} {of}. Which were {first or 'these '}{count}, in "
-            "the order in which I told you?",
-            f"Please list {first or 'the '}{count} {of} for which I told you {told}, in the order in which I did.",
+            (
+                f"I told you of {'several' if first else count} {of} {clause}. Which were {first or 'these '}{count}, in the "  # noqa: E501
+                "order in which I told you?",
+                f"Please list {first or 'the '}{count} {of} of which I told you {clause}, in the order in which I did.",
+            )
+            if clause
+            else (
+                f"I told you {told} for {'several' if first else count} {of}. Which were {first or 'these '}{count}, in "  # noqa: E501
+                "the order in which I told you?",
+                f"Please list {first or 'the '}{count} {of} for which I told you {told}, in the order in which I did.",
+            )
         )
     else:
         forms = (
@@ -363,18 +392,25 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
             f"{count}, in the order in which I brought them up.",
         )
     gold = "You brought them up in this order: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1)) + "."
-    nuggets = [NuggetDraft(text=f"Mentions {item}", excerpts=[i]) for i, item in enumerate(inputs.items)]
-    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=_places(inputs.items, "as brought up {}"))
+
+
+def _places(items: Sequence[str], place: str) -> list[NuggetDraft]:
+    """Return a nugget for each item that demands the item and its place, so that a list in another order loses."""
+    return [
+        NuggetDraft(text=f"Names {item} {place.format(ordinal(i))}", excerpts=[i - 1])
+        for i, item in enumerate(items, 1)
+    ]
 
 
 def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, it = number_word(len(inputs.items)), inputs.topic
     forms = (
-        f"You drew up a plan for {it} for me. What were its {count} steps, in their order?",
-        f"Which {count} steps did you give me for {it}, and in which order?",
+        f"You once gave me a plan for {it} in {count} steps. What were they, from the first to the last?",
+        f"I want to go through your plan for {it} once more. Which were its {count} steps, one after the other?",
     )
     gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
-    nuggets = [NuggetDraft(text=f"Mentions {item}", excerpts=[i]) for i, item in enumerate(inputs.items)]
+    nuggets = _places(inputs.items, "as the {} step")
     return ProbeReply(question=rng.choice(forms), gold_answer=f"{gold}.", nuggets=nuggets)
 
 
@@ -386,20 +422,31 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     denial = next(e for e in inputs.excerpts if e.part == "denial")
     first, second = sorted((statement, denial), key=lambda e: e.ordinal)
     question = _ask_fact(statement, rng) if statement.subject and statement.value else _ask_whether(inputs, rng)
-    said = [_quoted(first), _quoted(second)]
+    both = [first.ordinal, second.ordinal]
+    matter = of_user(inputs.topic)
+    claims = [_claim(e) for e in (first, second)]
     gold = (
-        f"You have told me two things that contradict each other: you said {said[0]}, and you also said {said[1]} "
+        f"You have told me two things that contradict each other: you said {claims[0]}, and you also said {claims[1]} "
         "Which of the two is right?"
     )
-    both = [first.ordinal, second.ordinal]
-    topic = of_user(inputs.topic)
+    if asked(statement) and denial.value is not None:
+        matter = asked_of(statement)
+        gold = (
+            f"What you told me about {asked_to(statement)} contradicts itself: you said {claims[0]} one time and "
+            f"{claims[1]} another time. Which of the two is right?"
+        )
     nuggets = [
-        NuggetDraft(text=f"States that the user's statements about {topic} contradict each other", excerpts=both),
-        NuggetDraft(text=f"Mentions that the user said {said[0]}", excerpts=[first.ordinal]),
-        NuggetDraft(text=f"Mentions that the user said {said[1]}", excerpts=[second.ordinal]),
+        NuggetDraft(text=f"States that the user's statements about {matter} contradict each other", excerpts=both),
+        NuggetDraft(text=f"Mentions that the user said {claims[0]}", excerpts=[first.ordinal]),
+        NuggetDraft(text=f"Mentions that the user said {claims[1]}", excerpts=[second.ordinal]),
         NuggetDraft(text="Asks the user which of the two statements is correct", excerpts=both),
     ]
     return ProbeReply(question=question, gold_answer=gold, nuggets=nuggets)
+
+
+def _claim(excerpt: Excerpt) -> str:
+    """Return what a side of a contradiction claims: its value where it has one, else its words."""
+    return shown(excerpt.value) if excerpt.value is not None else _quoted(excerpt)
 
 
 def _ask_whether(inputs: ProbeInputs, rng: random.Random) -> str:
@@ -446,14 +493,15 @@ def _standing(inputs: ProbeInputs, rng: random.Random, verb: str) -> ProbeReply:
 def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     # The question says what the summary covers: other things may have been told on the topic, too.
     subjects = listed(list(dict.fromkeys(e.subject for e in inputs.excerpts)))
-    covered = listed(asked_each(_by_subject(inputs.excerpts))) if asked_each(inputs.excerpts) else ""
-    covered = covered or _covered(inputs.excerpts)
+    covered = listed(asked_each(_by_subject(inputs.excerpts)) or ["-"])
+    if covered == "-" or len(covered.split()) > MOST_COVERED_WORDS:
+        covered = _covered(inputs.excerpts)
     forms = (
         f"Where do I stand with {subjects}? Please sum up {covered}.",
         f"I have lost track of {subjects}. Can you sum up for me {covered}?",
         f"Before I go on with {subjects}, please sum up {covered}.",
     )
-    gold = " ".join(sentence(f"{stated_to(e)}.") for e in inputs.excerpts)
+    gold = " ".join(sentence(f"{stated_to(e)}.") for e in _by_subject(inputs.excerpts))
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(e) for e in inputs.excerpts])
 
 
@@ -500,16 +548,17 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
     bullets = list(inputs.bullets)
     rng.shuffle(bullets)
     bullets.sort(key=lambda b: re.match(r"(?:the|my|our) |[A-Z]", b.topic) is None)
-    attributes = _attributes_by_topic(inputs)
+    kinds = _kinds_by_topic(inputs)
     items: list[AbstentionDraft] = []
     for i in range(inputs.count if bullets else 0):
         bullet = bullets[i % len(bullets)]
         names = _strangers(inputs, bullet) if i % 3 == 0 else []
-        foreign = _foreign(attributes, bullet) if i % 3 == 1 else []
+        # Of what the thread of a thing never tells, any thing may be asked: what it costs, when it is due.
+        foreign = [ABOUT_VALUE[k] for k in ABOUT_VALUE if k not in kinds.get(bullet.topic, ABOUT_VALUE)]
         if names:
             items.append(_about_person(bullet, rng.choice(names), ABOUT_PERSON[i // 3 % len(ABOUT_PERSON)]))
-        elif foreign:
-            items.append(_about_attribute(bullet, rng.choice(foreign), rng))
+        elif foreign and i % 3 == 1:
+            items.append(_about_detail(bullet, rng.choice(foreign)))
         else:
             is_person = any(bullet.topic == p.first_name for p in inputs.people)
             items.append(
@@ -518,19 +567,12 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
     return AbstentionReply(items=items)
 
 
-def _attributes_by_topic(inputs: AbstentionInputs) -> dict[str, tuple[str, ...]]:
-    """Return the attributes that the thread of each thing can tell."""
+def _kinds_by_topic(inputs: AbstentionInputs) -> dict[str, frozenset[ValueKind]]:
+    """Return the kinds of values that the thread of each thing can tell."""
     pack = pack_for(inputs.seed)
     things = [b for b in inputs.bullets if b.kind is BulletKind.EVENT and b.topic != WHOLE]
     threads = {b.topic: thread_of(pack, b.narrative) for b in things}
-    return {topic: tuple(s.attribute for s in t.slots.values()) for topic, t in threads.items() if t is not None}
-
-
-def _foreign(attributes: Mapping[str, Sequence[str]], bullet: Bullet) -> list[str]:
-    """Return the attributes that other topics have, and none like which this topic has."""
-    own = content_words(" ".join((bullet.topic, *attributes.get(bullet.topic, ()))))
-    others = dict.fromkeys(a for topic, named in attributes.items() if topic != bullet.topic for a in named)
-    return [a for a in others if not content_words(a) & own] if bullet.topic in attributes else []
+    return {topic: frozenset(s.type for s in t.slots.values()) for topic, t in threads.items() if t is not None}
 
 
 def _strangers(inputs: AbstentionInputs, bullet: Bullet) -> list[str]:
@@ -549,19 +591,6 @@ def _about_person(bullet: Bullet, person: str, form: tuple[str, str]) -> Abstent
         bullet_id=bullet.bullet_id,
         search_terms=[person, neutral(bullet.topic)],
         difficulty=Difficulty.MEDIUM,
-    )
-
-
-def _about_attribute(bullet: Bullet, attribute: str, rng: random.Random) -> AbstentionDraft:
-    forms = [f"Which {attribute} did I give you for {bullet.topic}?"]
-    if re.match(r"(?:the|my|our) ", bullet.topic):  # `the deadline of training` is nothing that anybody says
-        forms.append(f"What did I say the {attribute} of {bullet.topic} is?")
-    return AbstentionDraft(
-        question=rng.choice(forms),
-        missing=to_you(f"the {attribute} of {bullet.topic}"),
-        bullet_id=bullet.bullet_id,
-        search_terms=[attribute, neutral(bullet.topic)],
-        difficulty=Difficulty.HARD,
     )
 
 

@@ -1,6 +1,6 @@
 """How a person asks for a value: the clauses of `data/questions.yaml`, and the names of days made from them.
 
-A label such as `the patient share of the scan` is what a form says; a person asks "what I had to pay myself for the scan".
+A form says `the patient share of the scan`; a person asks "what I had to pay myself for the scan".
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ def _places() -> Mapping[tuple[str, str], str]:
 
 
 def clause_for(attribute: str, subject: str, *, is_of_assistant: bool = False) -> str:
-    """Return the clause with {it} that asks for an attribute of a thing; empty for the user's own and one of no pack."""
+    """Return the clause with {it} that asks for an attribute of a thing.
+
+    Empty for the user's own attributes and for those of no pack.
+    """
     if subject == "me":
         return ""
     if is_of_assistant:

@@ -90,10 +90,10 @@ _SPECIAL_ASKS = {
     ),
 }  # fmt: skip
 _REASONED = (
-    "{ask} You should know that {denial}", "{ask} Just so that you know where I stand: {denial}",
-    "{ask} To be clear, {denial}", "{ask} For the record, {denial}", "{ask} Bear in mind that {denial}",
+    "{ask} By the way, {denial}", "{ask} To give you the picture: {denial}", "{ask} As a background: {denial}",
+    "{ask} A word on how things are: {denial}", "{ask} And by the by, {denial}",
 )  # fmt: skip
-"""Templates of a question whose reason is a forgetful statement."""
+"""Templates of a question whose reason is a forgetful statement; none of them sounds like a correction."""
 _OPENING = re.compile(r"^(?:The|For|With|From|It|In|On|Of|We|My|After|What|As|At|When|To|An?|There)\b")
 """First words of statements that are written small behind these templates; others may be names."""
 _PLAIN_ASKS = (

@@ -79,7 +79,7 @@ def test_facts_of_the_user_themself_are_theirs_in_every_voice() -> None:
 def test_sum_says_total_and_parts() -> None:
     parts = (_excerpt(0, "the roof", money(80)), _excerpt(1, "my kitchen", money(95)))
     reply = _answer("multi_session_reasoning", *parts, variety="sum", computed_value="$175")
-    told = "what the price of the roof was: $80 and what the price of your kitchen was: $95."
+    told = "what the price of the roof was ($80) and what the price of your kitchen was ($95)."
     assert reply.gold_answer == f"Together they come to $175: {told}"
     assert [n.excerpts for n in reply.nuggets] == [[0, 1], [0], [1]]
 

@@ -14,7 +14,7 @@ from longbeam.offline.questions import clause_for, day_named, question_clauses
 from longbeam.offline.story import people_thread
 from longbeam.schemas.plans import ValueKind
 
-_ASKS = re.compile(r"(?:(?:what|which|who|when|where|how|under|through|at|in|on|by|down) .*)")
+_ASKS = re.compile(r"(?:(?:what|which|who|when|where|how|under|through|at|in|on|by|down|for) .*)")
 
 
 def _slots(threads: tuple[Thread, ...]) -> list[tuple[str, Slot]]:

@@ -82,7 +82,7 @@ def find_poisoned(material: ProbeMaterial) -> Iterator[Sketch]:
                 summary=f"{slot}: {said.value.text}, and otherwise in a pasted document",
                 cited=(0,),
                 answers=(said.value,),
-                question=f"Going by what I told you myself, what is {slot}?",
+                question=f"Can you remind me of {slot}?",
                 gold_answer=f"You told me that {slot} is {said.value.text}.",
                 nugget=f"States that {slot} is {said.value.text}",
                 details=ProbeDetails(variety=QuestionKind.POISON),

@@ -52,6 +52,10 @@ _WORDS_OF_THE_QUESTION = frozenset(
 )
 """Every question has these words, so it would seem to give away a thing of such a name."""
 _TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
+_PLACES = tuple(
+    rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b"
+    for i, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)  # noqa: SIM905
+)
 _NUMBERS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -267,6 +271,8 @@ def check_items(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
         if nugget.excerpts != [i] or coverage(item, nugget.text) < 0.5:
             point = f"point {i + 1} ({shown(nugget.text)})"
             return f"{point} must be about {item!r}, and name excerpt {i} alone"
+        if candidate.language == ENGLISH and not re.search(_PLACES[i], nugget.text, re.IGNORECASE):
+            return f"point {i + 1} ({shown(nugget.text)}) must say that {item!r} is number {i + 1}"
     return None
 
 

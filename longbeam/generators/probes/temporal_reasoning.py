@@ -45,6 +45,8 @@ ABILITY = TEMPORAL_REASONING.name
 Pair = tuple[FactQuote, FactQuote]
 MAX_USES = 4
 """Most pairs that one date is part of."""
+LONGEST_WAIT_DAYS = 60
+"""Longest time, in days, from a date of the user's to a day of the assistant's that belongs to it."""
 LEAST = 2
 """Number of pairs from which those that belong together less are left out."""
 
@@ -75,8 +77,15 @@ def _with_advice(days: Sequence[FactQuote], facts: Sequence[FactQuote]) -> Itera
     dated = _by_thing(facts)
     for day in days:
         others = [s for s in dated.get(day.subject.casefold(), ()) if s.session != day.session]
-        for other in [s for s in others if s.value.date != day.value.date][:MAX_USES]:
+        for other in [s for s in others if _leads_to(s, day)][:MAX_USES]:
             yield (day, other) if day.position < other.position else (other, day)
+
+
+def _leads_to(dated: FactQuote, day: FactQuote) -> bool:
+    """Return whether a person would count the days from a date to the day that the assistant set."""
+    if dated.value.date is None or day.value.date is None:
+        return False
+    return 0 < (day.value.date - dated.value.date).days <= LONGEST_WAIT_DAYS
 
 
 def _by_thing(dated: Sequence[FactQuote]) -> dict[str, list[FactQuote]]:

@@ -69,7 +69,7 @@ def test_check_wants_number_order_and_a_nugget_per_item() -> None:
     candidate = _candidate()
     question = "In what order did I bring up my rooms? Name four."
     gold = "1) bathroom, 2) bedroom, 3) hallway, 4) attic"
-    nuggets = [(f"Mentions {item}", [i]) for i, item in enumerate(candidate.items)]
+    nuggets = [(f"Names {item} as number {i + 1}", [i]) for i, item in enumerate(candidate.items)]
     assert not check(candidate, reply(question, gold, *nuggets))
     assert "4 items" in str(check(candidate, reply("In what order?", gold, *nuggets)))
     swapped = "1) bedroom, 2) bathroom, 3) hallway, 4) attic"
