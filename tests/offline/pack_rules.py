@@ -6,6 +6,7 @@ repository to all of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from longbeam.schemas.plans import ValueKind
 WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
 COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})
 """Fields that every template may use: the thing, the person, the day of the beat."""
+_USERS_VOICE = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.IGNORECASE)
 
 
 def find_problems(pack: Pack) -> list[str]:
@@ -182,10 +184,16 @@ def _changes_say_the_other_value(thread: Thread, name: str, slot: Slot) -> Itera
             yield f"needs {{{field}}} and at most {{it}} beside it: {text!r}"
 
 
+def _values_are_in_nobodys_voice(thread: Thread, name: str, slot: Slot) -> Iterator[str]:
+    # The gold answer says a value as it is, and speaks to the user.
+    yield from (f"a value speaks as the user: {value!r}" for value in slot.choose if _USERS_VOICE.search(value))
+
+
 SLOT_RULES: tuple[Callable[[Thread, str, Slot], Iterator[str]], ...] = (
     _told_by_a_beat,
     _has_a_trend_if_it_changes,
     _changes_say_the_other_value,
+    _values_are_in_nobodys_voice,
 )
 
 

@@ -65,6 +65,7 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "no_trend": (_set("slots", "size", "trend", to=None), "slot size: say its trend: falls, rises or either"),
     "fixed_trend": (_set("slots", "paid", "trend", to="falls"), "slot paid: has a trend, and never changes"),
     "misremember_without_other": (_set("slots", "paid", "misremember", to=["{it} cost"]), "slot paid: needs {other}"),
+    "users_voice": (_set("slots", "due", "choose", to=["my day"]), "slot due: a value speaks as the user: 'my day'"),
     "card_field": (_set("cards", 0, "watch", 0, to="Mind {due}."), "card c0: only {it} is allowed: 'Mind {due}.'"),
     "point_field": (_set("cards", 1, "points", 0, "how", to="On {day}."), "card c1: only {it} is allowed: 'On {day}.'"),
     "do_upper_case": (_set("cards", 0, "points", 0, "do", to="Begin it"), "card c0: `do` is a clause"),

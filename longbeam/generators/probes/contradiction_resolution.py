@@ -31,11 +31,12 @@ from longbeam.generators.probes.checks import (
 from longbeam.generators.probes.evidence import Quote, find_words, restates
 from longbeam.generators.probes.histories import Conflict
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import ProbeReply
+from longbeam.prompts.calls.probes import Excerpt, ProbeReply
 from longbeam.schemas.plans import Fact, Value
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.echoes import echoed_denial
+from longbeam.text.matching import says
 
 ABILITY = CONTRADICTION_RESOLUTION.name
 GIVEAWAYS = ("contradict", "contradiction", "contradictory", "contradicting", "conflict", "conflicting", "inconsistent")
@@ -86,18 +87,24 @@ def check_sides(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     if knows_words and not _CONFLICT.search(conflict.text):
         return "the first nugget must demand that the answer says the statements contradict each other"
     for point, nugget, ordinal in ((2, one, 0), (3, other, 1)):
-        quote, named = candidate.excerpts[ordinal].quote, f"point {point} ({shown(nugget.text)})"
+        excerpt, named = candidate.excerpts[ordinal], f"point {point} ({shown(nugget.text)})"
         if nugget.excerpts != [ordinal]:
             return f"{named} must be about excerpt {ordinal} alone; its `excerpts` are [{ordinal}]"
-        if not restates(nugget.text, quote):
-            return f"{named} does not say what excerpt {ordinal} says; use its words: {shown(quote, 200)}"
-        if not restates(nugget.text, reply.gold_answer) and not restates(reply.gold_answer, quote):
-            return f"gold_answer does not say what excerpt {ordinal} says; use its words: {shown(quote, 200)}"
+        wanted = f"does not say what excerpt {ordinal} says; use its words: {shown(excerpt.quote, 200)}"
+        if not _tells(nugget.text, excerpt):
+            return f"{named} {wanted}"
+        if not restates(nugget.text, reply.gold_answer) and not _tells(reply.gold_answer, excerpt):
+            return f"gold_answer {wanted}"
     if knows_words and not _ASKS.search(asks.text):
         return "the last nugget must demand that the answer asks which statement is right"
     if knows_words and not (_CONFLICT.search(reply.gold_answer) and _ASKS.search(reply.gold_answer)):
         return "gold_answer must say that the statements contradict each other and ask which is right"
     return None
+
+
+def _tells(text: str, excerpt: Excerpt) -> bool:
+    """Return whether a text says what an excerpt says: its words, or its value in any form (`the 17th` in full)."""
+    return restates(text, excerpt.quote) or (excerpt.value is not None and says(text, excerpt.value))
 
 
 @english_only

@@ -6,7 +6,7 @@ from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.contradiction_resolution import check, find_candidates
 from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.text.values import money
-from tests.generators.probes.story import Story, contradict, reply
+from tests.generators.probes.story import Story, contradict, day, reply
 
 STATEMENT = "I met the plumber about the kitchen pipes."
 DENIAL = "I have never met a plumber about the kitchen pipes."
@@ -55,6 +55,23 @@ def test_other_value_has_both_values() -> None:
     (candidate,) = find_candidates(story.material())
     assert [v.text for v in candidate.answers] == ["$80", "$99"]
     assert [e.value.text for e in candidate.excerpts if e.value] == ["$80", "$99"]
+
+
+def test_a_side_may_give_its_day_in_full_where_the_message_gives_the_number_alone() -> None:
+    story = Story()  # It begins on March 1.
+    target = story.tell(0, "the visit", "The visit is on the 17th.", ("the visit", "date", day(16)))
+    _talk_of_other_things(story)
+    story.tell(
+        1, "the visit", "I have the visit down for the 21st.", ("the visit", "date", day(20)),
+        kind=BulletKind.CONTRADICTION, target_bullet_id=target, variety="other_value",
+    )  # fmt: skip
+    (candidate,) = find_candidates(story.material())
+    gold = "These contradict each other: March 17, 2024 and March 21, 2024. Which is right?"
+    conflict, *_, asks = NUGGETS
+    sides = [("Mentions March 17, 2024", [0]), ("Mentions March 21, 2024", [1])]
+    assert not check(candidate, reply("When is the visit?", gold, conflict, *sides, asks))
+    wrong_day = ("Mentions March 22, 2024", [1])
+    assert check(candidate, reply("When is the visit?", gold, conflict, sides[0], wrong_day, asks))
 
 
 def test_sides_in_one_message_are_no_candidate() -> None:
