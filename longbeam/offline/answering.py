@@ -94,7 +94,7 @@ class _Reader:
             (r"\bdifference\b|\bhow far apart\b|\bby how much\b", self._difference),
             (r"\bhow many\b.*\b(?:different|counting each)\b|\bcounting each\b.*\bhow many\b", self._count),
             (r"\border\b|\bfirst \w+ topics\b", self._order),
-            (r"\bsum up\b|\bsummar|^take me through\b", self._summary),
+            (r"\bsum up\b|\bsummari[sz]e\b|\bsummary of\b|^take me through\b", self._summary),
             (r"^(?:have I|did I)\b|\bexperience of my own\b|\bdealt with myself\b|\bbehind me\b", self._whether),
             (r"\bhas it happened\b", self._whether),
             (r"\bas its\b|\bgoes with it\b|\bwhich thing that (?:is|was)\b", self._by_clue),
@@ -135,31 +135,31 @@ class _Reader:
 
     def _slots_asked(self) -> list[_Slot]:
         """Return the slots whose clause (`what I paid for the roof`) the question has, in its order."""
-        known = dict.fromkeys((s.subject, name) for s in self._every if s.subject for name, _ in s.values)
-        here = set(self._subjects_in(self.question))
-        forms = {
-            form: None
-            for subject, name in known
-            if subject in here
-            for by_assistant in (False, True)
-            if (clause := clause_for(name, subject, is_of_assistant=by_assistant))
-            for form in _forms(clause)
-        }
+        here = self._subjects_in(self.question)
+        known = dict.fromkeys(
+            (subject, name)
+            for subject in here
+            for s in self._every
+            if _same(s.subject, subject)
+            for name, _ in s.values
+        )
+        forms: dict[str, list[tuple[str, str]]] = {}
+        for subject, name in known:
+            for clause in (clause_for(name, subject), clause_for(name, subject, is_of_assistant=True)):
+                for form in dict.fromkeys((clause, day_named(clause))) if clause else ():
+                    forms.setdefault(form, []).append((name, subject))
         places: dict[tuple[str, str], int] = {}
         things = "|".join(re.escape(neutral(s)) for s in sorted(here, key=len, reverse=True))
         thing = rf"(?:(?:the|my|our|an?) )?(?:{things})"
         named = rf"(?P<it>it|them|{thing}(?:(?:,| and) {thing})*)\b"
-        for form in forms if here else ():
+        for form, slots_of_form in forms.items():
             before, _, after = form.partition("{it}")
             pattern = re.escape(before) + named + re.escape(after)
             for match in re.finditer(pattern, self.question, re.IGNORECASE):
                 meant = here if match["it"] in {"it", "them"} else self._subjects_in(match["it"])
-                for subject, name in known:
-                    by_assistant = "you tell me" in form or "you told me" in form
-                    clause = clause_for(name, subject, is_of_assistant=by_assistant)
-                    if subject in meant and clause and form in _forms(clause):
-                        at = match.start() + match["it"].find(neutral(subject))
-                        places.setdefault((name, subject), at)
+                for name, subject in slots_of_form:
+                    if subject in meant:
+                        places.setdefault((name, subject), match.start() + match["it"].find(neutral(subject)))
         slots = (self._slot(name, subject) for name, subject in sorted(places, key=lambda key: places[key]))
         return [slot for slot in slots if slot is not None]
 
@@ -390,12 +390,6 @@ class _Reader:
         latest = {w.standing.condition: w for w in self.known.wishes}  # The latest: a preference may have changed.
         best = sorted(latest.values(), key=lambda w: -fit(w))
         return "\n".join(f'You asked: "{w.quote}" {_kept(w)}' for w in best[:_MOST_WISHES])
-
-
-def _forms(clause: str) -> tuple[str, ...]:
-    """Return the forms in which a question may have a clause."""
-    advised = clause.replace("when you told me", "did you tell me")
-    return (clause, day_named(clause), *((advised,) if advised != clause else ()))
 
 
 def _kept(wish: Wish) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from longbeam.offline.probe_wording import listed, of_user, to_you
+from longbeam.offline.probe_wording import listed, of_user, sentence, to_you
 from longbeam.offline.questions import clause_for, day_named
 from longbeam.prompts.calls.probes import Excerpt
 from longbeam.schemas.dialogue import MessageRole
@@ -30,17 +30,14 @@ def asked(excerpt: Excerpt, it: str = "") -> str:
     return clause.format(it=it or excerpt.subject)
 
 
-def asked_each(excerpts: Sequence[Excerpt]) -> list[str]:
+def asked_each(excerpts: Sequence[Excerpt], voice: Callable[[Excerpt, str], str] = asked) -> list[str]:
     """Return the clauses of several values: a thing has its name in the first of its clauses, and a pronoun after it.
 
     Empty if one of the values has no clause.
     """
-    named: set[str] = set()
-    clauses = []
-    for excerpt in excerpts:
-        is_known = excerpt.subject in named
-        clauses.append(asked(excerpt, pronoun(excerpt.subject) if is_known else ""))
-        named = {excerpt.subject}
+    before = ("", *(e.subject for e in excerpts))
+    known = (pronoun(e.subject) if e.subject == last else "" for e, last in zip(excerpts, before, strict=False))
+    clauses = [voice(e, it) for e, it in zip(excerpts, known, strict=True)]
     return clauses if all(clauses) else []
 
 
@@ -51,18 +48,21 @@ def pronoun(subject: str) -> str:
     return "them" if re.search(r"[^s]s$", subject.split(" for ")[0].split(" of ")[0]) else "it"
 
 
-def asked_to(excerpt: Excerpt) -> str:
+def asked_to(excerpt: Excerpt, it: str = "") -> str:
     """Return the clause as the assistant says it: `what you paid for the roof`."""
-    return _in_voice(asked(excerpt), to_you, "I told you")
+    return _in_voice(asked(excerpt, it), to_you, "I {} you")
 
 
 def asked_of(excerpt: Excerpt) -> str:
     """Return the clause as somebody says it who speaks of both: `what the user paid for the roof`."""
-    return _in_voice(asked(excerpt), of_user, "the assistant told the user")
+    return _in_voice(asked(excerpt), of_user, "the assistant {} the user")
 
 
 def _in_voice(clause: str, voice: Callable[[str], str], told: str) -> str:
-    return told.join(voice(part) for part in clause.split("you told me"))
+    advised = _BY_ASSISTANT.search(clause)
+    if advised is None:
+        return voice(clause)
+    return voice(clause[: advised.start()]) + told.format(advised[1]) + voice(clause[advised.end() :])
 
 
 def day_of(excerpt: Excerpt, it: str = "") -> str:
@@ -87,14 +87,29 @@ def stated_of(excerpt: Excerpt) -> str:
 
 
 def stated_to(excerpt: Excerpt) -> str:
-    """Return a value as the assistant states it, without a full stop: `$80 is what you paid for the roof`."""
-    clause = asked_to(excerpt)
-    return f"{shown(excerpt.value)} is {clause}" if clause else f"{told_to(excerpt)} is {shown(excerpt.value)}"
+    """Return the sentence with which the assistant states a value: `You told me what you paid for the roof: $80.`"""
+    clause, value = asked_to(excerpt), shown(excerpt.value)
+    if not clause:
+        return sentence(f"{told_to(excerpt)} is {value}.")
+    if excerpt.speaker is MessageRole.ASSISTANT:
+        return sentence(f"{value} is {clause.replace('what day', 'the day')}.")
+    return f"You told me {clause}: {value}."
+
+
+def stated_together(excerpts: Sequence[Excerpt]) -> str:
+    """Return the values of one or several things as the assistant states them, with each thing's in one sentence."""
+    told = []
+    for subject in dict.fromkeys(e.subject for e in excerpts):
+        own = [e for e in excerpts if e.subject == subject]
+        has_list = len(own) > 1 and all(asked(e) and e.speaker is MessageRole.USER for e in own)
+        told += [f"You told me {listed_to(own)}."] if has_list else [stated_to(e) for e in own]
+    return " ".join(told)
 
 
 def listed_to(excerpts: Sequence[Excerpt]) -> str:
     """Return values as the assistant lists them: `what you paid for the roof ($80) and when it is due (May 3)`."""
-    return listed([f"{asked_to(e) or told_to(e)} ({shown(e.value)})" for e in excerpts])
+    names = asked_each(excerpts, asked_to) or [told_to(e) for e in excerpts]
+    return listed([f"{name} ({shown(e.value)})" for name, e in zip(names, excerpts, strict=True)])
 
 
 def slot_of(excerpt: Excerpt) -> str:
@@ -127,6 +142,7 @@ def _joint(attribute: str) -> str:
     return next((word for noun, word in _JOINTS.items() if attribute.endswith(noun)), "of")
 
 
+_BY_ASSISTANT = re.compile(r"\byou (told|gave) me\b")
 _TITLE = re.compile(r"(?:old )?(?:Mr|Ms|Mrs|Dr)\b")
 _OF_PEOPLE = {"friendship": "with", "help": "from", "loan": "from", "gift": "from", "call date": "with"}
 _JOINTS = {

@@ -14,7 +14,6 @@ from longbeam.offline.fact_wording import (
     shown,
     slot_of,
     stated_of,
-    stated_to,
     told_of,
     told_to,
 )
@@ -37,8 +36,8 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     forms: tuple[str, ...]
     if clause := asked(old):
         forms = (
-            f"As of {day}, what had I told you last about {clause}?",
-            f"I am writing up how it went: as of {day}, what had I told you last about {clause}?",
+            f"What was my last word, as of {day}, on {clause}?",
+            f"I am writing up how it went: what was my last word, as of {day}, on {clause}?",
         )
     elif old.value is not None and old.value.kind in _GROWING:
         forms = (
@@ -53,7 +52,8 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
             f"I am writing up how it went. {whom} did I have down as {slot}, as of {day}?",
         )
     if asked(old):
-        gold = f"At that time you had told me {stated_to(old)}; you changed it to {shown(new.value)} later."
+        then = f"{asked_to(old)}: {shown(old.value)}"
+        gold = f"At that time you had told me {then}; you changed it to {shown(new.value)} later."
         text = f"States what the user had said at that time, {stated_of(old)}"
     else:
         gold = sentence(

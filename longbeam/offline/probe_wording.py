@@ -34,7 +34,8 @@ _PRESENT = (
 """Verbs in the present tense with which the user says what they do."""
 _THIRD = {"have": "has", "do": "does", "go": "goes", "reach": "reaches"}
 _OF_USER = (
-    *((rf"\bI {verb}\b", f"the user {_THIRD.get(verb, verb + 's')}") for verb in ("have", "do", *_PRESENT.split())),
+    # `Luke and I meet` has a verb that both have.
+    *((rf"(?<!and )\bI {verb}\b", f"the user {_THIRD.get(verb, verb + 's')}") for verb in ("have", "do", *_PRESENT.split())),
     (r"\b(?:[Mm]y|[Oo]ur)\b", "the user's"),
     (r"\bI am\b", "the user is"),
     (r"\bmyself\b", "themselves"),

@@ -32,6 +32,7 @@ from longbeam.offline.fact_wording import (
     slots_of,
     stated_of,
     stated_to,
+    stated_together,
 )
 from longbeam.offline.packs import pack_for
 from longbeam.offline.planning import thread_of
@@ -158,12 +159,6 @@ def _ask_again(clause: str, rng: random.Random) -> str:
     )
 
 
-def _tell_fact(excerpt: Excerpt, rng: random.Random) -> str:
-    if excerpt.speaker is MessageRole.ASSISTANT:
-        return sentence(f"{stated_to(excerpt)}.")
-    return sentence(rng.choice((f"{stated_to(excerpt)}.", f"you said that {stated_to(excerpt)}.")))
-
-
 def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if inputs.variety in _LIST_WRITERS:
         return _LIST_WRITERS[inputs.variety](inputs, rng)
@@ -186,8 +181,7 @@ def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         question = rng.choice(forms)
     else:
         question = _ask_fact(wanted[0], rng)
-    gold = " ".join(_tell_fact(e, rng) for e in wanted)
-    return ProbeReply(question=question, gold_answer=gold, nuggets=[_fact_nugget(e) for e in wanted])
+    return ProbeReply(question=question, gold_answer=stated_together(wanted), nuggets=[_fact_nugget(e) for e in wanted])
 
 
 def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
@@ -235,7 +229,8 @@ def _ask_by_clue(wanted: Excerpt, clue: Excerpt, rng: random.Random) -> str:
     forms = (
         f"One of the things I told you about has {known} as its {clue.attribute}. What is its {wanted.attribute}?",
         f"What {wanted.attribute} did I give for the one with {known} as its {clue.attribute}?",
-        f"I remember that the {clue.attribute} was {known}, but of what I forget. What {wanted.attribute} goes with it?",  # noqa: E501
+        f"I remember that the {clue.attribute} was {known}, but of what I forget. "
+        f"What {wanted.attribute} goes with it?",
     )
     return rng.choice(forms)
 
@@ -260,8 +255,9 @@ def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
             f"I am writing it down: what is {slot}?",
         )
     )
-    gold = sentence(f"{stated_to(updated)}.")
-    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(updated)])
+    return ProbeReply(
+        question=rng.choice(forms), gold_answer=stated_to(updated), nuggets=[_fact_nugget(updated)]
+    )
 
 
 # --- computed answers -------------------------------------------------------------------------------------------
@@ -275,8 +271,6 @@ def _temporal(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"How many days is it from {one} to {other}?",
         f"I am looking back: how many days lie between {one} and {other}?",
     )
-    if second.speaker is MessageRole.ASSISTANT and first.speaker is MessageRole.USER and asked(second):
-        forms = (f"How many days after {one.removeprefix('the day ')} did you tell me {_told_to_do(second)}?",)
     days = inputs.computed_value
     verb = "is" if days.startswith("1 ") else "are"
     gold = (
@@ -288,11 +282,6 @@ def _temporal(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     return ProbeReply(
         question=rng.choice(forms), gold_answer=gold, nuggets=[*nuggets, _fact_nugget(first), _fact_nugget(second)]
     )
-
-
-def _told_to_do(day: Excerpt) -> str:
-    """Return `to go over it again` of `when you told me to go over it again`."""
-    return asked(day, pronoun(day.subject)).partition("you told me ")[2]
 
 
 def _date_of(value: Value | None) -> str:
@@ -368,21 +357,16 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         return _steps(inputs, rng)
     if theme.endswith(OF_THINGS):
         told = theme.removesuffix(OF_THINGS)
-        first = "the first " if inputs.variety == "first" else ""
+        is_first = inputs.variety == "first"
         of = "people" if all(item[:1].isupper() for item in inputs.items) else "things"
         clause = asked(inputs.excerpts[0], "each")
-        forms = (
-            (
-                f"I told you of {'several' if first else count} {of} {clause}. Which were {first or 'these '}{count}, in the "  # noqa: E501
-                "order in which I told you?",
-                f"Please list {first or 'the '}{count} {of} of which I told you {clause}, in the order in which I did.",
-            )
-            if clause
-            else (
-                f"I told you {told} for {'several' if first else count} {of}. Which were {first or 'these '}{count}, in "  # noqa: E501
-                "the order in which I told you?",
-                f"Please list {first or 'the '}{count} {of} for which I told you {told}, in the order in which I did.",
-            )
+        number = "several" if is_first else count
+        told_of_each = f"of {number} {of} {clause}" if clause else f"{told} for {number} {of}"
+        each = f"of which I told you {clause}" if clause else f"for which I told you {told}"
+        forms: tuple[str, ...] = (
+            f"I told you {told_of_each}. Which were {'the first' if is_first else 'these'} {count}, in the order in "
+            "which I told you?",
+            f"Please list {'the first' if is_first else 'the'} {count} {of} {each}, in the order in which I did.",
         )
     else:
         forms = (
@@ -421,7 +405,9 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     statement = next(e for e in inputs.excerpts if e.part == "statement")
     denial = next(e for e in inputs.excerpts if e.part == "denial")
     first, second = sorted((statement, denial), key=lambda e: e.ordinal)
-    question = _ask_fact(statement, rng) if statement.subject and statement.value else _ask_whether(inputs, rng)
+    question = _ask_fact(statement, rng)
+    if statement.value is None and (not asked(statement) or echoed_denial(question, denial.quote)):
+        question = _ask_whether(inputs, rng)
     both = [first.ordinal, second.ordinal]
     matter = of_user(inputs.topic)
     claims = [_claim(e) for e in (first, second)]
@@ -501,8 +487,11 @@ def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"I have lost track of {subjects}. Can you sum up for me {covered}?",
         f"Before I go on with {subjects}, please sum up {covered}.",
     )
-    gold = " ".join(sentence(f"{stated_to(e)}.") for e in _by_subject(inputs.excerpts))
-    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(e) for e in inputs.excerpts])
+    return ProbeReply(
+        question=rng.choice(forms),
+        gold_answer=stated_together(inputs.excerpts),
+        nuggets=[_fact_nugget(e) for e in inputs.excerpts],
+    )
 
 
 def _by_subject(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
@@ -545,7 +534,7 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
     details = list(ABOUT_DETAIL)
     rng.shuffle(details)
     # Of `waste` or `weight` nobody would ask who recommended it: things with an article are asked about first.
-    bullets = list(inputs.bullets)
+    bullets = [b for b in inputs.bullets if b.topic != WHOLE]
     rng.shuffle(bullets)
     bullets.sort(key=lambda b: re.match(r"(?:the|my|our) |[A-Z]", b.topic) is None)
     kinds = _kinds_by_topic(inputs)

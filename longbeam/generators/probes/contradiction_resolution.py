@@ -28,7 +28,7 @@ from longbeam.generators.probes.checks import (
     run_checks,
     shown,
 )
-from longbeam.generators.probes.evidence import Quote, find_words, restates
+from longbeam.generators.probes.evidence import Quote, coverage, find_words, restates
 from longbeam.generators.probes.histories import Conflict
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import Excerpt, ProbeReply
@@ -56,12 +56,16 @@ def _sketch(material: ProbeMaterial, conflict: Conflict) -> Sketch | None:
     second = find_words(material.voices, denial, values=values[1:])
     if first is None or second is None or abs(first.position - second.position) < CONTRADICTION_MESSAGES_APART:
         return None
+    if conflict.fact is None and conflict.stated:
+        # What the denial says never was; the question asks for it as for anything that the user told.
+        matter = max(conflict.stated, key=lambda fact: coverage(fact.attribute, denial.text))
+        first = replace(first, subject=matter.subject, attribute=matter.attribute)
     return Sketch.of(
         ABILITY,
         cite(
             [_about(first, conflict.fact, values[:1]), _about(second, conflict.fact, values[1:])],
             [EvidencePart.STATEMENT, EvidencePart.DENIAL],
-            fact_ids=(conflict.fact.fact_id,) if conflict.fact else conflict.fact_ids,
+            fact_ids=tuple(f.fact_id for f in ((conflict.fact,) if conflict.fact else conflict.stated)),
         ),
         difficulty=difficulty_by_gap(first, second),
         variety=denial.variety,

@@ -52,10 +52,9 @@ _WORDS_OF_THE_QUESTION = frozenset(
 )
 """Every question has these words, so it would seem to give away a thing of such a name."""
 _TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
-_PLACES = tuple(
-    rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b"
-    for i, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)  # noqa: SIM905
-)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(_ORDINALS, 1))
+"""Patterns of the ways to say an item's place."""
 _NUMBERS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 

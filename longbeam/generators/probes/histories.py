@@ -58,7 +58,7 @@ class Conflict(NamedTuple):
 
     statement: Bullet
     denial: Bullet
-    fact_ids: tuple[str, ...]
+    stated: tuple[Fact, ...]
     """Facts that the statement sets, updates, denies or mentions."""
     fact: Fact | None
     """The first fact to which both give a value, and not the same; None if there is none."""
@@ -170,7 +170,7 @@ class Histories:
                 others = (one for fact_id in about for one in told[fact_id] if one[0] not in (statement, denial))
                 sides = values or [value for _, value in stated if value is not None]
                 is_decided = any(_decides(*one, sides) for one in others)
-                yield Conflict(statement, denial, tuple(f.fact_id for f, _ in stated), fact, values, is_decided)
+                yield Conflict(statement, denial, tuple(f for f, _ in stated), fact, values, is_decided)
 
     def standing(self, kind: BulletKind) -> tuple[tuple[Bullet, Bullet | None], ...]:
         """Return the instructions or preferences in force at the end, each with the one that it replaced, if any.

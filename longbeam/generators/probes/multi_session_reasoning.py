@@ -47,7 +47,7 @@ _BOUNDS = words_of("limit mark margin target goal aim minimum maximum width capa
 """Words of attributes that set a bound to one thing: nobody adds those of two things up, or compares them."""
 _TALLIES = words_of("points attempts records entries questions notes")
 """Words of attributes that count what piles up around one thing: those of two things are no quantity together."""
-_NO_TOTALS = words_of("score rating grade page pages age share percentage temperature rank speed friendship")
+_NO_TOTALS = words_of("score rating grade page pages age share percentage temperature rank speed size friendship")
 """Words of attributes of which nobody forms a total."""
 _SPANS = frozenset({"days", "weeks", "months", "years"})
 """Units of lengths of time that run side by side."""
