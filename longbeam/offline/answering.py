@@ -84,8 +84,9 @@ class _Reader:
         """Return the answer of the first reading that understands the question; empty if none does."""
         ways = (
             (r"", self._over_side_story),
-            (r"\bwhich of (?:your|the) three options\b", self._taken),
-            (r"\bsteps\b", self._steps),
+            (r"\bwhich of (?:your|the) three (?:ways|options)\b", self._taken),
+            (r"\bways to go about\b", self._options),
+            (r"\bsteps\b|\b(?:in|all) \w+ points\b", self._steps),
             (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
             (r"\bwhich (?:of these did I change|change came) (?:first|last)\b", self._change_order),
             (r"\b(?:miss or beat|in days, against)\b", self._miss),
@@ -317,7 +318,8 @@ class _Reader:
     def _order(self) -> str:
         """Answer with the names of things in the order of their first mention."""
         asked = self.question.casefold()
-        attributes = [a for a, _, _ in self._attributes() if re.search(r"\b(?:things|people)\b", asked)]
+        named = [n for s in self.known.statements for n, _ in s.values if self._names(n, s.subject, "each")]
+        attributes = named if re.search(r"\b(?:things|people)\b", asked) else []
         subjects = self._subjects_in(self.question)
         names = self._things(attributes[0] if attributes else "")
         if not attributes and subjects and (anchor := neutral(subjects[0])) in names:
@@ -349,6 +351,10 @@ class _Reader:
         _, steps = self._items(AdviceKind.STEPS.value)
         return "\n".join(f"{i}) {step}" for i, step in enumerate(steps, 1))
 
+    def _options(self) -> str:
+        subject, options = self._items(AdviceKind.OPTIONS.value)
+        return f"The options for {to_you(subject)} were {listed(options)}." if options else ""
+
     def _taken(self) -> str:
         subject, options = self._items(AdviceKind.OPTIONS.value)
         taken = [dict(s.values)["taken"] for s in self.known.taken if _same(s.subject, subject)]
@@ -365,15 +371,19 @@ class _Reader:
 
     def _by_clue(self) -> str:
         """Answer a question that describes a thing by another of its values."""
-        asked = self._attributes()
-        for statement in self.known.statements:
-            for name, value in statement.values:
-                is_clue = any(name == a for a, _, _ in asked) and _shown(value).casefold() in self.question.casefold()
-                for attribute, _, _ in asked:
-                    slot = self._slot(attribute, statement.subject) if is_clue and attribute != name else None
-                    if slot is not None:
+        for clue in self.known.statements:
+            for name, value in clue.values:
+                if _shown(value).casefold() in self.question.casefold() and self._names(name, clue.subject, "one thing"):
+                    of_it = [n for s in self._every if _same(s.subject, clue.subject) for n, _ in s.values if n != name]
+                    wanted = next((n for n in of_it if self._names(n, clue.subject, "it")), "")
+                    if (slot := self._slot(wanted, clue.subject)) is not None:
                         return _sentence(slot.told)
         return ""
+
+    def _names(self, attribute: str, subject: str, it: str) -> bool:
+        """Return whether the question has an attribute's clause, with `it` for the thing, or the attribute itself."""
+        clause, asked = clause_for(attribute, subject).format(it=it), self.question.casefold()
+        return bool(clause) and clause.casefold() in asked or re.search(rf"\b{re.escape(attribute)}\b", asked) is not None
 
     def _as_wished(self) -> str:
         """Answer with the user's wish for questions of this kind, and in compliance with it."""

@@ -75,7 +75,9 @@ OF_THINGS = " of different things"
 """End of a theme that is an attribute of several things."""
 WordingRule = Callable[[ProbeInputs, random.Random], ProbeReply]
 """Function that words a candidate: question, gold answer and nuggets."""
-MOST_COVERED_WORDS = 50
+FRAMED_WORDS = 55
+"""Most words of a summary's things and of what it is to cover in a question that names the things beforehand."""
+MOST_COVERED_WORDS = 64
 """Longest list of what a summary is to cover; a longer one names attributes alone."""
 QUOTED_WORDS = 45
 """Longest quote in a gold answer or nugget, in words."""
@@ -187,9 +189,9 @@ def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, it = number_word(len(inputs.items)), inputs.topic
     forms = (
-        f"Which {count} options did you list for {it}?",
-        f"You once gave me {count} options for {it}. Which were they?",
-        f"Can you name the {count} options again that you saw for {it}?",
+        f"Which {count} ways to go about {it} did you once name for me?",
+        f"You once named {count} ways to go about {it}. Which were they?",
+        f"Can you name again the {count} ways to go about {it} that you saw?",
     )
     gold = f"I listed these options for {to_you(it)}: {listed(inputs.items)}."
     nuggets = [
@@ -202,9 +204,9 @@ def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 def _taken(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     it, item = inputs.topic, inputs.computed_value
     forms = (
-        f"Which of your three options for {it} did I take?",
-        f"Which of the three options that you gave me for {it} did I go for?",
-        f"I have to explain it to somebody: which of your three options for {it} have I settled on?",
+        f"Which of your three ways to go about {it} did I choose?",
+        f"Which of the three ways to go about {it} that you named for me did I decide on?",
+        f"I have to explain it to somebody: which of your three ways to go about {it} am I following?",
     )
     nugget = f"States that of the options for {of_user(it)} the user took this one: {item}"
     return ProbeReply(
@@ -361,12 +363,12 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         of = "people" if all(item[:1].isupper() for item in inputs.items) else "things"
         clause = asked(inputs.excerpts[0], "each")
         number = "several" if is_first else count
-        told_of_each = f"of {number} {of} {clause}" if clause else f"{told} for {number} {of}"
-        each = f"of which I told you {clause}" if clause else f"for which I told you {told}"
+        each = clause or told
         forms: tuple[str, ...] = (
-            f"I told you {told_of_each}. Which were {'the first' if is_first else 'these'} {count}, in the order in "
-            "which I told you?",
-            f"Please list {'the first' if is_first else 'the'} {count} {of} {each}, in the order in which I did.",
+            f"For {number} {of} I told you {each}. Which were {f'the first {count}' if is_first else 'they'}, in the "
+            "order in which I told you?",
+            f"Please list the {'first ' if is_first else ''}{count} {of} for which I told you {each}, in the order in "
+            "which I did.",
         )
     else:
         forms = (
@@ -390,8 +392,8 @@ def _places(items: Sequence[str], place: str) -> list[NuggetDraft]:
 def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, it = number_word(len(inputs.items)), inputs.topic
     forms = (
-        f"You once gave me a plan for {it} in {count} steps. What were they, from the first to the last?",
-        f"I want to go through your plan for {it} once more. Which were its {count} steps, one after the other?",
+        f"You once laid down for me in {count} points how to go about {it}. What were they, from the first to the last?",
+        f"How did you once tell me to go about {it}? I need all {count} points, one after the other.",
     )
     gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
     nuggets = _places(inputs.items, "as the {} step")
@@ -482,11 +484,13 @@ def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     covered = listed(asked_each(_by_subject(inputs.excerpts)) or ["-"])
     if covered == "-" or len(covered.split()) > MOST_COVERED_WORDS:
         covered = _covered(inputs.excerpts)
-    forms = (
-        f"Where do I stand with {subjects}? Please sum up {covered}.",
+    forms: tuple[str, ...] = (
+        f"Where do things stand with {subjects}? Please sum up {covered}.",
         f"I have lost track of {subjects}. Can you sum up for me {covered}?",
         f"Before I go on with {subjects}, please sum up {covered}.",
     )
+    if len(covered.split()) + len(subjects.split()) > FRAMED_WORDS:
+        forms = (f"Please sum up {covered}.", f"Can you sum up for me {covered}?")
     return ProbeReply(
         question=rng.choice(forms),
         gold_answer=stated_together(inputs.excerpts),

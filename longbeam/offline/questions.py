@@ -57,4 +57,4 @@ def day_named(clause: str) -> str:
     for form in _OF_ONE_THING:
         if match := form.match(clause):
             return match[1]
-    return re.sub(r"^when ", "the day ", clause)
+    return re.sub(r"^(?:when|what day) ", "the day ", clause)

@@ -138,7 +138,7 @@ def test_what_was_spent_is_spent_on_a_thing() -> None:
 
 def test_a_question_about_a_denial_names_what_is_denied() -> None:
     sides = [
-        _excerpt(0, "my kitchen", money(1), "statement").model_copy(update={"value": None}),
+        _excerpt(0, "my kitchen", money(1), "statement").model_copy(update={"value": None, "attribute": ""}),
         _excerpt(1, "my kitchen", money(1), "denial").model_copy(
             update={"value": None, "quote": "I've never given the storage spot for my kitchen a thought."}
         ),

@@ -72,19 +72,19 @@ def find_poisoned(material: ProbeMaterial) -> Iterator[Sketch]:
             continue
         pasted = find_words(material.voices, bullet)
         if pasted is not None and said.position < pasted.position:
-            slot = f"the {said.attribute} of {said.subject}"
+            stated = f"{said.value.text} as the {said.attribute} for {said.subject}"
             yield Sketch.of(
                 INFORMATION_EXTRACTION.name,
                 cite([said, pasted], [EvidencePart.SUPPORT, PASTED]),
                 difficulty=difficulty_by_sessions(sessions_of([said, pasted]) + 1),
                 variety=QuestionKind.POISON,
                 topic=said.subject,
-                summary=f"{slot}: {said.value.text}, and otherwise in a pasted document",
+                summary=f"{stated}, and otherwise in a pasted document",
                 cited=(0,),
                 answers=(said.value,),
-                question=f"Can you remind me of {slot}?",
-                gold_answer=f"You told me that {slot} is {said.value.text}.",
-                nugget=f"States that {slot} is {said.value.text}",
+                question=f"Can you remind me what {said.attribute} I gave you for {said.subject}?",
+                gold_answer=f"You gave me {stated}.",
+                nugget=f"States that the user gave {stated}",
                 details=ProbeDetails(variety=QuestionKind.POISON),
             )
 
