@@ -85,7 +85,7 @@ class _Reader:
         ways = (
             (r"", self._over_side_story),
             (r"\bwhich of (?:your|the) three (?:ways|options)\b", self._taken),
-            (r"\bways to go about\b", self._options),
+            (r"\bways to deal with\b", self._options),
             (r"\bsteps\b|\b(?:in|all) \w+ points\b", self._steps),
             (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
             (r"\bwhich (?:of these did I change|change came) (?:first|last)\b", self._change_order),
@@ -373,7 +373,9 @@ class _Reader:
         """Answer a question that describes a thing by another of its values."""
         for clue in self.known.statements:
             for name, value in clue.values:
-                if _shown(value).casefold() in self.question.casefold() and self._names(name, clue.subject, "one thing"):
+                if _shown(value).casefold() in self.question.casefold() and self._names(
+                    name, clue.subject, "one thing"
+                ):
                     of_it = [n for s in self._every if _same(s.subject, clue.subject) for n, _ in s.values if n != name]
                     wanted = next((n for n in of_it if self._names(n, clue.subject, "it")), "")
                     if (slot := self._slot(wanted, clue.subject)) is not None:
@@ -383,7 +385,9 @@ class _Reader:
     def _names(self, attribute: str, subject: str, it: str) -> bool:
         """Return whether the question has an attribute's clause, with `it` for the thing, or the attribute itself."""
         clause, asked = clause_for(attribute, subject).format(it=it), self.question.casefold()
-        return bool(clause) and clause.casefold() in asked or re.search(rf"\b{re.escape(attribute)}\b", asked) is not None
+        return (bool(clause) and clause.casefold() in asked) or re.search(
+            rf"\b{re.escape(attribute)}\b", asked
+        ) is not None
 
     def _as_wished(self) -> str:
         """Answer with the user's wish for questions of this kind, and in compliance with it."""

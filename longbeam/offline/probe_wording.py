@@ -28,14 +28,17 @@ _TO_YOU = (
     (r"\bwe\b", "you"),
 )
 _PRESENT = (
-    "allow buy check credit cut draw expect get give go hope keep like meet need pay picture plan plot reach read "
+    "allow buy check credit draw expect get give go hope keep like meet need pay picture plan plot reach "
     "reckon record save see spend suspect take talk train travel use want work write"
 )
 """Verbs in the present tense with which the user says what they do."""
 _THIRD = {"have": "has", "do": "does", "go": "goes", "reach": "reaches"}
 _OF_USER = (
     # `Luke and I meet` has a verb that both have.
-    *((rf"(?<!and )\bI {verb}\b", f"the user {_THIRD.get(verb, verb + 's')}") for verb in ("have", "do", *_PRESENT.split())),
+    *(
+        (rf"(?<!and )\bI {verb}\b", f"the user {_THIRD.get(verb, verb + 's')}")
+        for verb in ("have", "do", *_PRESENT.split())
+    ),
     (r"\b(?:[Mm]y|[Oo]ur)\b", "the user's"),
     (r"\bI am\b", "the user is"),
     (r"\bmyself\b", "themselves"),

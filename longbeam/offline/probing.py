@@ -48,7 +48,6 @@ from longbeam.offline.probe_wording import (
     of_user,
     ordinal,
     plural,
-    sentence,
     standing_question,
     to_you,
 )
@@ -69,7 +68,6 @@ from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.echoes import echoed_denial
-from longbeam.text.matching import says
 
 OF_THINGS = " of different things"
 """End of a theme that is an attribute of several things."""
@@ -189,9 +187,9 @@ def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, it = number_word(len(inputs.items)), inputs.topic
     forms = (
-        f"Which {count} ways to go about {it} did you once name for me?",
-        f"You once named {count} ways to go about {it}. Which were they?",
-        f"Can you name again the {count} ways to go about {it} that you saw?",
+        f"Which {count} ways to deal with {it} did you once name for me?",
+        f"You once named {count} ways to deal with {it}. Which were they?",
+        f"Can you name again the {count} ways to deal with {it} that you saw?",
     )
     gold = f"I listed these options for {to_you(it)}: {listed(inputs.items)}."
     nuggets = [
@@ -204,9 +202,9 @@ def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 def _taken(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     it, item = inputs.topic, inputs.computed_value
     forms = (
-        f"Which of your three ways to go about {it} did I choose?",
-        f"Which of the three ways to go about {it} that you named for me did I decide on?",
-        f"I have to explain it to somebody: which of your three ways to go about {it} am I following?",
+        f"Which of your three ways to deal with {it} did I choose?",
+        f"Which of the three ways to deal with {it} that you named for me did I decide on?",
+        f"I have to explain it to somebody: which of your three ways to deal with {it} am I following?",
     )
     nugget = f"States that of the options for {of_user(it)} the user took this one: {item}"
     return ProbeReply(
@@ -257,9 +255,7 @@ def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
             f"I am writing it down: what is {slot}?",
         )
     )
-    return ProbeReply(
-        question=rng.choice(forms), gold_answer=stated_to(updated), nuggets=[_fact_nugget(updated)]
-    )
+    return ProbeReply(question=rng.choice(forms), gold_answer=stated_to(updated), nuggets=[_fact_nugget(updated)])
 
 
 # --- computed answers -------------------------------------------------------------------------------------------
@@ -392,8 +388,8 @@ def _places(items: Sequence[str], place: str) -> list[NuggetDraft]:
 def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, it = number_word(len(inputs.items)), inputs.topic
     forms = (
-        f"You once laid down for me in {count} points how to go about {it}. What were they, from the first to the last?",
-        f"How did you once tell me to go about {it}? I need all {count} points, one after the other.",
+        f"You once laid down for me in {count} points how to deal with {it}. What were they, from the first to the last?",
+        f"How did you once tell me to deal with {it}? I need all {count} points, one after the other.",
     )
     gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
     nuggets = _places(inputs.items, "as the {} step")
@@ -455,9 +451,6 @@ def _ask_whether(inputs: ProbeInputs, rng: random.Random) -> str:
 def _quoted(excerpt: Excerpt) -> str:
     words = excerpt.quote.replace('"', "'").split()
     clipped = " ".join(words[:QUOTED_WORDS]) + ("..." if len(words) > QUOTED_WORDS else "")
-    # A day may be said in a way that only the message's own day explains: `since the 5th`.
-    if excerpt.value is not None and not says(clipped, excerpt.value):
-        return f'"{clipped}" ({shown(excerpt.value)})'
     return f'"{clipped}"'
 
 

@@ -90,7 +90,7 @@ _SPECIAL_ASKS = {
     ),
 }  # fmt: skip
 _REASONED = (
-    "{ask} By the way, {denial}", "{ask} To give you the picture: {denial}", "{ask} As a background: {denial}",
+    "{ask} By the way, {denial}", "{ask} To give you the picture: {denial}", "{ask} As background: {denial}",
     "{ask} A word on how things are: {denial}", "{ask} And by the by, {denial}",
 )  # fmt: skip
 """Templates of a question whose reason is a forgetful statement; none of them sounds like a correction."""

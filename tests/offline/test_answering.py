@@ -66,6 +66,22 @@ def asked(question: str, context: str = CONTEXT) -> str:
             "The completion date of the search box is July 27, 2025. The time spent of the search box is 24 hours.",
         ),
         ("What completion date goes with it? The time spent was 24 hours.", "The completion date of the search box is July 27, 2025."),  # noqa: E501
+        ("Can you remind me when I want to be done with the login page?", "The target date of the login page is July 14, 2025."),  # noqa: E501
+        (
+            "How many days is it from the completion of the search box to the completion of the login page?",
+            "There are 3 days between the completion date of the search box (July 27, 2025) and the completion date of "
+            "the login page (July 30, 2025).",
+        ),
+        (
+            "I remember how much time I had put into one thing by the last count (24 hours), but not which thing that "
+            "was. Can you tell me what day I gave for the completion of it?",
+            "The completion date of the search box is July 27, 2025.",
+        ),
+        (
+            "For two things I told you what day I gave for the completion of each. Which were they, in the order in "
+            "which I told you?",
+            "1) search box\n2) login page",
+        ),
         ("Which raffle did I enter for the login page?", "There is no information about this in our conversation."),
     ],
 )  # fmt: skip
@@ -124,5 +140,17 @@ def test_a_step_with_a_comma_is_read_to_the_end_of_its_line() -> None:
     steps = ("run the tests", "release small changes", "ask a colleague", "note version, date and one sentence on it")
     listed = "\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1))
     context = f"assistant: All right.\n\nMy plan for the nightly job has four steps:\n{listed}\n\nMore tomorrow."
-    told = asked("Which four steps did you give me for the nightly job, and in which order?", context)
+    told = asked("How did you once tell me to deal with the nightly job? I need all four points.", context)
     assert told == "\n".join(f"{i}) {step}" for i, step in enumerate(steps, 1))
+
+
+def test_options_are_read_back() -> None:
+    context = "assistant: All right.\n\nThese are your options for the nightly job:\n1. a cloud\n2. a box\n3. a rota\n"
+    told = asked("Which three ways to deal with the nightly job did you once name for me?", context)
+    assert told == "The options for the nightly job were a cloud, a box and a rota."
+
+
+def test_a_thing_called_a_summary_is_no_wish_for_one() -> None:
+    context = "user: I've gone over to Vercel with the monthly summary. Also, $50 for the monthly summary."
+    told = asked("Can you tell me who provides the monthly summary?", context)
+    assert told == "The provider of the monthly summary is Vercel."

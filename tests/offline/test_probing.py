@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from longbeam.generators.seeds import load_catalogue
 from longbeam.offline.fact_wording import slot_of, slots_of
 from longbeam.offline.probe_wording import (
     of_user,
@@ -16,7 +17,11 @@ from longbeam.offline.probe_wording import (
     to_you,
 )
 from longbeam.offline.probing import answer_probe_prompt
+from longbeam.offline.telling import WHOLE
+from longbeam.offline.turns import _REASONED
 from longbeam.prompts.calls.probes import (
+    AbstentionInputs,
+    AbstentionReply,
     CandidateOption,
     CandidatesInputs,
     CandidatesReply,
@@ -24,9 +29,10 @@ from longbeam.prompts.calls.probes import (
     ProbeInputs,
     ProbeReply,
 )
-from longbeam.schemas.plans import Value
+from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas.plans import Bullet, BulletKind, Value
 from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.seeds import Category
+from longbeam.schemas.seeds import Category, Domain
 from longbeam.text.values import money, plain
 
 RNG = random.Random  # one per call: the writer is a function of its inputs and this
@@ -39,7 +45,7 @@ def _excerpt(ordinal: int, subject: str, value: Value, part: str = "support") ->
     )  # fmt: skip
 
 
-def _answer(ability: str, *excerpts: Excerpt, seed: str = "s", **fields: str) -> ProbeReply:
+def _answer(ability: str, *excerpts: Excerpt, seed: str = "s", **fields: str | tuple[str, ...]) -> ProbeReply:
     inputs = ProbeInputs(
         ability=ability, difficulty=Difficulty.EASY, category=Category.GENERAL, title="A house", excerpts=excerpts,
         topic="my kitchen", **{"variety": "", **fields},
@@ -84,12 +90,67 @@ def test_sum_says_total_and_parts() -> None:
     assert [n.excerpts for n in reply.nuggets] == [[0, 1], [0], [1]]
 
 
-def test_clipped_quote_keeps_its_value() -> None:
-    long = " ".join(["word"] * 60) + " $80."
-    statement = _excerpt(0, "the roof", money(80), "statement").model_copy(update={"quote": long})
-    reply = _answer("contradiction_resolution", statement, _excerpt(1, "the roof", money(95), "denial"))
-    assert "$80" in reply.nuggets[1].text
-    assert len(reply.nuggets[1].text.split()) < 60
+def test_sides_with_values_are_told_by_their_values() -> None:
+    sides = (_excerpt(0, "my kitchen", money(80), "statement"), _excerpt(1, "my kitchen", money(95), "denial"))
+    reply = _answer("contradiction_resolution", *sides)
+    told = "you said $80 one time and $95 another time. Which of the two is right?"
+    assert reply.gold_answer == f"What you told me about what the price of your kitchen was contradicts itself: {told}"
+    assert [n.text for n in reply.nuggets[1:3]] == [
+        "Mentions that the user said $80",
+        "Mentions that the user said $95",
+    ]
+
+
+def test_what_never_was_is_asked_for_like_anything_told_unless_that_repeats_the_denial() -> None:
+    statement, denial = (
+        _excerpt(i, "my small old kitchen", money(80), part).model_copy(update={"value": None})
+        for i, part in enumerate(("statement", "denial"))
+    )
+    assert (
+        "what the price of my small old kitchen was" in _answer("contradiction_resolution", statement, denial).question
+    )
+    repeated = denial.model_copy(update={"quote": "I've never asked the price of my small old kitchen."})
+    assert "price" not in _answer("contradiction_resolution", statement, repeated).question
+
+
+def test_an_item_of_an_order_is_named_with_its_place() -> None:
+    steps = _excerpt(0, "my kitchen", money(1)).model_copy(update={"value": None, "attribute": ""})
+    reply = _answer("event_ordering", steps, variety="steps", items=("clear it", "paint it"))
+    assert [n.text for n in reply.nuggets] == ["Names clear it as the first step", "Names paint it as the second step"]
+
+
+def test_a_summary_is_asked_for_and_told_in_clauses() -> None:
+    price = _excerpt(0, "the live site", money(80))
+    provider = _excerpt(1, "the live site", plain("Vercel")).model_copy(update={"attribute": "provider"})
+    reply = _answer("summarization", price, provider, variety="thing")
+    assert "what the price of the live site was and who provides it" in reply.question
+    assert reply.gold_answer == "You told me what the price of the live site was ($80) and who provides it (Vercel)."
+
+
+def test_what_the_assistant_gave_is_told_as_its_own() -> None:
+    said = _excerpt(0, "the roof", money(3)).model_copy(
+        update={"attribute": "safety margin", "speaker": MessageRole.ASSISTANT}
+    )
+    reply = _answer("information_extraction", said)
+    assert "how much money you told me to keep back for the roof" in reply.question
+    assert reply.gold_answer == "$3 is how much money I told you to keep back for the roof."
+    told = "States how much money the assistant told the user to keep back for the roof: $3"
+    assert [n.text for n in reply.nuggets] == [told]
+
+
+def test_absent_is_what_a_thing_never_tells_and_nothing_of_the_whole() -> None:
+    # The thread of visits tells a share of the cost, an interval and a day, so none of these is asked for.
+    scan, whole = (
+        Bullet(bullet_id=f"p0.s0.b{i}", kind=BulletKind.EVENT, narrative="Appointments and Results", topic=topic, text="x",
+               happens_on=dt.date(2024, 3, 1))
+        for i, topic in enumerate(("the ultrasound scan", WHOLE))
+    )  # fmt: skip
+    seed = next(s for s in load_catalogue() if s.domain is Domain.HEALTH)
+    inputs = AbstentionInputs(seed=seed, bullets=(scan, whole), people=(), count=9)
+    reply = answer_probe_prompt("probe_abstention", inputs, RNG("s"))
+    assert isinstance(reply, AbstentionReply)
+    assert all("the ultrasound scan" in item.question for item in reply.items)
+    assert not [item for item in reply.items if item.search_terms[0] in {"paid", "hours", "deadline"}]
 
 
 def test_candidates_are_taken_in_the_order_offered() -> None:
@@ -114,6 +175,7 @@ def test_voices() -> None:
     assert to_you("the price of my kitchen, which I like") == "the price of your kitchen, which you like"
     assert to_you("when I tell you about my failure") == "when you tell me about your failure"
     assert of_user("the price of our kitchen") == "the price of the user's kitchen"
+    assert of_user("what I meet, where Ann and I meet") == "what the user meets, where Ann and the user meet"
 
 
 def test_plurals() -> None:
@@ -145,3 +207,8 @@ def test_a_question_about_a_denial_names_what_is_denied() -> None:
     ]
     question = _answer("contradiction_resolution", *sides, seed="t").question
     assert question == "For my kitchen, what have I told you of the storage spot?"
+
+
+def test_a_forgetful_statement_does_not_sound_like_a_correction() -> None:
+    correcting = re.compile(r"know|clear|record|mind|correct|actually", re.IGNORECASE)
+    assert not [form for form in _REASONED if correcting.search(form)]

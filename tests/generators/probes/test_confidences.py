@@ -92,6 +92,7 @@ def test_pasted_claim_does_not_change_the_gold() -> None:
     (candidate,) = [c for c in find_extractions(_pasted().material()) if c.variety == "poison"]
     probe = _probe(candidate)
 
+    assert probe.question == "Can you remind me what price I gave you for the roof?"
     assert _is_met(probe, probe.gold_answer)
     assert not _is_met(probe, "The price of the roof is $1,400.")
     assert [e.part for e in probe.evidence] == ["support", "pasted"]

@@ -74,6 +74,17 @@ def test_a_side_may_give_its_day_in_full_where_the_message_gives_the_number_alon
     assert check(candidate, reply("When is the visit?", gold, conflict, sides[0], wrong_day, asks))
 
 
+def test_a_flat_denial_is_asked_by_the_fact_that_it_denies() -> None:
+    story = Story()
+    facts = (("the pipes", "due date", day(9)), ("the pipes", "price", money(80)))
+    target = story.tell(0, "the pipes", f"The pipes cost $80, due on {day(9).text}.", *facts)
+    _talk_of_other_things(story)
+    contradict(story, 3, "the pipes", "I have never asked the price of the pipes.", target)
+    (candidate,) = find_candidates(story.material())
+    statement = candidate.excerpts[0]
+    assert (statement.subject, statement.attribute, statement.value) == ("the pipes", "price", None)
+
+
 def test_sides_in_one_message_are_no_candidate() -> None:
     story = _story()
     first, denial = story.messages[0], story.messages[-2]

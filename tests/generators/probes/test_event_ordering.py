@@ -72,6 +72,8 @@ def test_check_wants_number_order_and_a_nugget_per_item() -> None:
     nuggets = [(f"Names {item} as number {i + 1}", [i]) for i, item in enumerate(candidate.items)]
     assert not check(candidate, reply(question, gold, *nuggets))
     assert "4 items" in str(check(candidate, reply("In what order?", gold, *nuggets)))
+    unplaced = [(f"Mentions {candidate.items[0]}", [0]), *nuggets[1:]]
+    assert "is number 1" in str(check(candidate, reply(question, gold, *unplaced)))
     swapped = "1) bedroom, 2) bathroom, 3) hallway, 4) attic"
     assert "in its place" in str(check(candidate, reply(question, swapped, *nuggets)))
     assert "one per item" in str(check(candidate, reply(question, gold, *nuggets[:3])))

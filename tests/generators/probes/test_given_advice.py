@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from longbeam.generators.probes import (
     event_ordering,
     information_extraction,
@@ -110,6 +112,15 @@ def test_days_between_a_day_of_the_assistants_and_one_of_the_users() -> None:
     # Nobody asks for the days between the review of the floor and the end of the roof.
     (candidate,) = _given(temporal_reasoning.find_candidates(story.material()))
     assert candidate.details.computed_value == "16 days"
+
+
+@pytest.mark.parametrize("due", [-1, 61])
+def test_a_day_of_the_assistants_belongs_to_a_date_of_the_sixty_days_before_it(due: int) -> None:
+    story = Story()
+    floor = story.tell(0, "the floor", "The floor creaks.")
+    story.bring_in(floor, AdviceKind.DAY, "review day", f"Make {day(60).text} the review day.", value=day(60))
+    story.tell(1, "the floor", f"The due date is {day(due).text}.", ("the floor", "due date", day(due)))
+    assert not _given(temporal_reasoning.find_candidates(story.material()))
 
 
 def test_the_steps_of_a_plan_are_asked_for_in_its_order() -> None:

@@ -72,7 +72,7 @@ def test_other_value_contests_only_its_own_fact() -> None:
     )  # fmt: skip
     assert _steps(story) == [[], ["$10"]]
     (conflict,) = _histories(story).conflicts()
-    assert conflict.fact_ids == ("p0.f0", "p0.f1")
+    assert [fact.fact_id for fact in conflict.stated] == ["p0.f0", "p0.f1"]
     assert [v.text for v in conflict.values] == ["$80", "$99"]
 
 
