@@ -388,7 +388,7 @@ def _places(items: Sequence[str], place: str) -> list[NuggetDraft]:
 def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, it = number_word(len(inputs.items)), inputs.topic
     forms = (
-        f"You once laid down for me in {count} points how to deal with {it}. What were they, from the first to the last?",
+        f"You once laid down for me, in {count} points, how to deal with {it}. What were they, first to last?",
         f"How did you once tell me to deal with {it}? I need all {count} points, one after the other.",
     )
     gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
