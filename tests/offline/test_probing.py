@@ -141,8 +141,14 @@ def test_what_the_assistant_gave_is_told_as_its_own() -> None:
 def test_absent_is_what_a_thing_never_tells_and_nothing_of_the_whole() -> None:
     # The thread of visits tells a share of the cost, an interval and a day, so none of these is asked for.
     scan, whole = (
-        Bullet(bullet_id=f"p0.s0.b{i}", kind=BulletKind.EVENT, narrative="Appointments and Results", topic=topic, text="x",
-               happens_on=dt.date(2024, 3, 1))
+        Bullet(
+            bullet_id=f"p0.s0.b{i}",
+            kind=BulletKind.EVENT,
+            narrative="Appointments and Results",
+            topic=topic,
+            text="x",
+            happens_on=dt.date(2024, 3, 1),
+        )
         for i, topic in enumerate(("the ultrasound scan", WHOLE))
     )  # fmt: skip
     seed = next(s for s in load_catalogue() if s.domain is Domain.HEALTH)
