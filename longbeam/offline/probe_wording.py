@@ -159,10 +159,12 @@ ABOUT_DETAIL = (
     ("What reference number did I give you for {it}?", "a reference number for {it}", "reference number",
      Difficulty.HARD),
     ("Whom did I ask for a second opinion on {it}?", "a second opinion on {it}", "second opinion", Difficulty.HARD),
-    ("What phone number did I give you in connection with {it}?", "a phone number for {it}", "phone number",
+    ("Who stands in for me with {it} when I am away?", "who stands in for you with {it}", "stands in",
      Difficulty.MEDIUM),
-    ("Which form did I have to sign for {it}?", "a form that you signed for {it}", "form", Difficulty.MEDIUM),
-    ("Which mail address did I give you for {it}?", "a mail address for {it}", "mail address", Difficulty.MEDIUM),
+    ("At what time of day do I see to {it}?", "the time of day at which you see to {it}", "time of day",
+     Difficulty.MEDIUM),
+    ("In which folder did I say my notes on {it} are?", "the folder with your notes on {it}", "folder",
+     Difficulty.MEDIUM),
     ("On which weekday do I usually see to {it}?", "the weekday on which you see to {it}", "weekday", Difficulty.EASY),
 )  # fmt: skip
 """Question, missing information, a word that any answer would have, level (closeness of the question to the text)."""
