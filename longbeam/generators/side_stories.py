@@ -55,6 +55,8 @@ OWN = r"(?:me|my|our|the whole)\b"
 WISHES = frozenset({BulletKind.PREFERENCE, BulletKind.INSTRUCTION})
 GROWN = 18
 """Age from which somebody is of a round."""
+PRIVATE = frozenset({"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "NZD"})
+"""Currencies in which the amounts of a confidence are likely ones: a wage of 5,900 pesos a month is none."""
 _FIELDS = {LATE: "late", PAID: "paid", AMOUNT: "amount", PLACE: "place"}
 """Fields of the sentences, by role."""
 T = TypeVar("T")
@@ -185,9 +187,10 @@ def tell_confidences(pen: Pen, inputs: SideInputs, *, both: bool) -> None:
 
 
 def _currency(plan: Plan) -> str:
-    """Return the currency in which a plan has most of its amounts; dollars where it has none."""
+    """Return the currency of PRIVATE in which a plan has most of its amounts: dollars if it has none, else euros."""
     units = Counter(a.value.unit for a in plan.assertions if a.value and a.value.kind is ValueKind.MONEY)
-    return next((unit for unit, _ in units.most_common(1) if unit), "USD")
+    usual = (unit for unit, _ in units.most_common() if unit in PRIVATE)
+    return next(usual, "EUR" if units else "USD")
 
 
 def paste_claim(pen: Pen, inputs: SideInputs) -> None:

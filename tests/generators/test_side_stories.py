@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from itertools import count
 
+import pytest
+
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.side_stories import SideInputs, with_side_stories
@@ -137,18 +139,19 @@ def test_long_plan_has_requests_for_silence_behind_confidences_and_a_pasted_clai
     assert not [a for a in plan.assertions if a.bullet_id == pasted[0].bullet_id]
 
 
-def test_confidences_are_in_the_currency_of_the_story() -> None:
+@pytest.mark.parametrize(("currency", "sign"), [("GBP", "£"), ("CZK", "€"), ("peso", "€")])
+def test_confidences_are_in_the_currency_of_the_story_if_the_amount_is_likely_in_it(currency: str, sign: str) -> None:
     plan = _plan()
-    pounds = tuple(
-        a.model_copy(update={"value": money(a.value.number or 1, "GBP")})
+    told_in = tuple(
+        a.model_copy(update={"value": money(a.value.number or 1, currency)})
         if a.value and a.value.kind is ValueKind.MONEY
         else a
         for a in plan.assertions
     )
-    made = with_side_stories(SideInputs(plan.model_copy(update={"assertions": pounds}), LONG, PEOPLE, "0/c000"))
+    made = with_side_stories(SideInputs(plan.model_copy(update={"assertions": told_in}), LONG, PEOPLE, "0/c000"))
     told = [b.text for b in made.bullets() if b.text.startswith("Something private")]
     assert told
-    assert all("£" in text for text in told)
+    assert all(sign in text for text in told)
 
 
 def test_nothing_is_kept_from_somebody_whom_a_wish_names() -> None:
