@@ -93,6 +93,8 @@ def stated_to(excerpt: Excerpt) -> str:
         return sentence(f"{told_to(excerpt)} is {value}.")
     if excerpt.speaker is MessageRole.ASSISTANT:
         return sentence(f"{value} is {clause.replace('what day', 'the day')}.")
+    if clause.startswith(_DAY_GIVEN):
+        return sentence(f"{clause.replace('what day', 'the day')} is {value}.")
     return f"You told me {clause}: {value}."
 
 
@@ -142,6 +144,7 @@ def _joint(attribute: str) -> str:
     return next((word for noun, word in _JOINTS.items() if attribute.endswith(noun)), "of")
 
 
+_DAY_GIVEN = "what day you gave for "
 _BY_ASSISTANT = re.compile(r"\byou (told|gave) me\b")
 _TITLE = re.compile(r"(?:old )?(?:Mr|Ms|Mrs|Dr)\b")
 _OF_PEOPLE = {"friendship": "with", "help": "from", "loan": "from", "gift": "from", "call date": "with"}

@@ -68,6 +68,7 @@ from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.echoes import echoed_denial
+from longbeam.text.times import format_date
 
 OF_THINGS = " of different things"
 """End of a theme that is an attribute of several things."""
@@ -387,9 +388,11 @@ def _places(items: Sequence[str], place: str) -> list[NuggetDraft]:
 
 def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, it = number_word(len(inputs.items)), inputs.topic
+    # Other replies may have points on the same thing.
+    day = format_date(inputs.excerpts[0].said_on)
     forms = (
-        f"You once laid down for me, in {count} points, how to deal with {it}. What were they, first to last?",
-        f"How did you once tell me to deal with {it}? I need all {count} points, one after the other.",
+        f"On {day} you laid down for me, in {count} points, how to deal with {it}. What were they, first to last?",
+        f"How did you tell me on {day} to deal with {it}? I need all {count} points, one after the other.",
     )
     gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
     nuggets = _places(inputs.items, "as the {} step")

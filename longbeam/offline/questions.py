@@ -15,8 +15,7 @@ from longbeam.offline.packs import load_pack, pack_paths, read_yaml
 QUESTIONS = Path(__file__).parent / "data" / "questions.yaml"
 BY_ASSISTANT = "assistant"
 _AT = " @ "
-_OF_ONE_THING = (re.compile(r"when ((?:the|my|your) .+) (?:is|was)(?: (?:due|planned|booked))?$"),
-                 re.compile(r"what day (?:I|you|the user) gave for (.+)$"))  # fmt: skip
+_OF_ONE_THING = re.compile(r"when ((?:the|my|your) .+) was$")
 
 
 @lru_cache(maxsize=1)
@@ -53,8 +52,7 @@ def clause_for(attribute: str, subject: str, *, is_of_assistant: bool = False) -
 
 
 def day_named(clause: str) -> str:
-    """Return the name of a day: `the deadline for it` of `when the deadline for it is`, else `the day I ...`."""
-    for form in _OF_ONE_THING:
-        if match := form.match(clause):
-            return match[1]
+    """Return the name of a day: `the trial day for it` of `when the trial day for it was`, else `the day I ...`."""
+    if match := _OF_ONE_THING.match(clause):
+        return match[1]
     return re.sub(r"^(?:when|what day) ", "the day ", clause)

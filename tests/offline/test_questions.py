@@ -50,13 +50,19 @@ def test_a_clause_is_told_of_the_user_in_the_third_person() -> None:
     assert not [told for c in question_clauses().values() if wrong.search(told := of_user(c))]
 
 
+def test_what_was_planned_is_asked_for_as_what_was_said_because_it_may_be_over() -> None:
+    ahead = re.compile(r"\b(?:is|are|has|have|want|hope)\b")
+    days = [clause for clause in question_clauses().values() if clause.startswith(("when ", "what day "))]
+    assert not [clause for clause in days if ahead.search(clause)]
+
+
 def test_a_thread_may_ask_for_its_things_in_other_words() -> None:
-    assert clause_for("test date", "the mock exam") == "when {it} is"
+    assert clause_for("test date", "the mock exam") == "what day I gave for {it}"
     assert clause_for("test date", "anything") == "what day I gave for the test of {it}"
 
 
 def test_a_day_has_a_name() -> None:
-    assert day_named("when the deadline for the call is") == "the deadline for the call"
-    assert day_named("what day I gave for the start of it") == "the start of it"
+    assert day_named("when the deadline for the call was") == "the deadline for the call"
+    assert day_named("what day I gave for the start of it") == "the day I gave for the start of it"
     assert day_named("when I first used it") == "the day I first used it"
     assert day_named("what day you gave me for it") == "the day you gave me for it"
