@@ -24,6 +24,7 @@ from longbeam.schemas.plans import BulletKind, Value
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.matching import says
 from longbeam.text.sentences import sentences
+from longbeam.text.times import format_date
 from longbeam.text.words import content_words
 
 
@@ -47,7 +48,7 @@ class Mender:
         """
         if line.kind is BulletKind.PREFERENCE:
             return draft
-        draft, given = self._with_topic(draft, line), draft
+        draft, given = self._with_days(self._with_topic(draft, line), line), draft
         facts = dict(self._readable(draft, line))
         told = [*self.told, *(content_words(other.text) for other in others)]
         kept: list[str] = []
@@ -81,15 +82,29 @@ class Mender:
         is_given = draft.topic.strip() and not self.is_copied(draft.topic)
         return draft if is_given or line.changes else draft.model_copy(update={"topic": line.narrative})
 
+    def _with_days(self, draft: BulletDraft, line: SheetLine) -> BulletDraft:
+        """Return a draft in which a day that cannot be read (`Sunday`) is the one of the sheet."""
+        days = {slot.code: format_date(slot.day, with_year=False) for slot in line.sets if slot.day is not None}
+        facts = [
+            fact.model_copy(update={"value": days[fact.slot]})
+            if fact.slot in days and self._value(fact, line) is None
+            else fact
+            for fact in draft.facts
+        ]
+        return draft if facts == draft.facts else draft.model_copy(update={"facts": facts})
+
     def _readable(self, draft: BulletDraft, line: SheetLine) -> Iterator[tuple[int, Value]]:
         """Yield the places of the facts that have a name and a value that can be read, with that value."""
         for i, fact in enumerate(draft.facts):
-            if not (fact.name.strip() or self.known.fact(fact.slot)):
-                continue
-            try:
-                yield i, value_of(fact, line, self.known)
-            except ValueError:
-                continue
+            is_named = fact.name.strip() or self.known.fact(fact.slot)
+            if is_named and (value := self._value(fact, line)) is not None:
+                yield i, value
+
+    def _value(self, fact: FactDraft, line: SheetLine) -> Value | None:
+        try:
+            return value_of(fact, line, self.known)
+        except ValueError:
+            return None
 
     def _has_wrong_values(
         self, sentence: str, draft: BulletDraft, line: SheetLine, values: Iterable[Value], *, is_last: bool

@@ -87,6 +87,13 @@ def test_the_narrative_takes_the_place_of_a_missing_or_copied_topic(topic: str) 
     assert (draft.topic, draft.text) == ("money", "It is expensive. Rent of money: $85.")
 
 
+def test_a_day_that_cannot_be_read_is_that_of_the_sheet() -> None:
+    line = LINE.model_copy(update={"sets": (NewSlot(kind=ValueKind.DATE, is_fixed=False, day=dt.date(2024, 3, 17)),)})
+    draft = _mended(_draft("The firing is on Sunday.", ("date", "firing day", "Sunday")), line)
+    assert [fact.value for fact in draft.facts] == ["March 17"]
+    assert not list(faults_of(draft, line, KNOWN))
+
+
 def test_a_line_without_facts_keeps_its_own_sentences_unless_none_is() -> None:
     assert _mended(_draft(f"I was late. {TOLD}")).text == "I was late."
     assert _mended(_draft(TOLD)).text == TOLD  # left to the model
