@@ -66,7 +66,7 @@ def asked(question: str, context: str = CONTEXT) -> str:
             "The completion date of the search box is July 27, 2025. The time spent of the search box is 24 hours.",
         ),
         ("What completion date goes with it? The time spent was 24 hours.", "The completion date of the search box is July 27, 2025."),  # noqa: E501
-        ("Can you remind me what day I gave for having the login page done?", "The target date of the login page is July 14, 2025."),  # noqa: E501
+        ("Can you remind me what day I had down for having the login page done?", "The target date of the login page is July 14, 2025."),  # noqa: E501
         (
             "How many days is it from the day I gave for the completion of the search box to the day I gave for the "
             "completion of the login page?",

@@ -29,7 +29,7 @@ def test_every_slot_of_a_pack_is_asked_for_as_a_person_asks(path: Path) -> None:
         assert clause.count("{it}") == 1, slot.attribute
         assert _ASKS.fullmatch(clause), clause
         if slot.type is ValueKind.DATE:
-            assert re.match(r"when |what day I gave for ", clause), clause
+            assert re.match(r"when |what day I (?:gave|had down) for ", clause), clause
 
 
 def test_every_figure_of_the_assistants_is_asked_for_as_a_person_asks() -> None:
@@ -57,12 +57,12 @@ def test_what_was_planned_is_asked_for_as_what_was_said_because_it_may_be_over()
 
 
 def test_a_thread_may_ask_for_its_things_in_other_words() -> None:
-    assert clause_for("test date", "the mock exam") == "what day I gave for {it}"
-    assert clause_for("test date", "anything") == "what day I gave for the test of {it}"
+    assert clause_for("test date", "the mock exam") == "what day I had down for {it}"
+    assert clause_for("test date", "anything") == "what day I had down for the test of {it}"
 
 
 def test_a_day_has_a_name() -> None:
     assert day_named("when the deadline for the call was") == "the deadline for the call"
-    assert day_named("what day I gave for the start of it") == "the day I gave for the start of it"
+    assert day_named("what day I had down for it") == "the day I had down for it"
     assert day_named("when I first used it") == "the day I first used it"
     assert day_named("what day you gave me for it") == "the day you gave me for it"
