@@ -128,12 +128,14 @@ async def test_same_bytes_at_any_concurrency(out: Path) -> None:
     assert contents[0] == contents[1]
 
 
-POISON = ProviderError("500: this call fails however often it is asked", kind="server_error", is_retryable=False)
+def _poison() -> ProviderError:
+    """Return an error of one run: a module's own would keep that run's talk in its traceback."""
+    return ProviderError("500: this call fails however often it is asked", kind="server_error", is_retryable=False)
 
 
 async def test_failed_dialogue_of_one_plan_stops_neither_the_others_nor_the_next_plans(out: Path) -> None:
     benchmark = create_benchmark(spec_of(Strategy.SEQUENTIAL), out)
-    async with opened(benchmark, CountingModel(refuse="/dialogue/p0.s0/", error=POISON)) as run:
+    async with opened(benchmark, CountingModel(refuse="/dialogue/p0.s0/", error=_poison())) as run:
         await run_conversation(run)
         assert [u.unit_key for u in run.conversation.units.failed] == ["p0.s0"]
         units = run.conversation.units.log.units

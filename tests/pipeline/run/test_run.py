@@ -196,17 +196,19 @@ async def test_damaged_or_missing_sealed_file_is_made_again_without_a_call(spec:
             assert [m.content for m in sealed.messages()] == first
 
 
-POISON = ProviderError("500: this call fails however often it is asked", kind="server_error", is_retryable=False)
+def _poison() -> ProviderError:
+    """Return an error of one run: a module's own would keep that run's talk in its traceback."""
+    return ProviderError("500: this call fails however often it is asked", kind="server_error", is_retryable=False)
 
 
 async def test_poisoned_call_fails_its_unit_and_costs_only_that_call_when_lifted(
     spec: BenchmarkSpec, out: Path
 ) -> None:
     benchmark = create_benchmark(spec, out)
-    poisoned = CountingModel(refuse="/dialogue/p0.s1/p0.s1.t2/", error=POISON)
+    poisoned = CountingModel(refuse="/dialogue/p0.s1/p0.s1.t2/", error=_poison())
     summary = await run_inline(benchmark, answered_by(poisoned))
     assert [(u.stage, u.unit_key, u.error_kind, u.error, u.attempts) for _, u in summary.failures] == [
-        ("dialogue", "p0.s1", "server_error", str(POISON), 1)
+        ("dialogue", "p0.s1", "server_error", str(_poison()), 1)
     ]
     (conversation,) = benchmark_status(benchmark).conversations
     assert conversation.done["dialogue"] == 1  # its sibling
