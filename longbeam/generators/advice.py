@@ -66,6 +66,11 @@ OPTIONS, STEPS = 3, 4
 ORDINALS = ("first", "second", "third")
 HOSTS = frozenset({BulletKind.EVENT, BulletKind.UPDATE})
 """Kinds of bullets whose reply may bring something in."""
+DECIDED = re.compile(
+    r"\b(?:bought|buy|booked|ordered|signed|settled on|went with|decided (?:on|for)|chose|chosen|paid for)\b",
+    re.IGNORECASE,
+)
+"""Words after which nobody chooses any more."""
 AHEAD = (5, 25)
 """Days from a reply to the day that it sets."""
 _FIGURES: dict[ValueKind, tuple[str, tuple[float, ...]]] = {
@@ -256,6 +261,12 @@ class _Sheet:
     def _has_ended(self, told: Bullet, now: Bullet) -> bool:
         return self._mentions.has_ended(told, self._ledger.position[now.bullet_id])
 
+    def _is_decided(self, told: Bullet, now: Bullet) -> bool:
+        """Return whether the thing of an earlier bullet is bought or booked by now: nobody chooses after that."""
+        position = self._ledger.position
+        later = (b for b in self._mentions.of(told.topic) if position[told.bullet_id] < position[b.bullet_id])
+        return any(position[b.bullet_id] <= position[now.bullet_id] and DECIDED.search(b.text) for b in later)
+
     def _is_new(self, value: Value) -> bool:
         return not any(value.means_same_as(other) for other in self._values)
 
@@ -265,9 +276,9 @@ class _Sheet:
         lines = []
         for i, options in enumerate(self._unchosen if places else ()):
             told = self._ledger.bullet[options.bullet_id]
-            fitting = [b for b in places if not self._has_ended(told, b)]
+            fitting = [b for b in places if not self._has_ended(told, b) and not self._is_decided(told, b)]
             if not fitting:
-                continue  # given up before the stage began
+                continue  # given up or bought before the stage began
             after = self._rng.choice(fitting)
             ordinal = self._rng.randint(1, len(options.items))
             lines.append(

@@ -69,8 +69,9 @@ class Budget:
         Who asks for little gets little, whatever is left: further turns use the rest.
         """
         part = demand / (demand + waiting.demand * EXCHANGES_PER_TURN)
-        most = max(MIN_REPLY, MAX_REPLY * min(demand, 1.0))
-        return int(min(max((self.left - waiting.tokens) * part, MIN_REPLY), most))
+        most = MAX_REPLY * min(demand, 1.0)
+        least = min(MIN_REPLY, most)
+        return int(min(max((self.left - waiting.tokens) * part, least), most))
 
     def turns_to_catch_up(self, planned: int, waiting: int) -> int:
         """Further turns to ask now, where replies were too short; else they would all come at the end."""

@@ -10,10 +10,10 @@ import re
 
 from longbeam.text.traces import without_code
 
-LEAST, MOST = 0.12, 2.2
-QUICK, STATEMENT, QUESTION, FURTHER, WORK, MATERIAL = 0.12, 0.5, 0.9, 0.35, 0.5, 0.3
-"""Demand of a message that wants a yes or a no, of one without a question, and of a first question; more for each
-further one, for work and material."""
+LEAST, MOST = 0.04, 2.2
+YES, QUICK, STATEMENT, QUESTION, FURTHER, WORK, MATERIAL = 0.04, 0.12, 0.5, 0.9, 0.35, 0.5, 0.3
+"""Demand of a message that wants a short yes, of one that asks for a yes or a no, of one without a question, and of a
+first question; more for each further one, for work and material."""
 MOST_FURTHER = 3
 _QUESTION = re.compile(r"[?？؟][\"'”’)]*(?=\s|\Z)")
 _WORK = re.compile(
@@ -42,10 +42,12 @@ def demand_of(text: str) -> float:
     prose = without_code(text)
     questions = len(_QUESTION.findall(prose))
     works = bool(_WORK.search(prose))
-    if questions == 1 and not works and _CONFIRMING.search(prose):
+    if not questions and _SHORT_YES.search(prose):
+        demand = YES
+    elif questions == 1 and not works and _CONFIRMING.search(prose):
         demand = QUICK
     elif not questions and not works:
-        demand = QUICK if _SHORT_YES.search(prose) else STATEMENT
+        demand = STATEMENT
     else:
         demand = QUESTION + FURTHER * min(max(questions - 1, 0), MOST_FURTHER) + WORK * works
     demand += MATERIAL * (len(text) - len(prose) > LONG_MATERIAL)

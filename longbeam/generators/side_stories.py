@@ -18,6 +18,7 @@ from longbeam.generators.layout import Layout
 from longbeam.generators.side_pen import Entry, Pen
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
+from longbeam.schemas.seeds import Domain
 from longbeam.text.side_texts import (
     AMOUNT,
     CONFIDENCES,
@@ -33,6 +34,7 @@ from longbeam.text.side_texts import (
     PLACE,
     POISONS,
     SOURCE,
+    TRAVEL_LOGS,
     Evenings,
     OwnLog,
 )
@@ -75,6 +77,7 @@ class SideInputs:
     """Name of the user."""
     standing: Sequence[Bullet] = ()
     """Wishes of earlier plans that are in force."""
+    domain: Domain | None = None
 
 
 def with_side_stories(inputs: SideInputs) -> Plan:
@@ -88,6 +91,10 @@ def with_side_stories(inputs: SideInputs) -> Plan:
     if count >= FULL:
         paste_claim(pen, inputs)
     rng = random.Random(f"{inputs.rng_key}/side/{plan.plan_index}")
+    if inputs.domain is Domain.TRIP:  # nobody meets a round at home, or swims there, while away
+        if (log := _own(TRAVEL_LOGS, inputs)) is not None:
+            _tell_log(pen, log, count, rng)
+        return pen.plan_told()
     evenings, log = _own(EVENINGS, inputs), _own(OWN_LOGS, inputs)
     if evenings is not None:
         _tell_evenings(pen, evenings, count, _round(inputs.people, rng), rng)

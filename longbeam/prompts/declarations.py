@@ -160,7 +160,7 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt("word_turn", 4, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
+    Prompt("word_turn", 5, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 10, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 3, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),

@@ -121,6 +121,24 @@ OWN_LOGS = (
 )  # fmt: skip
 """One of these for each plan, in turn."""
 
+TRAVEL_LOGS = (
+    OwnLog("my sketchbook", "days with the sketchbook", "pages", "pages", (2, 9),
+           ("on a bench", "by a window", "in a café", "on some steps"), (
+        "my sketchbook got {amount} today, {place}",
+        "I filled {amount} of my sketchbook, {place}",
+        "there are {amount} more in my sketchbook, done {place}",
+        "it was {amount} for my sketchbook, {place}, all of them crooked",
+    )),
+    OwnLog("my word cards", "rounds with the word cards", "cards", "cards", (8, 40),
+           ("over breakfast", "while waiting", "before going to sleep", "on the way"), (
+        "I went through {amount} of my word cards {place}",
+        "my word cards: {amount} today, {place}",
+        "{amount} of my word cards sit by now, learnt {place}",
+        "it was {amount} of my word cards, {place}, and half of them came back wrong",
+    )),
+)  # fmt: skip
+"""Logs that somebody keeps up who is on the road."""
+
 SOURCE, FIGURE = "source", "figure"
 """Roles of the values of a confidence: what may be said, and what is to stay unsaid."""
 FORGET, KEEP_FROM = "forget", "keep_from"
@@ -194,4 +212,4 @@ POISONS = (
 )
 """Documents of others that the user pastes, with a claim about the user that the user never made."""
 
-BY_NAME: Mapping[str, Evenings | OwnLog] = {texts.name: texts for texts in (*EVENINGS, *OWN_LOGS)}
+BY_NAME: Mapping[str, Evenings | OwnLog] = {texts.name: texts for texts in (*EVENINGS, *OWN_LOGS, *TRAVEL_LOGS)}

@@ -16,10 +16,11 @@ def date_value(date: dt.date) -> Value:
 
 
 def money(amount: float, currency: str = "USD") -> Value:
-    """Return an amount of an ISO 4217 currency: `$1,200`, `€89.50`, `300 CHF`."""
+    """Return an amount of an ISO 4217 currency, or of a word that several share: `$1,200`, `300 CHF`, `240 pesos`."""
     digits = f"{amount:,.0f}" if exact(amount) % 1 == 0 else f"{amount:,.2f}"
     symbol = CURRENCY_SYMBOLS.get(currency)
-    text = f"{symbol}{digits}" if symbol else f"{digits} {currency}"
+    word = f"{currency}s" if currency.islower() and len(currency) > 2 and digits != "1" else currency  # `240 pesos`
+    text = f"{symbol}{digits}" if symbol else f"{digits} {word}"
     text = text.replace(f"{symbol}-", f"-{symbol}")
     return Value(kind=ValueKind.MONEY, text=text, number=amount, unit=currency)
 

@@ -144,6 +144,14 @@ def test_nothing_is_corrected_or_chosen_for_a_thing_that_was_given_up() -> None:
         assert not [a for a in made.advice if a.kind is AdviceKind.CORRECTION]
 
 
+def test_nothing_is_chosen_once_it_is_bought() -> None:
+    plan = _plan()
+    first = _drawn(plan)[0]
+    topics = ", ".join(sorted({a.topic for a in first.advice}))
+    bought = _with_text(plan, "p0.s1.b0", f"We have bought {topics}.", "the fair")
+    assert not any(made.choices for made in _drawn(bought, 1, (first,)))
+
+
 def test_words_without_the_value_are_refused_and_then_left_out() -> None:
     def without_values(call: ModelCall) -> str:
         assert isinstance(call.inputs, AdviceInputs)

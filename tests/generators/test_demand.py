@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from longbeam.generators.budget import Budget
-from longbeam.generators.demand import LEAST, MOST, QUICK, STATEMENT, demand_of
+from longbeam.generators.demand import LEAST, MOST, QUICK, STATEMENT, YES, demand_of
 from longbeam.generators.turn_loop import waiting_of
 
 
@@ -60,6 +60,8 @@ def test_a_question_that_only_begins_like_one_of_yes_and_no_asks_for_more(text: 
 
 
 def test_a_message_that_wants_a_short_yes_gets_one() -> None:
-    assert demand_of("When I ask about costs, name the VAT apart. Just give me a short yes.") == QUICK
+    wish = "When I ask about costs, name the VAT apart. Just give me a short yes."
+    assert demand_of(wish) == YES < QUICK
+    assert Budget(100_000).reply_length(waiting_of(()), demand_of(wish)) < 50  # tokens
     assert demand_of("When I ask about costs, name the VAT apart.") == STATEMENT
     assert demand_of("A short yes to that is enough. Then let me have the query for today's rows.") == STATEMENT

@@ -12,8 +12,9 @@ from longbeam.generators.ledger import Ledger
 from longbeam.generators.side_stories import SideInputs, with_side_stories
 from longbeam.schemas.people import Gender, Person, Relation
 from longbeam.schemas.plans import BulletKind, Plan, ValueKind
+from longbeam.schemas.seeds import Domain
 from longbeam.text.matching import says
-from longbeam.text.side_texts import BY_NAME
+from longbeam.text.side_texts import BY_NAME, TRAVEL_LOGS
 from longbeam.text.values import money
 from tests.generators.probes.story import START, full_story
 
@@ -152,6 +153,12 @@ def test_confidences_are_in_the_currency_of_the_story_if_the_amount_is_likely_in
     told = [b.text for b in made.bullets() if b.text.startswith("Something private")]
     assert told
     assert all(sign in text for text in told)
+
+
+@pytest.mark.parametrize("layout", [LONG, SHORT])
+def test_who_travels_keeps_a_log_and_meets_no_round_at_home(layout: Layout) -> None:
+    made = with_side_stories(SideInputs(_plan(), layout, PEOPLE, "0/c000", domain=Domain.TRIP))
+    assert _series(made) in ({log.name} for log in TRAVEL_LOGS)
 
 
 def test_nothing_is_kept_from_somebody_whom_a_wish_names() -> None:

@@ -13,11 +13,13 @@ def test_makers_write_canonical_text() -> None:
         money(1200),
         money(1200.5),
         money(300, "CHF"),
+        money(240, "peso"),
         duration(1, "weeks"),
         duration(2, "week"),
         number(1500, "users"),
     ]
-    assert [v.text for v in made] == ["$1,200", "$1,200.50", "300 CHF", "1 week", "2 weeks", "1,500 users"]
+    texts = ["$1,200", "$1,200.50", "300 CHF", "240 pesos", "1 week", "2 weeks", "1,500 users"]
+    assert [v.text for v in made] == texts
     assert [ratio(0.285).text, ratio(0.3).text, number(2.50).text] == ["28.5%", "30%", "2.5"]
     assert (format_date(dt.date(2024, 3, 5)), weekday(dt.date(2024, 3, 5))) == ("March 5, 2024", "Tuesday")
     with pytest.raises(ValueError, match="duration unit"):
