@@ -77,7 +77,7 @@ def slips_of(bullet: Bullet, fact: Fact) -> tuple[Slip, ...]:
     found = [DENIABLE[fact.kind]] if fact.is_fixed and fact.kind in DENIABLE else []
     if _HABIT.search(bullet.text) or _DAILY.search(bullet.text):
         found += [] if _DAILY.search(bullet.text) else [Slip.HABIT]
-    elif bullet.kind is BulletKind.EVENT and (fact.is_fixed or _DONE.search(bullet.text)):
+    elif bullet.kind is BulletKind.EVENT and _DONE.search(bullet.text):  # what others did is not the user's to deny
         found.append(Slip.ONCE)
     return tuple(found)
 

@@ -36,6 +36,8 @@ def _fact(kind: ValueKind, *, is_fixed: bool) -> Fact:
             _fact(ValueKind.DURATION, is_fixed=True),
             (Slip.LENGTH,),
         ),
+        # What somebody else did is not the user's to deny.
+        (_bullet("Colton moved 15% of his savings."), _fact(ValueKind.RATIO, is_fixed=True), (Slip.SHARE,)),
         # Another value of what may change is an update.
         (_bullet("The limit is $95."), _fact(ValueKind.MONEY, is_fixed=False), ()),
         (_bullet("Every Sunday the limit is $95."), _fact(ValueKind.MONEY, is_fixed=False), (Slip.HABIT,)),
