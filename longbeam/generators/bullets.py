@@ -44,7 +44,7 @@ SELF = "me"
 EVOLVED = "evolved"
 """Variety of a preference that replaces an earlier one."""
 MOST_WORDS = 60
-"""Words of an event's text: half as many again as asked for. A text of more is a loop, or was cut by its form. What
+"""Words of an event's text: twice as many as asked for. A text of more is a loop, or was cut by its form. What
 begins or ends a story may have twice as many."""
 MOST_NAME_WORDS = 8
 """Words of a value that is a name: the title of a book may be long."""
@@ -177,9 +177,9 @@ def length_fault(text: str, line: SheetLine) -> str:
         return "has no text"
     most = MOST_WORDS if line.kind is BulletKind.EVENT and not line.part else 2 * MOST_WORDS
     if (words := len(text.split())) > most:
-        return f"has {words} words; write one or two sentences of at most 40"
+        return f"has {words} words; write one or two sentences of at most 30"
     if is_cut(text):
-        return "breaks off in the middle of a sentence; write one or two whole ones of at most 40 words"
+        return "breaks off in the middle of a sentence; write one or two whole ones of at most 30 words"
     return ""
 
 

@@ -89,7 +89,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("outline", 9, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
-        13,
+        14,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
@@ -98,7 +98,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        8,
+        9,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,
@@ -160,7 +160,7 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt("word_turn", 5, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
+    Prompt("word_turn", 6, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 10, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 3, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
