@@ -69,10 +69,11 @@ def _change_order(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     target = excerpts[0 if which == "first" else -1]
     rng.shuffle(excerpts)
     *some, one = (asked(e) or slot_of(e) for e in excerpts)
-    slots = f"{', '.join(some)}, or {one}"
+    named = ", ".join(some)
     forms = (
-        f"Which of these did I change {which}, and to what: {slots}?",
-        f"I changed all of these at some point: {slots}. Which change came {which}, and what did I change it to?",
+        f"Which of these did I change {which}, and to what: {named}, or {one}?",
+        f"I changed all of these at some point: {named}, and {one}. "
+        f"Which change came {which}, and what did I change it to?",
     )
     changed = asked_to(target) or told_to(target)
     gold = f"The one that you changed {which} was {changed}: you changed it to {shown(target.value)}."

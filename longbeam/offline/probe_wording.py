@@ -29,7 +29,7 @@ _TO_YOU = (
 )
 _PRESENT = (
     "allow buy check credit draw expect get give go hope keep like meet need pay picture plan plot reach "
-    "reckon record save see spend suspect take talk train travel use want work write"
+    "reckon record save see spend suspect take talk train travel turn use want work write"
 )
 """Verbs in the present tense with which the user says what they do."""
 _THIRD = {"have": "has", "do": "does", "go": "goes", "reach": "reaches"}

@@ -364,8 +364,7 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         forms: tuple[str, ...] = (
             f"For {number} {of} I told you {each}. Which were {f'the first {count}' if is_first else 'they'}, in the "
             "order in which I told you?",
-            f"Please list the {'first ' if is_first else ''}{count} {of} for which I told you {each}, in the order in "
-            "which I did.",
+            f"Please list the {'first ' if is_first else ''}{count} {of} in the order in which I told you {each}.",
         )
     else:
         forms = (
