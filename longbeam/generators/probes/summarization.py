@@ -30,6 +30,8 @@ from longbeam.text.matching import says
 ABILITY = SUMMARIZATION.name
 MIN_MESSAGES, MAX_FACTS = 3, 9
 MAX_THINGS = 3
+FEWEST = 3
+"""Candidates below which things of one narrative are joined that have nothing else in common."""
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
@@ -40,23 +42,29 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     strands: dict[str, list[list[FactQuote]]] = {}
     for facts in things.values():
         strands.setdefault(facts[0].narrative, []).append(facts)
-    groups = _neighbours(strands.values())
+    groups: Iterator[Sequence[list[FactQuote]]] = filter(_fit, _neighbours(strands.values()))
     if len(material.head.plans) > 1:
         groups = chain(groups, _far_apart(strands.values(), material.total_messages))
-    return thin_out(groups, _sketch, material.total_messages)
+    found = thin_out(groups, _sketch, material.total_messages)
+    if len(found) < FEWEST:  # a short story may tell each thing but once
+        looser = (group for group in _neighbours(strands.values()) if not _fit(group))
+        found += thin_out(looser, _sketch, material.total_messages, FEWEST - len(found), len(found))
+    return found
 
 
 def _neighbours(strands: Collection[list[list[FactQuote]]]) -> Iterator[Sequence[list[FactQuote]]]:
-    """Yield single things, then neighbours of one narrative: nobody asks for a summary of what does not fit."""
+    """Yield single things, then neighbours of one narrative."""
     for size in range(1, MAX_THINGS + 1):
         for strand in strands:
             for start in range(len(strand) - size + 1):
-                if _fit(group := strand[start : start + size]):
-                    yield group
+                yield strand[start : start + size]
 
 
 def _fit(group: Sequence[Sequence[FactQuote]]) -> bool:
-    """Return whether something is told of all things, or their names have a word in common."""
+    """Return whether something is told of all things, or their names have a word in common.
+
+    Nobody asks for a summary of things that do not belong together, if there are others.
+    """
     told = (frozenset(said.attribute.casefold() for said in facts) for facts in group)
     named = (words_of(facts[0].subject) for facts in group)
     return bool(frozenset.intersection(*told)) or bool(frozenset.intersection(*map(frozenset, named)))

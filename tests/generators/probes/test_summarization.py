@@ -64,6 +64,20 @@ def test_things_of_different_narratives_are_not_joined() -> None:
     assert topics("Outside", "Inside", "Outside") == set()
 
 
+def test_things_of_one_narrative_are_joined_where_a_story_has_too_few_that_belong_together() -> None:
+    def topics(*attributes: str) -> list[str]:
+        story = Story()
+        for session, (thing, attribute) in enumerate(zip(("roof", "stairs", "porch"), attributes, strict=True)):
+            told = (f"the {thing}", attribute, money(80 + session))
+            story.tell(
+                session, f"the {thing}", f"The {attribute} of the {thing} is ${80 + session}.", told, narrative="n"
+            )
+        return [c.topic for c in find_candidates(story.material())]
+
+    assert topics("price", "fee", "rent") == topics("price", "price", "price")
+    assert topics("price", "fee", "rent") == ["the roof, the stairs and the porch"]
+
+
 def test_the_writer_is_told_what_changed_and_what_was_only_planned() -> None:
     story = Story()
     price = ("the roof", "price", money(80))
