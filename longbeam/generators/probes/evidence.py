@@ -165,7 +165,7 @@ def find_value(voices: Voices, life: Life, step: Step, role: MessageRole = Messa
     """Return the quote in which a message of this role that voices the step's bullet says its value, or None."""
     fact = life.fact
     for position, message in _voicing(voices, step.bullet, role):
-        quote = _telling(message, step.value, fact.subject)
+        quote = _telling(message, step.value, fact.subject, step.bullet.text)
         if quote is not None:
             return FactQuote(
                 **_of(step.bullet, position, message),
@@ -180,12 +180,17 @@ def find_value(voices: Voices, life: Life, step: Step, role: MessageRole = Messa
     return None
 
 
-def _telling(message: Message, value: Value, subject: str) -> str | None:
-    """Return the words that tell a value: a statement, at best one that names the subject, before a question."""
+def _telling(message: Message, value: Value, subject: str, text: str) -> str | None:
+    """Return the words that tell a value: a statement, before a question.
+
+    At best it names the subject; else it is the one with most words of the bullet's text: a day may stand in two.
+    """
     content, today = message.content, message.sent_at.date()
     told = [s for a, b in sentences(content) if not (s := content[a:b].strip()).endswith("?") and says(s, value, today)]
     named = (s for s in told if coverage(subject, s) >= 0.5)
-    return next(named, told[0] if told else quote_for(content, [value], today))
+    if (own := next(named, None)) is not None:
+        return own
+    return max(told, key=lambda s: coverage(text, s)) if told else quote_for(content, [value], today)
 
 
 def _with_subject(content: str, quote: str, subject: str) -> str:

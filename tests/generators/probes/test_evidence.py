@@ -60,3 +60,13 @@ def test_a_value_is_quoted_from_the_statement_and_not_from_the_question_behind_i
     story.tell(0, "the routine", "The effort is 55%.", ("the routine", "effort", ratio(0.55)), said=said)
     (quote,) = story.material().stated.settled
     assert quote.quote == "Something pulled in the routine. I keep to 55% of my limit until I know better."
+
+
+def test_of_two_sentences_with_a_value_the_one_about_its_thing_is_quoted() -> None:
+    story = Story()
+    said = "I paid $80 for the hall. And then I paid $80 again, to the plumber who mended the sink. What next?"
+    told = ("the repair", "price", money(80))
+    story.tell(0, "the repair", "The plumber mended the sink for $80.", told, said=said)
+    assert [s.quote for s in story.material().stated.settled] == [
+        "And then I paid $80 again, to the plumber who mended the sink."
+    ]
