@@ -107,7 +107,7 @@ def _meaning(line: LedgerLine, today: dt.date) -> str:
         factor, period = _PERIODS[word]
         return f"{_multiplied(value, factor).text} {period}"
     if value.kind is ValueKind.MONEY and PLANNED.search(line.attribute):
-        return f"{values.money(round(value.number * 0.1), value.unit).text} of it as a reserve"
+        return f"{values.money(round(value.number / 4), value.unit).text} in each of four weeks"
     if value.kind is ValueKind.DURATION and value.unit == "minutes" and value.number > 60:
         return f"{values.duration(round(value.number / 60, 1), 'hours').text}"
     if value.kind is ValueKind.DURATION and value.unit == "weeks":
@@ -165,15 +165,13 @@ def _difference(old: Value, new: Value) -> str:
 
 # --- money --------------------------------------------------------------------------------------------------
 
+# None of them speaks of a reserve: what the user is to keep back is a figure of the advice, which probes ask for.
 _MONEY = (
-    "In figures for {it}: of the {all}, keep {kept} back for surprises and plan with {left}, about {week} a week "
-    "over four weeks.",
-    "If {it} has {all}, I would act as if it were {left} and leave {kept} untouched.",
-    "Of {all} for {it}, {kept} should stay in the drawer; {left} is what you really have, or {week} in each of "
-    "four weeks.",
-    "The sum for {it}: {all} less a reserve of {kept} makes {left}.",
-    "With {all} as the {attribute}, {it} has {left} to spend once {kept} is put aside, which is {week} a week for a "
-    "month.",
+    "In figures for {it}: {all} comes to about {week} a week over four weeks.",
+    "If {it} has {all}, I would act as if it were {half} until the first half of the work is done.",
+    "Of {all} for {it}, {half} is the first half; beyond it every order deserves a second look.",
+    "The sum for {it}: {all} in four equal parts makes {week} each.",
+    "With {all} as the {attribute}, {it} can cost {week} a week for a month.",
 )
 
 
@@ -184,15 +182,10 @@ def numbers_block(brief: BulletBrief | None, thing: str, rng: random.Random) -> 
         if value is None or line.is_fixed or value.kind is not ValueKind.MONEY or not value.number:
             continue
         if PLANNED.search(line.attribute):
-            # Keyed by the value, so that a repeated calculation has the same share.
-            share = random.Random(f"{thing}/{line.attribute}").choice((0.1, 0.15, 0.2))
-            reserve = round(value.number * share)
-            rest = value.number - reserve
             sums = {
                 "all": value.text,
-                "kept": values.money(reserve, value.unit).text,
-                "left": values.money(rest, value.unit).text,
-                "week": values.money(round(rest / 4), value.unit).text,
+                "half": values.money(round(value.number / 2), value.unit).text,
+                "week": values.money(round(value.number / 4), value.unit).text,
             }
             return fill(rng.choice(_MONEY), {"it": thing, "attribute": line.attribute, **sums})
     return ""

@@ -107,7 +107,7 @@ def problem_of(material: ProbeMaterial, bullets: dict[str, Bullet], draft: Abste
         words = [word for text in searched for word in sorted(words_of(text))]
         found = next(material.search.close_together(words), None)
         if found is not None:
-            return f"{name}: message {found} holds all of {', '.join(searched)}, so it may answer it"
+            return f"{name}: message {found.message_key} holds all of {', '.join(searched)}, so it may answer it"
     return None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -84,7 +85,8 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     found = [series for attribute, items in _attributes(material).items() for series in _of_attribute(attribute, items)]
     found += _after_each(*_first_mentions(material))
     own = thin_out(found, partial(_sketch, material), material.total_messages)
-    plans = (_steps(given) for given in material.advice.lists_of(AdviceKind.STEPS))
+    given_once = (g for g in material.advice.lists_of(AdviceKind.STEPS) if not _is_given_again(material, g))
+    plans = (_steps(given) for given in given_once)
     return with_advice(own, plans, material.total_messages)
 
 
@@ -232,6 +234,18 @@ def _sketch(material: ProbeMaterial, series: Series) -> Sketch:
         items=names,
         details=ProbeDetails(variety=variety, items=names),
     )._replace(is_proved=partial(_is_proved, material, series))
+
+
+def _is_given_again(material: ProbeMaterial, given: GivenList) -> bool:
+    """Return whether another message of the same day gives half of the steps: it may have them in another order."""
+    found = Counter(
+        message.message_key
+        for item in given.advice.items
+        for message in material.search.close_together([item])
+        if message.sent_at.date() == given.whole.said_on
+    )
+    del found[given.whole.message_key]
+    return any(2 * count >= len(given.advice.items) for count in found.values())
 
 
 def _steps(given: GivenList) -> Sketch:

@@ -36,14 +36,14 @@ class MessageSearch:
         self._messages = messages
         self._texts = texts
 
-    def close_together(self, terms: Sequence[str]) -> Iterator[str]:
-        """Yield the keys of the messages that hold all words close enough together to belong to one statement.
+    def close_together(self, terms: Sequence[str]) -> Iterator[Message]:
+        """Yield the messages that hold all words close enough together to belong to one statement.
 
         All messages hold no words.
         """
         words = _words_of(terms)
         held = (i for i, text in self._texts.holding(words) if stand_together(text, words))
-        return (self._messages[i].message_key for i in (held if words else range(len(self._messages))))
+        return (self._messages[i] for i in (held if words else range(len(self._messages))))
 
     def by_user(self, terms: Sequence[str], before: int) -> Iterator[tuple[int, Message]]:
         """Yield the user's messages with all words, with their ordinals, as far as these are below `before`."""

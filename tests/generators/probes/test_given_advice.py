@@ -135,6 +135,19 @@ def test_the_steps_of_a_plan_are_asked_for_in_its_order() -> None:
     assert all(step in e.quote for step, e in zip(STEPS, candidate.excerpts, strict=True))
 
 
+@pytest.mark.parametrize(("session", "asked"), [(0, 0), (1, 1)])
+def test_steps_are_not_asked_for_that_the_day_gives_twice(session: int, asked: int) -> None:
+    story = Story()
+    floor = story.tell(0, "the floor", "The floor creaks.")
+    story.tell(session, "the floor", "The floor is cold.")
+    given = "\n".join(f"{i}. {s}" for i, s in enumerate(STEPS, 1))
+    story.bring_in(floor, AdviceKind.STEPS, "steps", f"Steps for the floor:\n{given}\n", items=STEPS)
+    again = "\n".join(f"{i}. {s}" for i, s in enumerate(reversed(STEPS), 1))
+    story.messages[-1] = story.messages[-1].model_copy(update={"content": f"Now for the floor:\n{again}"})
+
+    assert len(_given(event_ordering.find_candidates(story.material()))) == asked
+
+
 def test_a_step_is_quoted_from_the_list_and_not_from_an_earlier_mention() -> None:
     story = Story()
     floor = story.tell(0, "the floor", "The floor creaks.")

@@ -21,11 +21,14 @@ def test_from_messages_keeps_only_messages_that_voice_bullets() -> None:
 
 
 def test_search_finds_words_inside_longer_words() -> None:
-    assert list(_story().material().search.close_together(["opinion", "roof"])) == ["p0.s1.t1.n0"]
+    assert [m.message_key for m in _story().material().search.close_together(["opinion", "roof"])] == ["p0.s1.t1.n0"]
 
 
 def test_search_reads_replies_too() -> None:
-    assert list(_story().material().search.close_together(["let me think"])) == ["p0.s0.t0.n1", "p0.s1.t1.n1"]
+    assert [m.message_key for m in _story().material().search.close_together(["let me think"])] == [
+        "p0.s0.t0.n1",
+        "p0.s1.t1.n1",
+    ]
 
 
 def test_search_returns_nothing_when_terms_stand_in_different_messages() -> None:
