@@ -491,12 +491,12 @@ async def test_a_day_that_the_batch_gives_may_stand_in_the_wording() -> None:
     assert f"Thanks, done. {second.text}" in [m.content for m in messages]
 
 
-async def test_a_wording_that_takes_up_the_reply_has_room_for_its_substance() -> None:
+async def test_a_wording_takes_up_the_reply_where_its_draw_says_so() -> None:
     model, asker = _worded(lambda call: call.inputs.model_dump()["draft"])
     await talk(asker, TOKENIZER, _material(share=9_000))
     calls = [c for c in model.calls if isinstance(c.inputs, WordTurnInputs)]
     notes = {bool(c.inputs.takes_up): c.messages()[-1].content for c in calls if isinstance(c.inputs, WordTurnInputs)}
-    assert "in one or two sentences" in notes[True]
+    assert "- It begins with " in notes[True]
     assert "no word on the message above" in notes[False]
 
 
