@@ -237,15 +237,20 @@ def _sketch(material: ProbeMaterial, series: Series) -> Sketch:
 
 
 def _is_given_again(material: ProbeMaterial, given: GivenList) -> bool:
-    """Return whether another message of the same day gives half of the steps: it may have them in another order."""
+    """Return whether another message of the same day numbers half of the steps: it may have them in another order."""
     found = Counter(
         message.message_key
         for item in given.advice.items
         for message in material.search.close_together([item])
-        if message.sent_at.date() == given.whole.said_on
+        if message.sent_at.date() == given.whole.said_on and _is_numbered(item, message.content)
     )
     del found[given.whole.message_key]
     return any(2 * count >= len(given.advice.items) for count in found.values())
+
+
+def _is_numbered(item: str, text: str) -> bool:
+    lines = (line.strip() for line in text.splitlines())
+    return any(line[:1].isdigit() and item.casefold() in line.casefold() for line in lines)
 
 
 def _steps(given: GivenList) -> Sketch:

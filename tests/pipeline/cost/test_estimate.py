@@ -93,10 +93,12 @@ def test_the_checks_of_what_language_models_write_are_priced(paid: BenchmarkSpec
     rows = [row for row in checked.usage if row.stage == "checks"]
     assert {row.role for row in rows} == {"checker"}
     assert {row.model for row in rows} == {"openai:judge"}
-    # 20 probes: support and guess for all but the two abstentions, one counter-evidence but for two instructions
+    # 20 probes: three questions on all but the two abstentions, and on those in whose place another one came
     calls = {row.prompt_id: row.calls for row in rows}
     assert calls.pop("judge_nugget") > 20  # at least one for each gold answer
-    assert calls == {"support_nuggets": 18, "guess_answer": 18, "counter_evidence": 18, CALIBRATION_PROMPT: 4}
+    assert calls.pop(CALIBRATION_PROMPT) == 4
+    assert set(calls) == {"support_nuggets", "guess_answer", "counter_evidence"}
+    assert all(18 <= count <= 22 for count in calls.values())
     assert not [row for row in rehearsal.usage if row.stage == "checks"]
     table = estimate_of(paid.model_copy(update=changes), checked)
     assert [row.cost_usd for row in table.rows if row.stage == "checks" and row.cost_usd] != []
