@@ -46,7 +46,7 @@ EVOLVED = "evolved"
 MOST_WORDS = 60
 """Words of an event's text: twice as many as asked for. A text of more is a loop, or was cut by its form. What
 begins or ends a story may have twice as many."""
-MOST_NAME_WORDS = 8
+MOST_WORDS_OF_A_NAME = 8
 """Words of a value that is a name: the title of a book may be long."""
 CUT_MARGIN = 10
 """Characters that a text cut by its form may be shorter than the form allows."""
@@ -272,8 +272,8 @@ def value_of(fact: FactDraft, line: SheetLine, known: Known) -> Value:
     """Return the typed value of a drafted fact; raises ValueError with a sentence for a text that cannot be read."""
     known_fact, slot = known.fact(fact.slot), new_slot(fact.slot)
     kind = known_fact.kind if known_fact else slot.kind if slot else ValueKind.TEXT
-    if kind is ValueKind.NAME and len(fact.value.split()) > MOST_NAME_WORDS:
-        raise ValueError(f"{fact.value!r} is no name; a name has at most {MOST_NAME_WORDS} words")
+    if kind is ValueKind.NAME and len(fact.value.split()) > MOST_WORDS_OF_A_NAME:
+        raise ValueError(f"{fact.value!r} is no name; a name has at most {MOST_WORDS_OF_A_NAME} words")
     if kind is not ValueKind.DATE or known.language == ENGLISH:
         return typed_value(fact.value, kind, line.day)
     # Code reads English dates only: elsewhere the day is the sheet's.

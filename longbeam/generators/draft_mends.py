@@ -1,4 +1,4 @@
-"""What code corrects in the draft of a plan's line before it is judged, so that no second reply is paid for.
+"""Corrections of a drafted line of a plan by code, before it is judged: no second reply is paid for what code knows.
 
 A small model goes on until its form cuts the text, repeats what it was shown, and gives a value as a fact that its
 text does not say. Code leaves such sentences out and says the values in plain words: `Hall rent of the play: $85.`

@@ -236,18 +236,20 @@ async def _write_group(
         for line in lines:
             if line.line in good:
                 continue
-            draft = drafts.get(line.line)
-            if draft is not None:
-                said = draft
-                draft = mender.mended(said, line, (d for _, d in good.values()), is_last=not is_first)
-                mends[line.line] = "" if draft is said else f"line {line.line}: {describe_changes(said, draft)}"
-            found = [f"line {line.line} is missing"] if draft is None else list(faults_of(draft, line, known))
-            if draft is not None and (same := repeated_line(draft, (d for _, d in good.values()))) is not None:
+            said = drafts.get(line.line)
+            if said is None:
+                faults.append(f"line {line.line} is missing")
+                continue
+            others = [d for _, d in good.values()]
+            draft = mender.mended(said, line, others, is_last=not is_first)
+            mends[line.line] = "" if draft is said else f"line {line.line}: {describe_changes(said, draft)}"
+            found, words = list(faults_of(draft, line, known)), content_words(draft.text)
+            if (same := repeated_line(draft, others)) is not None:
                 found.append(f"line {line.line} repeats line {same}; each line is one new thing")
-            elif draft is not None and any(same_words(content_words(draft.text), words) for words in told):
+            elif any(same_words(words, earlier) for earlier in told):
                 found.append(f"line {line.line} says again what was told before; each line is one new thing")
             faults += found
-            if draft is not None and not found:
+            if not found:
                 good[line.line] = line, draft
         was_accepted, is_first = was_accepted and not faults, False
         return Sifted(tuple(good[number] for number in sorted(good)), tuple(faults))

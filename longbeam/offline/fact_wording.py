@@ -92,9 +92,9 @@ def stated_to(excerpt: Excerpt) -> str:
     if not clause:
         return sentence(f"{told_to(excerpt)} is {value}.")
     if excerpt.speaker is MessageRole.ASSISTANT:
-        return sentence(f"{value} is {clause.replace('what day', 'the day')}.")
+        return sentence(f"{value} is {day_named(clause)}.")
     if clause.startswith(_DAY_GIVEN):
-        return sentence(f"{clause.replace('what day', 'the day')} is {value}.")
+        return sentence(f"{day_named(clause)} is {value}.")
     return f"You told me {clause}: {value}."
 
 

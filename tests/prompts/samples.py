@@ -350,6 +350,16 @@ def _sample_lines() -> tuple[SheetLine, ...]:
 LINES = _sample_lines()
 
 
+USER_REPLY = UserReplyInputs(
+    context=CONTEXT,
+    summary=SUMMARY,
+    history=exchanged(HISTORY),
+    today=TODAY,
+    told=(OPENING_DAY.text,),
+    changed=LEDGER,
+    people=PEOPLE[:1],
+    names=NAMES,
+)
 SAMPLES: dict[str, PromptInputs] = {
     "personality": PersonalityInputs(
         gender=Gender.FEMALE,
@@ -484,29 +494,11 @@ SAMPLES: dict[str, PromptInputs] = {
         context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, today=TODAY, advice=(MARGIN,)
     ),
     "question_detector": QuestionDetectorInputs(reply=HISTORY[1].content),
-    "user_answer": UserReplyInputs(
-        context=CONTEXT,
-        summary=SUMMARY,
-        history=exchanged(HISTORY),
-        today=TODAY,
-        told=(OPENING_DAY.text,),
-        changed=LEDGER,
-        people=PEOPLE[:1],
-        names=NAMES,
-    ),
+    "user_answer": USER_REPLY,
     "follow_up_detector": FollowUpDetectorInputs(
         title=SEED.title, question=HISTORY[0].content, reply=HISTORY[1].content, follow_ups=1
     ),
-    "user_follow_up": UserReplyInputs(
-        context=CONTEXT,
-        summary="",
-        history=exchanged(HISTORY),
-        today=TODAY,
-        told=(OPENING_DAY.text,),
-        changed=LEDGER,
-        people=PEOPLE[:1],
-        names=NAMES,
-    ),
+    "user_follow_up": USER_REPLY.model_copy(update={"summary": ""}),
     "word_turn": WordTurnInputs(
         context=CONTEXT,
         summary="",
