@@ -262,8 +262,9 @@ async def _write_group(
     try:
         written = await asker.listed("sub_plan", task, state=lambda: context.sheet)
     except ReplyError as exc:
-        detail = f"lines {lines[0].line} to {lines[-1].line}: {exc.reason}"
-        asker.note(Incident(kind=IncidentKind.SKIPPED, prompt_id="sub_plan", detail=detail))
+        for line in lines:
+            detail = f"line {line.line} of {lines[0].line} to {lines[-1].line}: {exc.reason}"
+            asker.note(Incident(kind=IncidentKind.SKIPPED, prompt_id="sub_plan", detail=detail))
         return [], False
     taken = {line.line for line, _ in written}
     if detail := "; ".join(mend for number, mend in mends.items() if mend and number in taken):

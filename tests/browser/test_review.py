@@ -369,7 +369,8 @@ def test_a_probe_written_by_hand_is_checked_and_reviewed_and_one_is_taken_from_t
     candidate = page.locator("#pool li", has=page.get_by_role("button", name="take in")).first
     name = candidate.locator("a").inner_text()
     candidate.get_by_role("button", name="take in").click()
-    expect(page.locator("#pool li", has_text=name).locator(".tag")).to_have_text("in the queue")
+    taken_in = page.locator("#pool li", has=page.get_by_text(name, exact=True))
+    expect(taken_in.locator(".tag")).to_have_text("in the queue")
     page.get_by_role("button", name="write a probe").click()
     page.locator("#writing textarea[aria-label=question]").fill("What did I say first?")
     page.locator("#writing textarea[aria-label='gold answer']").fill("A greeting.")

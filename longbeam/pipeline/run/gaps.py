@@ -32,12 +32,12 @@ class Gap(Generic[R]):
     records: Sequence[R] = ()
     """Records in place of the unit's."""
     parts: int = 0
-    """Parts that cannot be made without the unit, beside itself."""
+    """Parts that cannot be made without the unit, beside its own."""
 
 
 @dataclass
 class Gaps:
-    """Parts of a conversation's text (units, and turns of the user), and how many of them are missing."""
+    """Parts of a conversation's text (units, lines of a plan, turns of the user), and how many of them are missing."""
 
     openings: int = 0
     """How often gaps were reopened, so that they are asked for again."""

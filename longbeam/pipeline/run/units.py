@@ -152,16 +152,20 @@ class Units:
         *inputs: *Ts,
         work: Callable[[Asker, *Ts], Awaitable[Sequence[R]]],
         otherwise: Gap[R],
+        parts: int = 1,
     ) -> tuple[R, ...]:
-        """Return the unit's records as `run` does; those of `otherwise` where the unit is a gap."""
-        self.gaps.parts += 1
+        """Return the unit's records as `run` does; those of `otherwise` where the unit is a gap.
+
+        `parts` are those that the unit consists of: what can be left out of it one by one.
+        """
+        self.gaps.parts += parts
         try:
             return await self.run(spec, key, *inputs, work=work)
         except Blocked as exc:
             if not exc.is_gap:
                 raise
             self.gaps.parts += otherwise.parts
-            self.gaps.missing += 1 + otherwise.parts
+            self.gaps.missing += parts + otherwise.parts
             return tuple(otherwise.records)
 
     async def _records(

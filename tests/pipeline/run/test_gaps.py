@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -112,6 +113,16 @@ async def test_more_gaps_than_allowed_leave_a_conversation_unsealed_until_the_ne
 
     summary = await run_inline(benchmark, answered_by(CountingModel()))
     assert (summary.finished, summary.failures, gaps_of(benchmark)) == (1, (), {})
+
+
+async def test_lines_of_a_plan_that_are_left_out_are_parts_of_the_text(spec: BenchmarkSpec, out: Path) -> None:
+    """A line left out counted as missing but not as a part: 25 of 40 lines made 100 % of a conversation."""
+    share = []
+    for seed, fails in enumerate((r"/plan/p0\.s0/l\d", r"/plan/p0\.s[01]/l\d")):
+        benchmark = create_benchmark(allowing(spec.model_copy(update={"name": f"b{seed}"}), 1.0), out)
+        await made(benchmark, Spoiling(lambda call, fails=fails: re.search(fails, call.unit_key) is not None, "{}"))
+        share.append(gaps_of(benchmark)["c000"])
+    assert 0 < share[0] < share[1] < 1
 
 
 async def test_a_higher_share_seals_what_is_there_without_a_call_for_the_text(spec: BenchmarkSpec, out: Path) -> None:
