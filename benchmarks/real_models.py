@@ -5,7 +5,8 @@
 
 `fetch` prints the path of the GGUF file; without `--to` it lies in the user's cache folder. A file that is whole is not
 fetched again, one that was broken off is continued. `run` makes one conversation of 16K tokens with the model, and
-prints the tables of attempts, accepted replies and wasted tokens; the same command again goes on where it was stopped.
+prints the tables of attempts, accepted replies and wasted tokens, and the time that each stage took; the same command
+again goes on where it was stopped.
 docs/local-models.md has what was measured.
 """
 
@@ -16,12 +17,14 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -160,20 +163,41 @@ def run(options: argparse.Namespace) -> int:
     threads = f"threads = {options.threads}" if options.threads else ""
     given = {"name": name, "seed": options.seed, "domain": options.domain, "path": path, "slots": options.slots}
     spec.write_text(SPEC.format(**given, threads=threads, gap_share=options.gap_share))
-    taken: dict[str, float] = {}
+    taken = Counter[str]()
 
     def longbeam(*arguments: str) -> int:
-        begun = time.monotonic()
-        ran = subprocess.run([sys.executable, "-m", "longbeam", *arguments, "--out", str(out)], check=False)
-        taken[arguments[0]] = time.monotonic() - begun
-        return ran.returncode
+        command = [sys.executable, "-m", "longbeam", *arguments, "--out", str(out)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
+            assert running.stdout is not None
+            taken.update(echoed(running.stdout, arguments[0]))
+        return running.returncode
 
     code = longbeam("generate", str(spec), "--runner", "inline")
     for command in ("status", "stats", "validate"):
         print(f"\n--- {command}", flush=True)
         longbeam(command, name)
-    print("\n--- wall time of this run\n" + "\n".join(f"{command:10} {s:10,.1f} s" for command, s in taken.items()))
+    print("\n--- wall time of this run\n" + "\n".join(f"{what:20} {s:10,.1f} s" for what, s in taken.items()))
     return code
+
+
+PROGRESS = re.compile(r"c\d+ (\w+): ")
+
+
+def echoed(lines: Iterable[str], command: str, now: Callable[[], float] = time.monotonic) -> Counter[str]:
+    """Print the lines of a command as they come; return the seconds that it took, by the stage that it reports.
+
+    A line of progress ends what it reports, and the time before the first one belongs to it. What no such line ends is
+    the command's own.
+    """
+    taken, begun = Counter[str](), now()
+    for line in lines:
+        print(line, end="", flush=True)
+        if (reported := PROGRESS.match(line)) is not None:
+            ended = now()
+            taken[f"{command} {reported[1]}"] += ended - begun
+            begun = ended
+    taken[command] += now() - begun
+    return taken
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import real_models
-from benchmarks.real_models import SOURCES, Damaged, Source, Unreachable, _domain, fetch, main
+from benchmarks.real_models import SOURCES, Damaged, Source, Unreachable, _domain, echoed, fetch, main
 from longbeam.schemas.seeds import Domain
 
 PARTS = {"a": b"GGUF" + b"1" * 96, "b": b"2" * 100, "c": b"3" * 30}
@@ -104,3 +104,16 @@ def test_a_run_in_no_domain_is_refused_before_anything_is_fetched(
 
 def test_every_domain_that_a_run_takes_is_one_of_a_spec() -> None:
     assert [_domain(name) for name in (*Domain, "trip")] == [*Domain, Domain.TRIP]
+
+
+def test_time_is_told_by_the_stage_that_the_lines_of_progress_report(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [
+        "c000 plan: 1/2 units, 4 calls\n",
+        "c000 plan: 2/2 units, 5 calls\n",
+        "a warning\n",
+        "c000 checks: 1/1 units\n",
+        "done\n",
+    ]
+    clock = iter([0.0, 2.0, 5.0, 9.0, 10.0])
+    assert echoed(lines, "generate", lambda: next(clock)) == {"generate plan": 5, "generate checks": 4, "generate": 1}
+    assert capsys.readouterr().out == "".join(lines)

@@ -103,9 +103,9 @@ def test_random_weights_go_through_every_stage_and_are_flagged(tmp_path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(7_300)
+@pytest.mark.timeout(14_500)
 def test_real_weights_go_through_every_stage(tmp_path: Path, real_weights: Path) -> None:
-    errors = _generate_and_check(_spec(tmp_path, real_weights, slots=1, more=REAL), tmp_path / "out", 7_200)
+    errors = _generate_and_check(_spec(tmp_path, real_weights, slots=1, more=REAL), tmp_path / "out", 14_400)
     assert "probe_set.number" in errors
 
 
