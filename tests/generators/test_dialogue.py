@@ -521,7 +521,7 @@ async def test_the_checker_judges_a_wording_that_rules_cannot_tell_and_a_refused
     messages = await talk(asker, TOKENIZER, material)
     judged = [c for c in model.calls if isinstance(c.inputs, EntailmentInputs)]
     assert [c.unit_key for c in judged] == [f"c000/stage/unit/{told.turn_id}/word/says.0"] * 3
-    assert {c.inputs.claims for c in judged} == {(material.ledger.bullet[told.bullet_ids[0]].text,)}  # type: ignore[attr-defined]
+    assert {c.inputs.claims for c in judged} == {(material.ledger.bullet[told.bullet_ids[0]].text,)}
     assert told.text in [m.content for m in messages]
     assert "it did not happen" in faults_of([c for c in model.calls if isinstance(c.inputs, WordTurnInputs)][1])
 
