@@ -30,7 +30,7 @@ from longbeam.generators.dialogue_material import (
     fill_until,
     turn_state,
 )
-from longbeam.generators.entailment_judge import fault_in
+from longbeam.generators.entailment_judge import ENTAILMENT_PROMPTS, Voicing, fault_in
 from longbeam.generators.ledger import replaced_wishes, standing_bullets
 from longbeam.generators.reply_excerpt import asking_part, may_ask
 from longbeam.generators.transcript import Line, Transcript
@@ -65,6 +65,7 @@ from longbeam.prompts.calls.dialogue import (
     UserReplyInputs,
     WordTurnInputs,
 )
+from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.incidents import Incident, IncidentKind
@@ -77,6 +78,8 @@ SPEAKING_PROMPTS = ("assistant_reply", "user_answer", "user_follow_up", "word_tu
 DETECTOR_PROMPTS = ("question_detector", "follow_up_detector")
 """Prompts whose verdicts decide how a dialogue goes on."""
 DIALOGUE_PROMPTS = (*SPEAKING_PROMPTS, *DETECTOR_PROMPTS)
+WORDING_PROMPTS = ENTAILMENT_PROMPTS
+"""Prompts that are asked besides where turns are worded in the dialogue."""
 _NO_QUESTION = QuestionDetectorReply(reason="no verdict could be read", asks_user=False)
 _NO_FOLLOW_UP = FollowUpDetectorReply(reason="no verdict could be read", asks_on=False)
 _FENCE = "```"
@@ -280,7 +283,13 @@ class Talk:
             takes_up=self._take_up(turn, day),
             feedback=self.problem,
         )
-        accept = Acceptance(check=lambda text: self._wording_faults(text, turn, day), mend=lambda _: turn.text)
+        briefs = self.material.ledger.briefs(self.bullets[i] for i in turn.bullet_ids)
+        voicing = Voicing(self.asker.within(f"{turn.turn_id}/word"), briefs)
+        accept = Acceptance(
+            check=lambda text: self._wording_faults(text, turn, day, briefs),
+            confirm=lambda text: voicing.judge([(spell_out(text, day), turn.bullet_ids)]),
+            mend=lambda _: turn.text,
+        )
         try:
             text = await self.asker.prose("word_turn", inputs, place=f"{turn.turn_id}/word", accept=accept)
         except ProviderError as exc:
@@ -297,17 +306,16 @@ class Talk:
         key = f"{self.asker.spec.seed}/{self.asker.unit_key.conversation_id}/{turn.turn_id}/take_up"
         return draw_take_up(key, same_day=self.said.lines[-1].day == day)
 
-    def _wording_faults(self, text: str, turn: UserTurn, day: dt.date) -> Iterator[str]:
+    def _wording_faults(self, text: str, turn: UserTurn, day: dt.date, briefs: Sequence[BulletBrief]) -> Iterator[str]:
         language = self.asker.spec.language
         if self.said.has(text):
             yield SAID_BEFORE
         if trace := trace_problem(text, MessageRole.USER, self.context.seed.category, language):
             yield trace
-        bullets = [self.bullets[i] for i in turn.bullet_ids]
         if self.world is not None:
-            yield from self.world.faults(text, day, near=[spell_out(turn.text, day), *(b.text for b in bullets)])
-        faults = (fault_in(spell_out(text, day), brief, language) for brief in self.material.ledger.briefs(bullets))
-        yield from filter(None, faults)
+            told = (b.bullet.text for b in briefs)
+            yield from self.world.faults(text, day, near=[spell_out(turn.text, day), *told])
+        yield from filter(None, (fault_in(spell_out(text, day), brief, language) for brief in briefs))
 
     def _asked(self, turn: UserTurn, day: dt.date) -> Moment:
         moment = self._moment(turn, day)

@@ -31,8 +31,10 @@ from longbeam.prompts.calls.user_turns import (
 )
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.dialogue import MessageRole, UserTurn
+from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.plans import SPECIAL_KINDS, Advice, Bullet, BulletKind, SubPlan, Value
 from longbeam.schemas.spec import ENGLISH, TurnLengths
+from longbeam.text.matching import says
 from longbeam.text.traces import trace_problem
 from longbeam.text.values import date_value
 
@@ -157,6 +159,9 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
         ),
         state=lambda: BatchState(first_ordinal=batch.batch_index * 100),
     )
+    if world is not None:
+        for detail in slips_in(reply, cards):
+            asker.note(Incident(kind=IncidentKind.DECLARED, prompt_id="user_turns", detail=detail))
     return tuple(
         UserTurn(
             turn_id=f"{sub_plan.key}.x{batch.batch_index}.{i}",
@@ -220,6 +225,15 @@ def new_values_in(
         day = max(b.happens_on for b in own or bullets)
         declared = [value for b in own for value in declared_by.get(b.bullet_id, ())]
         yield from world.faults(turn.text, day, near=[b.text for b in own], declared=declared)
+
+
+def slips_in(reply: UserTurnsReply, cards: Sequence[TurnCard]) -> Iterator[str]:
+    """Yield a sentence for each slip of a card that a turn says; the gate lets it pass, and no fact has its value."""
+    for card in cards:
+        for turn in reply.turns:
+            if card.slip and set(card.bullet_ids) & set(turn.voices) and says(turn.text, card.slip.said):
+                slip, told = card.slip, ", ".join(turn.voices)
+                yield f"the turn that voices {told} says {slip.said.text!r} by a slip and means {slip.meant.text!r}"
 
 
 def _declared_by(cards: Sequence[TurnCard]) -> dict[str, tuple[Value, ...]]:

@@ -1,4 +1,4 @@
-"""Incidents: what went wrong while a benchmark was made, and how the run went on.
+"""Incidents: what went wrong while a benchmark was made, and how the run went on; and values that no fact may have.
 
 An incident never stops a run. It is stored with the unit of work in which it happened and travels into the sealed file,
 so that `status`, `stats` and the dataset card can say what a reader of the benchmark ought to know.
@@ -32,6 +32,8 @@ class IncidentKind(StrEnum):
     """A reply was cut off, because it repeated itself or did not end."""
     UNGROUNDED = "ungrounded"
     """A text holds a value that neither its bullets, nor the ledger, nor earlier talk gives."""
+    DECLARED = "declared"
+    """A message holds a value that its card asked for as a slip; no fact has the value."""
     NOT_ENTAILED = "not_entailed"
     """A text does not say what it was meant to say."""
     UNFIT = "unfit"
@@ -97,7 +99,13 @@ class PromptLine(PromptRecord):
 
 LEFT_OUT = (IncidentKind.SKIPPED, IncidentKind.ENDED, IncidentKind.DROPPED)
 """Kinds of what is missing in the text, or in its gold."""
-REPORTED = (IncidentKind.CUT, IncidentKind.UNGROUNDED, IncidentKind.NOT_ENTAILED, IncidentKind.UNFIT)
+REPORTED = (
+    IncidentKind.CUT,
+    IncidentKind.UNGROUNDED,
+    IncidentKind.DECLARED,
+    IncidentKind.NOT_ENTAILED,
+    IncidentKind.UNFIT,
+)
 """Kinds of what stands in the text and a check found."""
 
 

@@ -19,6 +19,7 @@ from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.extras import WriterExtras
+from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs, TurnState, UserReplyInputs, WordTurnInputs
 from longbeam.prompts.calls.plans import ProjectName, Stage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
@@ -506,6 +507,23 @@ async def test_a_wording_that_loses_what_it_should_tell_gives_way_to_the_batch()
     messages = await talk(asker, TOKENIZER, material)
     assert [m.content for m in messages if m.bullet_ids] == [t.text for t in material.turns]
     assert any(i.prompt_id == "word_turn" for i in asker.incidents)
+
+
+async def test_the_checker_judges_a_wording_that_rules_cannot_tell_and_a_refused_one_gives_way_to_the_batch() -> None:
+    """Found 2 in the dialogue: a wording in other words than its bullet passed, whatever it said."""
+    material = _material(share=1_500, turns=2)
+    told = material.turns[1]
+    doubtful = "I nearly signed the lease on March 6, 2024. What now?"
+    refused = json.dumps({"verdicts": [{"claim": 1, "reason": "it did not happen", "is_said": False}]})
+    model = _model(word_turn=[doubtful], check_entailment=[refused])
+    asker = asker_for(model, writer="openai:m")
+    asker = replace(asker, spec=asker.spec.model_copy(update={"turns": TurnWriting.IN_DIALOGUE}))
+    messages = await talk(asker, TOKENIZER, material)
+    judged = [c for c in model.calls if isinstance(c.inputs, EntailmentInputs)]
+    assert [c.unit_key for c in judged] == [f"c000/stage/unit/{told.turn_id}/word/says.0"] * 3
+    assert {c.inputs.claims for c in judged} == {(material.ledger.bullet[told.bullet_ids[0]].text,)}
+    assert told.text in [m.content for m in messages]
+    assert "it did not happen" in faults_of([c for c in model.calls if isinstance(c.inputs, WordTurnInputs)][1])
 
 
 async def test_a_message_with_pasted_material_stays_as_it_is() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from itertools import count
 
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
+from longbeam.generators.turn_cards import Deck, draw_cards
 from longbeam.generators.user_turns import (
     Batch,
     Scene,
@@ -19,11 +21,13 @@ from longbeam.generators.user_turns import (
     without_repeats,
     write_user_turns,
 )
+from longbeam.models.base import ModelCall
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply
+from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsInputs, UserTurnsReply
 from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.incidents import IncidentKind
+from longbeam.schemas.incidents import IncidentKind, Making, incident_counts
 from longbeam.schemas.plans import Bullet, BulletKind, SubPlan, ValueKind
+from longbeam.schemas.spec import TurnLengths
 from longbeam.text.values import money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
@@ -226,6 +230,42 @@ async def test_a_turn_that_adds_a_value_is_asked_again_and_reported_in_the_end()
     assert all(said in faults_of(model.calls[1]) for said in ("$412", "May 3, 2022"))
     incident = next(i for i in asker.incidents if i.kind is IncidentKind.UNGROUNDED)
     assert all(said in incident.detail for said in ("$412", "May 3, 2022"))
+
+
+async def test_the_slip_of_a_card_passes_is_tagged_and_is_no_fact() -> None:
+    head = good_conversation().head
+    ledger = Ledger.of(head.plans[0])
+    sub_plan = ledger.sub_plans[0]
+    bullet = sub_plan.bullets[2]  # "The renovation budget is $18,000."
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.anchor)
+
+    def slipping(call: ModelCall) -> str:
+        assert isinstance(call.inputs, UserTurnsInputs)
+        (card,) = call.inputs.cards
+        said = f"The budget is {card.slip.said.text}, no, sorry: " if card.slip else ""
+        text = f"{said}{bullet.text} Is that enough?"
+        return json.dumps({"turns": [{"text": text, "voices": [bullet.bullet_id]}]})
+
+    def has_slip(index: int) -> bool:
+        deck = Deck(TurnLengths.BEAM, frame.seed.category, f"3/c000/p0.s0/cards/{index}")
+        return draw_cards(ledger.briefs([bullet]), 1, deck)[0].slip is not None
+
+    batch = Batch(batch_index=next(filter(has_slip, count())), bullet_ids=(bullet.bullet_id,), questions=1)
+    is_said = json.dumps({"verdicts": [{"claim": 1, "reason": "It is corrected.", "is_said": True}]})
+    model = ScriptedModel({"user_turns": slipping, "check_entailment": [is_said]})
+    asker = asker_for(model, writer="openai:some-model")
+
+    (turn,) = await write_user_turns(asker, Scene(frame, ledger, stage, sub_plan), batch)
+
+    (incident,) = asker.incidents
+    assert incident.kind is IncidentKind.DECLARED
+    said = incident.detail.split("'")[1]
+    assert said != "$18,000"
+    assert said in turn.text
+    assert incident.detail == f"the turn that voices {bullet.bullet_id} says {said!r} by a slip and means '$18,000'"
+    assert said not in {a.value.text for own in ledger.by_bullet.values() for a in own if a.value}
+    assert incident_counts([Making(incidents=(incident,))]) == {"declared": 1}
 
 
 async def test_a_bullet_that_no_reply_says_is_said_in_its_own_words() -> None:

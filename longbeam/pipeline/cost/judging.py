@@ -6,14 +6,18 @@ its calibration. A rehearsal asks both, so that an estimate prices them and know
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from longbeam.generators.calibration import measured_fitness
 from longbeam.generators.entailment_judge import unsaid_claims
 from longbeam.keys import UnitKey
 from longbeam.models.asking import Asker
 from longbeam.models.base import Models
 from longbeam.models.kinds import has_model_checks
+from longbeam.pipeline.run.units import DIALOGUE
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas.spec import TurnWriting
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 
@@ -28,10 +32,14 @@ async def rehearse_judging(benchmark: Benchmark, models: Models, conversation_id
     if not has_model_checks(spec):
         return
     asker = Asker(models, default_registry(), spec, UnitKey(conversation_id, "user_turns", "judged"))
+    worded = replace(asker, unit_key=UnitKey(conversation_id, DIALOGUE, "judged"))
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         told = {b.bullet_id: b.text for p in sealed.head.plans for s in p.sub_plans for b in s.bullets}
         voicing = [m for m in sealed.messages() if m.role is MessageRole.USER and m.bullet_ids]
     for message in voicing[::JUDGED_EVERY]:
-        await unsaid_claims(asker, message.message_key, message.content, (told[message.bullet_ids[0]],))
+        claims = (told[message.bullet_ids[0]],)
+        await unsaid_claims(asker, message.message_key, message.content, claims)
+        if spec.turns is TurnWriting.IN_DIALOGUE:  # as its batch has it, and as it is worded when it is due
+            await unsaid_claims(worded, message.message_key, message.content, claims)
     if spec.checks.least_accuracy:
         await measured_fitness(asker)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from longbeam.generators.dialogue import DETECTOR_PROMPTS, SPEAKING_PROMPTS, extend, talk
+from longbeam.generators.dialogue import DETECTOR_PROMPTS, SPEAKING_PROMPTS, WORDING_PROMPTS, extend, talk
 from longbeam.generators.dialogue_material import SubPlanMaterial
 from longbeam.generators.user_turns import (
     USER_TURNS_PROMPTS,
@@ -35,6 +35,7 @@ from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import DIALOGUE, Blocked, all_of
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.plans import CLOSING, SubPlan
+from longbeam.schemas.spec import TurnWriting
 
 SETTLE_ROUNDS = 3
 """Passes over the sub-plans that use up what their dialogues left of the budget."""
@@ -43,6 +44,8 @@ TOLERANCE = 0.004
 USER_TURNS = UnitSpec("user_turns", UserTurn, USER_TURNS_PROMPTS, version=2, tries=2)
 TALK = UnitSpec(DIALOGUE, Message, SPEAKING_PROMPTS, unversioned_prompts=DETECTOR_PROMPTS, tries=1)
 """A detector decides how a dialogue goes on, and nothing about the gold: finished dialogues outlive a new detector."""
+WORDED_TALK = TALK.asking(*WORDING_PROMPTS)
+"""A dialogue that words the planned turns; a checker judges the wordings."""
 
 
 async def user_turns_stage(c: Conversation, made: PlanResult) -> PlannedTurns:
@@ -114,7 +117,9 @@ async def _dialogue(c: Conversation, planned: PlannedTurns, sub_plan: SubPlan, s
     async with c.schedule.dialogue(UnitKey(c.conversation_id, DIALOGUE, key), share):
         # Unpacked behind the gate: the turns of dialogues that wait stay packed.
         material = _material(planned, sub_plan, share)
-        messages = await c.units.run_or(TALK, key, _tokenizer(c), material, work=_talk, otherwise=Gap[Message]())
+        messages = await c.units.run_or(
+            _talk_unit(c), key, _tokenizer(c), material, work=_talk, otherwise=Gap[Message]()
+        )
     return SubPlanDialogue.of(key, material.turns, messages, SubPlanPlace(sub_plan, c.turns_file))
 
 
@@ -144,7 +149,7 @@ async def _extension(
     read: Digested[Callable[[], Sequence[Message]]] = Digested(partial(first_said, c, first), first.digest)
     key = str(DialogueKey(SubPlanKey.parse(material.sub_plan.key), round_))
     try:
-        messages = await c.units.run(TALK, key, _tokenizer(c), material, read, work=_extend)
+        messages = await c.units.run(_talk_unit(c), key, _tokenizer(c), material, read, work=_extend)
     except Blocked as exc:
         if not exc.is_gap:
             raise
@@ -159,6 +164,10 @@ async def _extend(
     first: Digested[Callable[[], Sequence[Message]]],
 ) -> Sequence[Message]:
     return await extend(asker, tokenizer.value, material, first.value())
+
+
+def _talk_unit(c: Conversation) -> UnitSpec[Message]:
+    return WORDED_TALK if c.units.spec.turns is TurnWriting.IN_DIALOGUE else TALK
 
 
 def _tokenizer(c: Conversation) -> Digested[Tokenizer]:

@@ -25,7 +25,7 @@ from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.metering import journalled_usage
 from longbeam.pipeline.status import benchmark_status, render_status
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec, Checks, Endpoint
+from longbeam.schemas.spec import BenchmarkSpec, Checks, Endpoint, TurnWriting
 from longbeam.schemas.usage import Usage
 from longbeam.store.layout import create_benchmark
 from longbeam.wiring import services
@@ -115,6 +115,13 @@ def test_the_judging_of_wordings_is_priced(paid: BenchmarkSpec, rehearsal: Rehea
     assert judged.calls == -(-voicing // JUDGED_EVERY)
     assert 300 < judged.prompt_tokens / judged.calls < 600  # about 417 for a message of the recorded run
     assert not [row for row in rehearsal.usage if row.role == "checker"]
+
+
+def test_the_judging_of_messages_that_are_worded_in_the_dialogue_is_priced(paid: BenchmarkSpec) -> None:
+    changes = {"checks": Checks(model=True, least_accuracy=0), "turns": TurnWriting.IN_DIALOGUE}
+    checked = asyncio.run(rehearse(paid.model_copy(update=changes), services()))
+    calls = {row.stage: row.calls for row in checked.usage if row.prompt_id == "check_entailment"}
+    assert calls["dialogue"] == calls["user_turns"] > 0
 
 
 async def test_estimate_is_what_a_run_uses_that_is_answered_alike(

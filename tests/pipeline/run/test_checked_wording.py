@@ -14,7 +14,7 @@ from longbeam.models.base import ModelCall
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.prompts.calls.user_turns import UserTurnsReply
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, TurnWriting
 from longbeam.store.layout import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
@@ -26,18 +26,23 @@ CHECKS = {"check_entailment", "check_contradiction"}
 
 
 class RewordingModel(CountingModel):
-    """The offline writer, whose messages do not repeat their bullets word for word; `stop_at` counts judgements."""
+    """The offline writer, whose messages do not repeat their bullets word for word.
 
-    def __init__(self, stop_at: int = 0) -> None:
+    It stops the run at the judgement number `stop_at` of the stage `stage`.
+    """
+
+    def __init__(self, stage: str = "", stop_at: int = 0) -> None:
         super().__init__()
-        self.judged: list[str] = []
-        self._stop_at = stop_at
+        self.judged: list[tuple[str, str]] = []
+        """Stage and key of each call."""
+        self._stop = stage, stop_at
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Answer; stop the run at a judgement."""
         if call.prompt.prompt_id in CHECKS:
-            self.judged.append(call.key)
-            if len(self.judged) == self._stop_at:
+            stage = call.unit_key.split("/")[1]
+            self.judged.append((stage, call.key))
+            if (stage, sum(own == stage for own, _ in self.judged)) == self._stop:
                 raise RunStopped("stopped in the middle of judging")
         reply = await super().complete(call)
         if call.prompt.prompt_id != "user_turns":
@@ -58,13 +63,14 @@ def _reworded(text: str) -> str:
     return text
 
 
-def _spec(model: bool | None, **models: str) -> BenchmarkSpec:
+def _spec(model: bool | None, turns: TurnWriting = TurnWriting.BATCHED, **models: str) -> BenchmarkSpec:
     return BenchmarkSpec.model_validate(
         {
             "name": "short",
             "seed": 5,
             "length": "16K",
             "domains": ["coding"],
+            "turns": turns,
             "models": {"default": ENDPOINT, **models},
             "endpoints": {ENDPOINT: {"sends_extras": True}, SECOND: {"sends_extras": True}},
             "checks": {"model": model},
@@ -116,18 +122,34 @@ async def test_a_checker_and_a_second_one_make_the_checked_units_again(
     assert _changed(once, twice) == _checked(once)
 
 
-async def test_a_run_that_stops_while_a_message_is_judged_goes_on_there(tmp_path: Path) -> None:
-    whole = create_benchmark(_spec(True), tmp_path / "whole")
+async def test_a_new_checker_makes_dialogues_again_only_where_they_word_the_turns(tmp_path: Path) -> None:
+    made = []
+    for model in (False, True):
+        benchmark = create_benchmark(_spec(model, TurnWriting.IN_DIALOGUE), tmp_path)
+        await run_inline(benchmark, answered_by(CountingModel()))
+        made.append(_units(benchmark))
+    before, after = made
+    assert _changed(before, after) == _checked(before) | {u for u in before if u[0] == "dialogue"}
+
+
+@pytest.mark.parametrize(
+    ("turns", "stage"), [(TurnWriting.BATCHED, "user_turns"), (TurnWriting.IN_DIALOGUE, "dialogue")]
+)
+async def test_a_run_that_stops_while_a_message_is_judged_goes_on_there(
+    tmp_path: Path, turns: TurnWriting, stage: str
+) -> None:
+    whole = create_benchmark(_spec(True, turns), tmp_path / "whole")
     uninterrupted = RewordingModel()
     assert (await run_inline(whole, answered_by(uninterrupted))).finished == 1
-    assert len(uninterrupted.judged) > 4
+    assert [own for own, _ in uninterrupted.judged].count(stage) > 4
 
-    benchmark = create_benchmark(_spec(True), tmp_path / "stopped")
-    stopping = RewordingModel(stop_at=4)
+    benchmark = create_benchmark(_spec(True, turns), tmp_path / "stopped")
+    stopping = RewordingModel(stage, stop_at=4)
     assert "middle of judging" in (await run_inline(benchmark, answered_by(stopping))).stopped
     resumed = RewordingModel()
     assert (await run_inline(benchmark, answered_by(resumed))).finished == 1
     # Judgements before the stop are in the journal; the one that stopped the run is made again.
-    assert set(stopping.judged[:3]).isdisjoint(resumed.judged)
+    stop = [i for i, (own, _) in enumerate(stopping.judged) if own == stage][3]
+    assert set(stopping.judged[:stop]).isdisjoint(resumed.judged)
     assert set(stopping.judged) | set(resumed.judged) == set(uninterrupted.judged)
     assert _records(benchmark) == _records(whole)

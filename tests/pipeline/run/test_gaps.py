@@ -22,7 +22,7 @@ from longbeam.pipeline.status import benchmark_status, render_status
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.spec import BenchmarkSpec, Checks, Role
+from longbeam.schemas.spec import BenchmarkSpec, Checks, Role, TurnWriting
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.worklog import WorkLog
@@ -168,16 +168,18 @@ def _contents(benchmark: Benchmark) -> list[str]:
         return [p.model_dump_json() for p in parts] + [i.model_dump_json() for i in incidents_of(benchmark)]
 
 
+@pytest.mark.parametrize("turns", TurnWriting)
 @pytest.mark.parametrize("n", [2, 3])
 async def test_a_run_that_fails_at_every_nth_reply_seals_the_same_bytes_however_it_is_stopped(
-    spec: BenchmarkSpec, out: Path, n: int
+    spec: BenchmarkSpec, out: Path, n: int, turns: TurnWriting
 ) -> None:
     """The run is stopped again and again, also in the middle of a unit's tries, and resumed."""
-    spec = allowing(spec, 1.0)
+    spec = allowing(spec, 1.0).model_copy(update={"turns": turns})
     whole = create_benchmark(spec, out / "whole")
     model = Spoiling(one_in(n))
     assert (await made(whole, model)).finished == 1
     assert incidents_of(whole)
+    assert any("/word" in place for place in model.calls) == (turns is TurnWriting.IN_DIALOGUE)
 
     stopped, finished, calls = create_benchmark(spec, out / "stopped"), 0, 0
     while not finished:
