@@ -99,6 +99,7 @@ def generate(
     domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
     model: Annotated[str | None, typer.Option(help=f"Model of all roles [default: {DEFAULT_MODEL}].")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
+    hard: Annotated[bool, typer.Option("--hard", help="Prefer the probes that trivial memories answer least.")] = False,
     runner: RunnerOption = Runner.AUTO,
     workers: Workers = None,
     address: Address = "",
@@ -122,6 +123,7 @@ def generate(
         "domains": domain or None,
         "models": {"default": model} if model is not None else None,
         "seed": seed,
+        "probes": {"hard": True} if hard else None,
         "limits": _limits(concurrency, max_cost),
     }
     cluster = _cluster(runner, workers, address, host, scratch)

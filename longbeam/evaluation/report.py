@@ -26,9 +26,11 @@ from longbeam.evaluation.resampling import FEW, Comparison, Interval, compare, h
 from longbeam.evaluation.results import DECILES, Evaluated
 from longbeam.evaluation.table import (
     HIT_AT,
+    Group,
     Row,
     equal_systems,
     equality_line,
+    groups_of,
     kind_of,
     ranked_rows,
     rows_of,
@@ -79,6 +81,8 @@ class Section:
     lines: tuple[Line, ...]
     """Systems by rank, then floors, then ceilings."""
     abilities: tuple[str, ...]
+    groups: tuple[Group, ...]
+    """Probes by the time of asking and by kind."""
     comparisons: tuple[Comparison, ...]
     """Every system with every baseline; p-values are corrected for the number of comparisons."""
     calibration: Calibration
@@ -153,6 +157,7 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
         evaluated=one,
         lines=tuple(_line(one, row, rank if judged.can_score else None) for rank, row in ranked),
         abilities=tuple(sorted({r.ability for r in one.results})),
+        groups=tuple(groups_of(one.run.probes, one.results)),
         comparisons=tuple(holm([pair for pair in pairs if pair is not None])),
         calibration=judged,
         equal=equality_line(equal_systems(one.results)),
@@ -269,6 +274,7 @@ def report_json(sections: Sequence[Section]) -> str:
         {
             "run": section.evaluated.run.model_dump(mode="json", exclude={"probes"}),
             "lines": [asdict(line) for line in section.lines],
+            "groups": [asdict(group) for group in section.groups],
             "comparisons": [asdict(comparison) for comparison in section.comparisons],
             "judge": section.calibration.refusal or section.calibration.line,
             "warning": section.warning,

@@ -152,4 +152,6 @@ def asked_probe(conversation_id: str, probe: Probe, places: Mapping[str, float])
         gold_answer=probe.gold_answer,
         rubric=probe.rubric,
         deciles=tuple(sorted({int(place * DECILES) for place in cited})),
+        variety=probe.details.variety,
+        is_on_the_way=probe.asked_at is not None,
     )

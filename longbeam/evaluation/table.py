@@ -12,7 +12,7 @@ from longbeam.evaluation.arms import EVIDENCE
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
 from longbeam.memory.registry import FLOORS
 from longbeam.schemas.base import digest_of
-from longbeam.schemas.evaluation import EvaluationRun, Result
+from longbeam.schemas.evaluation import AskedProbe, EvaluationRun, Result
 
 Measure = Callable[[Result], float | None]
 CALIBRATION = ("wrong", "swapped")
@@ -78,6 +78,37 @@ def _row(system: str, results: Sequence[Result]) -> Row:
         tokens=fmean(read) if read else None,
         unscored=sum(r.score("paper") is None for r in results),
     )
+
+
+@dataclass(frozen=True)
+class Group:
+    """Mean scores over the probes of one kind, or over those asked at one time."""
+
+    ability: str
+    """`all` where the group is of no single ability."""
+    name: str
+    probes: int
+    scores: dict[str, float | None]
+    """Mean over the probes under the paper's rule, by system."""
+
+
+def groups_of(probes: Sequence[AskedProbe], results: Sequence[Result]) -> list[Group]:
+    """Return groups by the time of asking, if some probes are asked on the way, then by ability and kind."""
+    groups: dict[tuple[str, str], list[AskedProbe]] = defaultdict(list)
+    for probe in probes:
+        groups["", "asked on the way" if probe.is_on_the_way else "asked at the end"].append(probe)
+        if probe.variety:
+            groups[probe.ability, probe.variety].append(probe)
+    if not any(probe.is_on_the_way for probe in probes):
+        groups.pop(("", "asked at the end"), None)
+    scores: dict[tuple[str, str], dict[str, float | None]] = defaultdict(dict)
+    for r in results:
+        scores[r.conversation_id, r.probe_id][r.system] = r.score("paper")
+    systems = dict.fromkeys(r.system for r in results)
+    return [
+        Group(ability or "all", name, len(of), {s: _mean(scores[p.key].get(s) for p in of) for s in systems})
+        for (ability, name), of in sorted(groups.items())
+    ]
 
 
 def share_read(row: Row, tokens: int) -> str:

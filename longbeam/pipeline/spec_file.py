@@ -20,7 +20,18 @@ from longbeam.generators.seeds_file import domain_of
 from longbeam.pipeline.preflight import check_abilities
 from longbeam.plugins import load, offered, unfit
 from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import Batch, BenchmarkSpec, Checks, Endpoint, EndpointLimits, Limits, Price, RoleSampling
+from longbeam.schemas.spec import (
+    Batch,
+    BenchmarkSpec,
+    Checks,
+    Endpoint,
+    EndpointLimits,
+    Limits,
+    PlanSettings,
+    Price,
+    ProbeSettings,
+    RoleSampling,
+)
 
 OPTIONS: Mapping[str, str] = {
     "name": "--name",
@@ -31,6 +42,7 @@ OPTIONS: Mapping[str, str] = {
     "domains": "--domain",
     "seeds_file": "--seeds",
     "models": "--model",
+    "probes": "--hard",
     "limits": "--concurrency",
 }
 """The option that sets each field, for error messages."""
@@ -39,6 +51,8 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "limits": Limits,
     "checks": Checks,
     "batch": Batch,
+    "plan": PlanSettings,
+    "probes": ProbeSettings,
     "endpoints.*": Endpoint,
     "endpoints.*.limits": EndpointLimits,
     "endpoints.*.price": Price,
@@ -62,7 +76,7 @@ UNSHOWN = frozenset({"key_env", "base_url"})
 def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> BenchmarkSpec:
     """Return the spec of a TOML file (None: of the defaults) with the overrides in place of its fields.
 
-    `overrides` are fields of `BenchmarkSpec`; `models` and `limits` are merged key by key. Raises SpecError
+    `overrides` are fields of `BenchmarkSpec`; `models`, `limits` and `probes` are merged key by key. Raises SpecError
     in one line: file or option, key, value, what is allowed, what to do.
     """
     given = dict(overrides or {})
@@ -72,7 +86,7 @@ def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> 
 
 def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | None) -> BenchmarkSpec:
     merged = {**fields, **_with_places(given, Path())}
-    for table in ("models", "limits"):
+    for table in ("models", "limits", "probes"):
         if isinstance(fields.get(table), dict) and isinstance(merged.get(table), dict):
             merged[table] = fields[table] | merged[table]
     if isinstance(fields.get("endpoints"), dict) and isinstance(merged.get("endpoints"), dict):

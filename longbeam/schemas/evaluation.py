@@ -207,6 +207,10 @@ class AskedProbe(Record):
     rubric: tuple[Nugget, ...]
     deciles: tuple[int, ...] = ()
     """Tenths of the conversation, from 0, that contain the evidence."""
+    variety: str = ""
+    """Kind of question within the ability, where the probe has one."""
+    is_on_the_way: bool = False
+    """Whether it is asked before the last message."""
 
     @property
     def key(self) -> tuple[str, str]:

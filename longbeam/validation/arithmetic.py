@@ -26,6 +26,7 @@ from longbeam.text.normalizing import normalize_values
 from longbeam.text.numbers import SMALL_NUMBER, read_count
 from longbeam.text.sentences import sentences
 from longbeam.text.times import CALENDAR_UNITS, months_between
+from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import answer_text, claim
@@ -212,19 +213,26 @@ def has_own_span(index: ConversationIndex, probe: Probe) -> bool:
     return bool(_ASKS_LENGTH.search(probe.question)) and len(dates_in(index, probe, probe.gold_answer)) > 1
 
 
-def is_computed(index: ConversationIndex, probe: Probe, value: Value) -> bool:
-    """Return whether a value is the result of dates or amounts of question, gold and cited user messages."""
+def is_computed(index: ConversationIndex, probe: Probe, value: Value, said: Sequence[str]) -> bool:
+    """Return whether a value is the result of dates of question, gold and messages, or of amounts of the messages.
+
+    `said` are the texts of the cited messages whose amounts count. An amount that several of them say counts several
+    times, or once.
+    """
     if not has_trait(probe, Trait.RECALLS) or value.number is None:
         return False
-    said = [m.content for m in index.cited(probe) if index.speaks_as_user(m)]
     texts = [probe.gold_answer, probe.question, *(n.text for n in probe.rubric), *said]
     if _is_calendar_length(value) and _is_between_dates(index, probe, value, texts):
         return True
+    found = [v for text in said for v in _amounts(text, value.kind)]
+    amounts = [_number(v, value.kind) for v in found]
+    of_unit = [_number(v, value.kind) for v in found if content_words(v.unit) == content_words(value.unit)]
+    named = [a for a in (_number(v, value.kind) for v in _amounts(probe.gold_answer, value.kind)) if a in amounts]
+    totals = {sum(listed) for of in (amounts, of_unit, named) for listed in (of, set(of))}
     # All pairs are tried, so a message with a long table would take seconds.
-    amounts = sorted({a for text in said for a in _amounts(text, value.kind)})[:MOST_AMOUNTS]
-    sums = {a + b for a, b in combinations(amounts, 2)} | {sum(amounts)}
-    differences = {b - a for a, b in combinations(amounts, 2)}
-    return round(value.number, 4) in {round(result, 4) for result in sums | differences}
+    pairs = list(combinations(sorted(amounts)[:MOST_AMOUNTS], 2))
+    results = totals | {a + b for a, b in pairs} | {b - a for a, b in pairs}
+    return round(value.number, 4) in {round(result, 4) for result in results}
 
 
 def _is_between_dates(index: ConversationIndex, probe: Probe, value: Value, texts: Iterable[str]) -> bool:
@@ -232,15 +240,15 @@ def _is_between_dates(index: ConversationIndex, probe: Probe, value: Value, text
     return any(fault_of_length(value, a, b) != "wrong_duration" for a, b in combinations(dates, 2))
 
 
-def _amounts(text: str, kind: ValueKind) -> list[float]:
+def _amounts(text: str, kind: ValueKind) -> list[Value]:
     """Return the amounts of a kind; shares count among numbers, because `20 percentage points` compares two."""
-    found = []
-    for value in values_in(text):
-        if value.number is not None and kind is ValueKind.NUMBER and value.kind is ValueKind.RATIO:
-            found.append(value.number * 100)
-        elif value.number is not None and value.kind is kind:
-            found.append(value.number)
-    return found
+    kinds = {kind, ValueKind.RATIO} if kind is ValueKind.NUMBER else {kind}
+    return [value for value in values_in(text) if value.number is not None and value.kind in kinds]
+
+
+def _number(amount: Value, kind: ValueKind) -> float:
+    """Return an amount as a value of a kind states it: a share as its percentage points."""
+    return (amount.number or 0) * (100 if amount.kind is not kind else 1)
 
 
 # --- changes and counts -----------------------------------------------------------------------------------

@@ -94,8 +94,8 @@ def _kind_of_fault(index: ConversationIndex, probe: Probe, value: Value) -> str 
         return "wrong_year"
     if _is_given(index, probe, value) or _is_given_by_day(index, probe, value, is_day_named):
         return None
-    cited = [m for m in index.cited(probe) if says_equivalent(m.content, value)]
-    is_cited = any(index.speaks_as_user(m) or _is_about_replies(probe) for m in cited)
+    proving = [m for m in index.cited(probe) if index.speaks_as_user(m) or _is_about_replies(probe)]
+    is_cited = any(says_equivalent(m.content, value) for m in proving)
     # An import without quotes has no quote that could lack the value.
     if is_cited and not any(e.quote for e in probe.evidence):
         return None
@@ -105,11 +105,11 @@ def _kind_of_fault(index: ConversationIndex, probe: Probe, value: Value) -> str 
         return None if _is_given_by_day(index, probe, value, is_day_meant) else "not_in_quote"
     if _is_given_by_day(index, probe, value, is_day_meant):
         return "vague_day" if value.kind is ValueKind.DATE and has_trait(probe, Trait.RECALLS) else None
-    if is_computed(index, probe, value):
+    if is_computed(index, probe, value, [m.content for m in proving]):
         return None
     if in_days(value) and has_own_span(index, probe):
         return None  # `arithmetic` reports a wrong length of a span whose days the gold names
-    if cited:
+    if any(says_equivalent(m.content, value) for m in index.cited(probe)):
         return "only_in_reply"
     return "not_in_evidence" if _is_anywhere(index, value) else "nowhere"
 

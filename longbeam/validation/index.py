@@ -118,7 +118,7 @@ class ConversationIndex:
 
     def speaks_as_user(self, message: Message) -> bool:
         """Return whether the speaker can be the subject of questions: the user, or one of several named speakers."""
-        return message.role is MessageRole.USER or message.speaker != MessageRole.ASSISTANT
+        return message.role is MessageRole.USER or message.speaker.casefold() != MessageRole.ASSISTANT
 
     def is_pasted(self, message: Message) -> bool:
         """Return whether a message pastes a document of somebody else, whose claims are not the user's."""

@@ -37,6 +37,10 @@ _BEGIN = content_words("start begin began begun kick opening launch")
 _END = content_words("finish complete completion end close final deadline due deliver done")
 _PLANNED = content_words("goal target aim budget limit hope estimate expect allowance")
 """Stems that tell one attribute of a thing from another: its first day from its last, an aim from a result."""
+_WRITTEN_DOWN = re.compile(r"\b(?:have|has|had|having)(?: \w+){0,3}? down (?:for|as)\b", re.IGNORECASE)
+"""Words of a plan that the stems do not tell: `the day you had down for having the tests done`."""
+_MOVED = re.compile(r"\b(?:mov|shift|push|reschedul|postpon|delay)\w*\b", re.IGNORECASE)
+"""Words that change a plan without naming it as one."""
 _THING = re.compile(r"^.*\b(?:of|for)\s+(.*)$", re.DOTALL)
 _CHANGE = re.compile(
     r"\b(?:now|new|instead|no longer|any ?more|by now|since then|becom(?:e|es|ing)|became|went (?:up|down)|"
@@ -92,9 +96,13 @@ def slot_of(index: ConversationIndex, probe: Probe, value: Value, clause: str) -
                 known = (probe.gold_answer, probe.details.old_value, *(n.text for n in probe.rubric))
                 attribute = content_words(text) - own - TYPES - core.keys()
                 told = "\n".join((*known, *(m.content for m in cited)))
-                is_planned = bool(content_words(f"{clause}\n{probe.question}") & _PLANNED)
+                is_planned = _is_planned(f"{clause}\n{probe.question}")
                 return Slot(value, core, attribute, is_planned, told)
     return None
+
+
+def _is_planned(text: str) -> bool:
+    return bool(content_words(text) & _PLANNED) or _WRITTEN_DOWN.search(text) is not None
 
 
 def is_other_end(words: frozenset[str], said: frozenset[str]) -> bool:
@@ -115,7 +123,8 @@ def later_mentions(index: ConversationIndex, slot: Slot, after: int) -> Iterator
     for place, message in index.user_messages_with(slot.core, _least(slot)):
         for sentence, others in _other_values(slot, message.content):
             words = content_words(sentence)
-            if bool(words & _PLANNED) != slot.is_planned:
+            is_of_plan = _is_planned(sentence) or (slot.is_planned and _MOVED.search(sentence) is not None)
+            if is_of_plan != slot.is_planned:
                 continue
             names_attribute = bool(slot.attribute & words)
             if place <= after:

@@ -15,10 +15,10 @@ import longbeam
 from longbeam.cli import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, report_run, run
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.pipeline.status import kept_line
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, ProbeSettings
 from longbeam.store.artifacts import seal_conversation
 from longbeam.store.benchmark import read_statistics
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.store.layout import Benchmark, create_benchmark, open_benchmark
 from longbeam.store.units import Failure, Unit, UnitStatus
 from longbeam.store.worklog import WorkLog
 from tests.tiny import tiny_conversation
@@ -252,6 +252,12 @@ def test_generate_as_json_says_what_was_done(out: Path, capsys: pytest.CaptureFi
     captured = capsys.readouterr()
     assert json.loads(captured.out)["calls"] == 0
     assert captured.err == "counted: 1 of 1 conversation kept\n"
+
+
+def test_hard_goes_into_the_probe_settings_of_the_spec(out: Path) -> None:
+    Path("spec.toml").write_text('name = "hard"\nlength = "16K"\n[probes]\non_the_way = 0\n', encoding="utf-8")
+    assert run(["generate", "spec.toml", "--hard", "--runner", "inline"]) == OK
+    assert open_benchmark(out, "hard").spec.probes == ProbeSettings(on_the_way=0, hard=True)
 
 
 def test_a_run_that_goes_on_says_in_one_line_what_it_keeps(out: Path) -> None:

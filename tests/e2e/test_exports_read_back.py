@@ -9,6 +9,7 @@ import pytest
 from longbeam.cli import OK, run
 from longbeam.formats.reading import ImportOptions
 from longbeam.formats.registry import exporter, importer
+from longbeam.schemas.conversation import ConversationReader
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import open_benchmark
 from longbeam.validation.run import check_conversation
@@ -25,25 +26,55 @@ FORMATS = (
 """Format of the export, format of the import, and the file of the export that is read."""
 WITHOUT_LEDGER = {"abstention.searched", "later_values.other_later"}
 """Notes on an import, which has no ledger and no search terms: a record, and places to look at."""
+MADE = {"short": ("16K", "0"), "long": ("128K", "1")}
+"""Length and seed of each benchmark; the long one asks for totals of the user's and sums of the assistant's amounts."""
+Found = dict[tuple[str, str], str]
+"""Message of each finding, by its check and its subject."""
 
 
 @pytest.fixture(scope="module")
-def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An output folder with the benchmark `made` of 16K tokens."""
-    out = tmp_path_factory.mktemp("made")
-    assert run(["generate", "--name", "made", "--length", "16K", "--runner", "inline", "--out", str(out)]) == OK
-    return out
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An output folder with a benchmark of each length."""
+    folder = tmp_path_factory.mktemp("made")
+    for name, (length, seed) in MADE.items():
+        arguments = ["--name", name, "--length", length, "--seed", seed, "--runner", "inline", "--out", str(folder)]
+        assert run(["generate", *arguments]) == OK
+    return folder
 
 
+@pytest.fixture(scope="module")
+def before(out: Path) -> dict[str, Found]:
+    """What is found in each benchmark before it is exported."""
+    found = {}
+    for name in MADE:
+        with SealedConversation(open_benchmark(out, name).sealed_path("c000")) as sealed:
+            found[name] = _found(sealed)
+    return found
+
+
+def test_the_long_conversation_asks_for_totals_of_the_user_and_sums_of_the_assistant(out: Path) -> None:
+    with SealedConversation(open_benchmark(out, "long").sealed_path("c000")) as sealed:
+        roles = {m.message_key: m.role for m in sealed.messages()}
+        asked = {(p.details.variety, *{roles[e.message_key] for e in p.evidence}) for p in sealed.probes()}
+    assert asked >= {("total", "user"), ("sum", "assistant")}
+
+
+@pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize(("exported", "imported", "file"), FORMATS, ids=[f[0] for f in FORMATS])
 def test_a_round_through_a_format_finds_nothing_new(
-    generated: Path, tmp_path: Path, exported: str, imported: str, file: str
+    out: Path, before: dict[str, Found], tmp_path: Path, name: str, exported: str, imported: str, file: str
 ) -> None:
-    benchmark = open_benchmark(generated, "made")
+    benchmark = open_benchmark(out, name)
     with SealedConversation(benchmark.sealed_path("c000")) as original:
-        before = {f.check for f in check_conversation(original)}
         exporter(exported)([original], benchmark.spec, tmp_path / "export")
     (read,) = importer(imported)(tmp_path / "export" / file, ImportOptions())
-    after = check_conversation(MemoryReader(read.head, tuple(read.messages()), read.probes))
-    new = [f for f in after if f.check not in before | WITHOUT_LEDGER]
-    assert [f"{f.check}: {f.message}" for f in new] == []
+    after = _found(MemoryReader(read.head, tuple(read.messages()), read.probes))
+    assert [text for of, text in after.items() if of not in before[name] and of[0] not in WITHOUT_LEDGER] == []
+
+
+def _found(reader: ConversationReader) -> Found:
+    """Return the findings by their check and what they are about: formats name messages and probes anew."""
+    named = {m.message_key: str(place) for place, m in enumerate(reader.messages())}
+    named |= {p.probe_id: p.question for p in reader.probes()}
+    findings = check_conversation(reader)
+    return {(f.check, named.get(f.subject, f.subject)): f"{f.check}: {f.message}" for f in findings}

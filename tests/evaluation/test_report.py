@@ -177,6 +177,29 @@ def test_what_preparing_took_stands_in_both_forms() -> None:
     assert "| rag | 0 | 0 | 7 | 12345 | 0 |" in render_markdown(sections)
 
 
+def test_scores_by_kind_and_by_the_time_of_asking_stand_in_both_forms() -> None:
+    made = evaluated(SCORES)
+    kinds = [("sum", False), ("sum", True), ("total_cost", True), ("", True)]
+    probes = tuple(
+        probe.model_copy(update={"variety": variety, "is_on_the_way": is_on_the_way})
+        for probe, (variety, is_on_the_way) in zip(made.run.probes, kinds, strict=True)
+    )
+    sections = sections_of([replace(made, run=made.run.model_copy(update={"probes": probes}))])
+    table = render_markdown(sections)
+    assert "| ability | probes asked | number | rag | bm25 | blank | gold |" in table
+    # rag: 1, .5, 1 and none; bm25: .5, 0, 1, 0
+    assert "| all | asked at the end | 1 | 1.000 | 0.500 | 0.000 | 1.000 |" in table
+    assert "| all | asked on the way | 3 | 0.750 | 0.333 | 0.000 | 1.000 |" in table
+    assert "| summarization | sum | 2 | 0.750 | 0.250 | 0.000 | 1.000 |" in table
+    assert "| summarization | total cost | 1 | 1.000 | 1.000 | 0.000 | 1.000 |" in table
+    assert '<td>summarization</td><td class="left">total cost</td><td>1</td><td>1.000</td>' in render_html(sections)
+
+
+def test_probes_without_kinds_that_are_asked_at_the_end_have_no_table_of_kinds() -> None:
+    sections = sections_of([evaluated(SCORES)])
+    assert "probes asked" not in render_markdown(sections) + render_html(sections)
+
+
 def test_a_system_to_compare_with_must_be_there() -> None:
     with pytest.raises(UserError, match=r"no such system; it has blank, bm25, rag, gold"):
         sections_of([evaluated(SCORES)], against=["light"])

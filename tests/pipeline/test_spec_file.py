@@ -54,6 +54,10 @@ def test_a_seeds_option_is_taken_from_the_working_folder(tmp_path: Path, monkeyp
         ("", r'spec.toml: name is missing; add `name = "..."` or give --name'),
         ('name = "a"\nlenght = "64K"', r"spec.toml: unknown key 'lenght'; known keys are name, seed, length, "),
         (
+            'name = "a"\n[probes]\nhardest = true',
+            "spec.toml: unknown key 'probes.hardest'; known keys are assistant_share, ",
+        ),
+        (
             'name = "a"\n[limits]\nspeed = 1',
             "spec.toml: unknown key 'limits.speed'; known keys are concurrency, timeout_s, idle_timeout_s, "
             "max_reply_mb, max_cost_usd. Correct",

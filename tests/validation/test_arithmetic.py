@@ -83,3 +83,46 @@ def test_a_count_before_a_sum_or_a_list_of_clauses_is_no_fault(gold: str) -> Non
 )
 def test_a_wrong_count_and_a_wrong_sum_are_named(gold: str, kind: str) -> None:
     assert of_count(gold) == [kind]
+
+
+def of_total(gold: str, question: str, *said: str, by: int = 0) -> list[str]:
+    """Findings on a total of amounts that the messages of one speaker give: 0 the user, 1 the assistant."""
+    talk = [text for one in said for text in ((one, "I see.") if by == 0 else ("And?", one))]
+    cited = {2 * i + by: "support" for i in range(len(said))}
+    return names(imported(talk, asks("multi_session_reasoning", question, gold, cited)), "gold_values")
+
+
+SWUM = ("I swam 35 lengths.", "It was 20 lengths today, in the 50-metre pool.", "I swam 35 lengths again.")
+KEPT = ("Keep back $4 of the $44.", "Take $5 as the margin, of $32.", "Keep back $6 for it, of $51.")
+
+
+@pytest.mark.parametrize(
+    ("total", "kinds"),
+    [
+        ("90 lengths", []),  # 35 + 20 + 35
+        ("70 lengths", []),  # 35 + 35, two of them
+        ("55 lengths", []),  # 35 + 20, the different ones
+        ("91 lengths", ["gold_values.nowhere"]),
+    ],
+)
+def test_a_total_counts_equal_amounts_of_several_messages(total: str, kinds: list[str]) -> None:
+    assert of_total(f"All your swims come to {total}.", "How many lengths is that?", *SWUM) == kinds
+
+
+@pytest.mark.parametrize(
+    ("gold", "kinds"),
+    [
+        ("Together they come to $15: $4, $5 and $6.", []),
+        ("Together they come to $16: $4, $5 and $7.", ["gold_values.nowhere"]),  # no reply says $7
+    ],
+)
+def test_a_sum_of_the_assistants_amounts_is_computed_where_the_question_asks_for_them(
+    gold: str, kinds: list[str]
+) -> None:
+    asked = "How much did you tell me to keep back?"
+    assert of_total(gold, asked, *KEPT, by=1) == kinds
+
+
+def test_the_assistants_amounts_compute_nothing_where_the_question_asks_for_the_users() -> None:
+    gold = "Together they come to $15: $4, $5 and $6."
+    assert "gold_values.nowhere" in of_total(gold, "How much do I keep back?", *KEPT, by=1)

@@ -22,7 +22,7 @@ from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.rag import Rag, RagSettings
-from longbeam.memory.registry import Registered
+from longbeam.memory.registry import FLOORS, SYSTEMS, Registered
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.evaluate.evaluating import (
@@ -108,7 +108,7 @@ async def test_other_offline_rules_answer_anew(benchmark: Benchmark) -> None:
 CUSTOM = """
 from longbeam.memory.base import ExchangeMemory
 from longbeam.memory.context import ContextBuilder
-from longbeam.memory.registry import Registered
+from longbeam.memory.registry import FLOORS, SYSTEMS, Registered
 from longbeam.schemas.base import Record
 
 class Settings(Record):
@@ -279,7 +279,7 @@ async def two(spec: BenchmarkSpec, out: Path) -> Benchmark:
 
 
 async def test_negative_controls_drop_every_system_to_the_random_floor(two: Benchmark) -> None:
-    names = ("random_units", "rag", "long_context")
+    names = (*SYSTEMS, *FLOORS)
     arms = [*(arm_of(name, {}) for name in names), Arm("evidence"), Arm("gold")]
     scores = {}
     for control in (None, *Control):
