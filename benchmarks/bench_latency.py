@@ -4,7 +4,7 @@ Every call takes 0.5 to 5 s on a virtual clock; nothing sleeps. Without a limit 
 needs is there, which gives what chains allow: by no moment can any schedule have done more. The bound of a limit
 follows from that and from the limit (`bound_of`). Run:
 `python -m benchmarks.bench_latency [--length 10M] [--conversations 1] [--in-flight 16 64]`; the run without a limit is
-always made, first.
+always made, first. Its critical path is printed by prompt.
 
 `--over-http` makes the same with real requests to the loopback server in real time (`--length 1M --in-flight 64`), with
 latencies of 0.2 to 2 s; there the critical path is added up from the latencies that the server drew.
@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +39,8 @@ from longbeam.wiring import services
 
 NO_LIMIT = 4096
 IN_FLIGHT = (256, 64, 16)
+CLOCK_S = 1e-9
+"""Seconds by which sums of latencies differ from the clock."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class Timed:
     """Digest of the first conversation's export, as in bench_lengths; the same for any number of calls in flight."""
     spans: tuple[tuple[float, float], ...]
     """Beginning and end of each call."""
+    prompt_ids: tuple[str, ...]
+    """Prompt of each call."""
 
 
 def measure(length: str, conversations: int, in_flight: int) -> Timed:
@@ -80,7 +86,15 @@ def measure(length: str, conversations: int, in_flight: int) -> Timed:
             export_jsonl([reader], spec, target)
         digest = digest_of_export(target)
     return Timed(
-        in_flight, model.calls, model.total_s, wall_s, model.most_in_flight, took_s, digest, tuple(model.spans)
+        in_flight,
+        model.calls,
+        model.total_s,
+        wall_s,
+        model.most_in_flight,
+        took_s,
+        digest,
+        tuple(model.spans),
+        tuple(model.prompt_ids),
     )
 
 
@@ -99,6 +113,28 @@ def bound_of(spans: Sequence[tuple[float, float]], in_flight: int) -> float:
         bound = max(bound, moment + (total - done) / in_flight)
         open_calls, before = open_calls + step, moment
     return bound
+
+
+def critical_path(spans: Sequence[tuple[float, float]]) -> list[int]:
+    """Return the calls of the chain that ends last, oldest first, as positions in `spans`.
+
+    Without a limit a call begins when the one ends that it waits for, so each call follows the latest end before it.
+    """
+    by_end = sorted(range(len(spans)), key=lambda i: spans[i][1])
+    ends = [spans[i][1] for i in by_end]
+    path = [by_end[-1]]
+    while found := bisect_right(ends, spans[path[0]][0] + CLOCK_S):
+        path.insert(0, by_end[found - 1])
+    return path
+
+
+def path_lines(row: Timed) -> list[str]:
+    """Return a line of a table for each prompt on the critical path: calls, seconds and share of it."""
+    seconds: dict[str, list[float]] = defaultdict(list)
+    for i in critical_path(row.spans):
+        seconds[row.prompt_ids[i]].append(row.spans[i][1] - row.spans[i][0])
+    by_share = sorted(seconds.items(), key=lambda item: -sum(item[1]))
+    return [f"| {name} | {len(own)} | {sum(own):.1f} | {sum(own) / row.wall_s:.1%} |" for name, own in by_share]
 
 
 def measure_over_http(length: str, in_flight: int) -> None:
@@ -125,7 +161,7 @@ def main() -> None:
     parser.add_argument("--length", default="10M")
     parser.add_argument("--conversations", type=int, default=1)
     parser.add_argument("--over-http", action="store_true")
-    parser.add_argument("--in-flight", type=int, nargs="+", help="without: 256, 64, 16; over HTTP: 64")
+    parser.add_argument("--in-flight", type=int, nargs="*", help="without: 256, 64, 16; over HTTP: 64")
     arguments = parser.parse_args()
     if arguments.over_http:
         for in_flight in arguments.in_flight or (64,):
@@ -134,11 +170,13 @@ def main() -> None:
     print(f"{arguments.conversations} x {arguments.length}, latencies 0.5 to 5 s\n")
     print("| in flight | calls | serial h | wall h | times faster | bound h | wall / bound | most in flight |", end="")
     print(f" real s | export |\n{'| --- ' * 10}|", flush=True)
-    earliest: tuple[tuple[float, float], ...] = ()
-    for in_flight in (NO_LIMIT, *(arguments.in_flight or IN_FLIGHT)):
-        row = measure(arguments.length, arguments.conversations, in_flight)
-        earliest = earliest or row.spans
-        bound_s = bound_of(earliest, in_flight)
+    unlimited = measure(arguments.length, arguments.conversations, NO_LIMIT)
+    limits = IN_FLIGHT if arguments.in_flight is None else arguments.in_flight
+    for in_flight in (NO_LIMIT, *limits):
+        row = unlimited
+        if in_flight != NO_LIMIT:
+            row = measure(arguments.length, arguments.conversations, in_flight)
+        bound_s = bound_of(unlimited.spans, in_flight)
         figures = (
             "none" if in_flight == NO_LIMIT else str(in_flight),
             f"{row.calls:,}",
@@ -152,6 +190,8 @@ def main() -> None:
             row.export_sha256,
         )
         print("| " + " | ".join(figures) + " |", flush=True)
+    print("\n| prompt on the critical path | calls | s | share |\n| --- | --- | --- | --- |")
+    print("\n".join(path_lines(unlimited)), flush=True)
 
 
 if __name__ == "__main__":

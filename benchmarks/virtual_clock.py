@@ -54,6 +54,8 @@ class DelayedModel:
     """Sum of latencies by unit: calls within a unit of dialogue are a chain."""
     spans: list[tuple[float, float]] = field(default_factory=list)
     """Beginning and end of each call, on the loop's clock."""
+    prompt_ids: list[str] = field(default_factory=list)
+    """Prompt of each call, in the order of `spans`."""
 
     def latency_of(self, call: ModelCall) -> float:
         """Seconds: log-uniform over a factor of ten, the same for the same call."""
@@ -68,6 +70,7 @@ class DelayedModel:
         self.of_unit[str(UnitKey.parse(call.unit_key).without_place)] += latency
         begun = asyncio.get_running_loop().time()
         self.spans.append((begun, begun + latency))
+        self.prompt_ids.append(call.prompt.prompt_id)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:

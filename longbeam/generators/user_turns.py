@@ -16,13 +16,16 @@ from longbeam.generators.closed_world import ClosedWorld, report, world_of
 from longbeam.generators.entailment_judge import ENTAILMENT_PROMPTS, Voicing, fault_in
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, split_evenly
+from longbeam.generators.pasted_files import last_pasted
 from longbeam.generators.plans import Frame
 from longbeam.generators.turn_cards import Deck, draw_cards
 from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.plans import Stage
+from longbeam.prompts.calls.plans import ProjectName, Stage
 from longbeam.prompts.calls.user_turns import (
     BatchState,
     BulletBrief,
+    Paste,
+    PastedFile,
     TurnCard,
     UserTurnDraft,
     UserTurnsInputs,
@@ -63,9 +66,11 @@ class Batch(Record):
     """Bullets before the batch that a message behind it tells, together with a later bullet."""
     asked: tuple[str, ...] = ()
     """The last messages of the batches before, which this one must not repeat."""
+    files: tuple[PastedFile, ...] = ()
+    """Files that the messages of the batches before pasted, which this one carries on."""
 
-    def behind(self, sub_plan: SubPlan, turns: Sequence[UserTurn]) -> Batch:
-        """Return the batch as it is written behind these turns of its sub-plan."""
+    def behind(self, sub_plan: SubPlan, turns: Sequence[UserTurn], names: Sequence[ProjectName] = ()) -> Batch:
+        """Return the batch as it is written behind these turns of its sub-plan; `names`: the things of its stage."""
         position = {b.bullet_id: i for i, b in enumerate(sub_plan.bullets)}
         first = position[self.bullet_ids[0]]
         later = [t.bullet_ids for t in turns if _place(t, position) > first]
@@ -73,6 +78,7 @@ class Batch(Record):
             update={
                 "told_later": tuple(i for ids in later for i in ids if position[i] < first),
                 "asked": tuple(gist_of(t.text) for t in stepped_end(turns, ASKED_IN_BATCHES)),
+                "files": last_pasted(turns, names),
             }
         )
 
@@ -131,6 +137,7 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
         questions=batch.questions,
         cards=cards,
         asked_before=batch.asked,
+        files=_files_for(cards, batch.files),
         feedback=problem,
     )
 
@@ -266,6 +273,10 @@ def _mended(reply: UserTurnsReply, voicing: Voicing) -> UserTurnsReply:
     return UserTurnsReply(turns=turns)
 
 
+def _files_for(cards: Sequence[TurnCard], files: tuple[PastedFile, ...]) -> tuple[PastedFile, ...]:
+    return files if any(card.paste is Paste.CODE for card in cards) else ()
+
+
 def _cards_key(asker: Asker, sub_plan: SubPlan, part: object) -> str:
     """Return the seed of a batch's cards, the same in every run."""
     return f"{asker.spec.seed}/{asker.unit_key.conversation_id}/{sub_plan.key}/cards/{part}"
@@ -352,6 +363,7 @@ async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> 
     about = tuple(ledger.current_brief(b, now) for b in told)
     before = {normal_form(t.text) for t in asked}
     deck = Deck(asker.spec.turn_lengths, frame.seed.category, _cards_key(asker, sub_plan, f"more{len(asked)}"))
+    cards = draw_cards((), count, deck)
     inputs = UserTurnsInputs(
         seed=frame.seed,
         profile=frame.profile,
@@ -361,8 +373,9 @@ async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> 
         about=about,
         context=(),
         questions=count,
-        cards=draw_cards((), count, deck),
+        cards=cards,
         asked_before=tuple(gist_of(t.text) for t in stepped_end(asked, LAST_ASKED)),
+        files=_files_for(cards, last_pasted(asked, scene.stage.names_known)),
         feedback=wanted.problem,
     )
 

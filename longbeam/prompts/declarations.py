@@ -109,7 +109,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        11,
+        12,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -118,7 +118,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        7,
+        8,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,

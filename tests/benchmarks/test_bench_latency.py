@@ -1,10 +1,10 @@
-"""The bound that chains and limits give."""
+"""The bound that chains and limits give, and the chain that ends last."""
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks.bench_latency import bound_of
+from benchmarks.bench_latency import bound_of, critical_path
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,9 @@ from benchmarks.bench_latency import bound_of
 )
 def test_bound_of_chains_and_limit(spans: list[tuple[float, float]], in_flight: int, bound: float) -> None:
     assert bound_of(spans, in_flight) == pytest.approx(bound)
+
+
+def test_critical_path_goes_back_from_the_last_end() -> None:
+    #        0: 0-1, 1: 0-2; 2 waits for 1, 3 for 0; 4 waits for 2 and ends last
+    spans = [(0.0, 1.0), (0.0, 2.0), (2.0, 3.0), (1.0, 4.5), (3.0, 5.0)]
+    assert critical_path(spans) == [1, 2, 4]

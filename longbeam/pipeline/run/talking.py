@@ -60,10 +60,11 @@ async def user_turns_stage(c: Conversation, made: PlanResult) -> PlannedTurns:
 
 
 async def _turns(c: Conversation, made: PlanResult, sub_plan: SubPlan) -> list[UserTurn]:
-    """Return the turns of a sub-plan, batch after batch: each is shown what those before it ask."""
+    """Return the turns of a sub-plan, batch after batch: each is shown what those before it ask and paste."""
     turns: list[UserTurn] = []
+    names = made.stages[sub_plan.sub_plan_index].names_known
     for batch in batches_of(sub_plan, made.layout, c.units.spec.turn_lengths):
-        turns += await _batch(c, made, sub_plan, batch.behind(sub_plan, turns))
+        turns += await _batch(c, made, sub_plan, batch.behind(sub_plan, turns, names))
     return turns
 
 

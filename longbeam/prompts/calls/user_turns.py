@@ -112,6 +112,15 @@ def in_full(text: str, days: Iterable[SpokenDay]) -> str:
     return text
 
 
+class PastedFile(Record):
+    """Code of a named file, as a message of the user's pasted it last."""
+
+    name: str
+    code: str
+    is_cut: bool = False
+    """Whether the code went on where it was too long to be shown."""
+
+
 class BatchState(KeptJson):
     """Position of a call's turns in their sub-plan; no prompt shows it."""
 
@@ -138,6 +147,8 @@ class UserTurnsInputs(PromptInputs):
     """A card for each turn, in order."""
     asked_before: tuple[str, ...] = ()
     """The last questions, which the reply must not repeat."""
+    files: tuple[PastedFile, ...] = ()
+    """Files that earlier messages of the sub-plan pasted; empty where no card pastes code."""
 
 
 class UserTurnDraft(ReplyModel):
