@@ -17,6 +17,11 @@ from longbeam.schemas.plans import ValueKind
 WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
 COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})
 """Fields that every template may use: the thing, the person, the day of the beat."""
+_SECOND_OCCASION = re.compile(
+    r"\b(?:comes round|meets?|do \{it\}) again\b|\bagain about\b|\bmeet again\b|\banother (?:round|try)\b|"
+    r"\bsecond (?:round|appointment|time)\b|\bthe next (?:date|time|one)\b|\bcontinues on\b|\bnew invitation\b"
+)
+"""Words by which a day is that of a further occasion, and no new day of the same one."""
 _USERS_VOICE = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.IGNORECASE)
 
 
@@ -117,6 +122,12 @@ def _fixed_values_can_be_contradicted(told: ToldBeat) -> Iterator[str]:
         yield "has fixed values, but neither deny nor misremember"
 
 
+def _moved_days_are_of_the_same_occasion(told: ToldBeat) -> Iterator[str]:
+    slots = [told.thread.slots[name] for name in told.beat.updates if name in told.thread.slots]
+    if any(slot.type is ValueKind.DATE for slot in slots):
+        yield from (f"tells of a second occasion: {t!r}" for t in told.beat.tell if _SECOND_OCCASION.search(t))
+
+
 BEAT_RULES: tuple[Callable[[ToldBeat], Iterator[str]], ...] = (
     _slots_exist,
     _slots_are_set_once,
@@ -126,6 +137,7 @@ BEAT_RULES: tuple[Callable[[ToldBeat], Iterator[str]], ...] = (
     _questions_have_their_card,
     _questions_and_denials_use_known_values,
     _fixed_values_can_be_contradicted,
+    _moved_days_are_of_the_same_occasion,
 )
 
 
@@ -189,11 +201,17 @@ def _values_are_in_nobodys_voice(thread: Thread, name: str, slot: Slot) -> Itera
     yield from (f"a value speaks as the user: {value!r}" for value in slot.choose if _USERS_VOICE.search(value))
 
 
+def _moves_to_no_second_occasion(thread: Thread, name: str, slot: Slot) -> Iterator[str]:
+    if slot.type is ValueKind.DATE:
+        yield from (f"tells of a second occasion: {text!r}" for text in slot.moved if _SECOND_OCCASION.search(text))
+
+
 SLOT_RULES: tuple[Callable[[Thread, str, Slot], Iterator[str]], ...] = (
     _told_by_a_beat,
     _has_a_trend_if_it_changes,
     _changes_say_the_other_value,
     _values_are_in_nobodys_voice,
+    _moves_to_no_second_occasion,
 )
 
 

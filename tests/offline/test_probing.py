@@ -30,6 +30,7 @@ from longbeam.prompts.calls.probes import (
     ProbeReply,
 )
 from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas.people import Gender, Person, Relation
 from longbeam.schemas.plans import Bullet, BulletKind, Value
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.seeds import Category, Domain
@@ -157,6 +158,20 @@ def test_absent_is_what_a_thing_never_tells_and_nothing_of_the_whole() -> None:
     assert isinstance(reply, AbstentionReply)
     assert all("the ultrasound scan" in item.question for item in reply.items)
     assert not [item for item in reply.items if item.search_terms[0] in {"paid", "hours", "deadline"}]
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_nobody_asks_who_introduced_them_to_their_own_family(relation: Relation) -> None:
+    told = Bullet(
+        bullet_id="p0.s0.b0", kind=BulletKind.EVENT, narrative="People and Support", topic="Ivan", text="x",
+        happens_on=dt.date(2024, 3, 1),
+    )  # fmt: skip
+    ivan = Person(person_id="n1", first_name="Ivan", gender=Gender.MALE, age=40, relation=relation)
+    inputs = AbstentionInputs(seed=load_catalogue()[0], bullets=(told,), people=(ivan,), count=12)
+    reply = answer_probe_prompt("probe_abstention", inputs, RNG("s"))
+    assert isinstance(reply, AbstentionReply)
+    met = {item.question for item in reply.items} & {"Who introduced me to Ivan?", "In which street does Ivan live?"}
+    assert bool(met) is (relation in {Relation.FRIEND, Relation.ACQUAINTANCE})
 
 
 def test_candidates_are_taken_in_the_order_offered() -> None:
