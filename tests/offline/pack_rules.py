@@ -22,6 +22,12 @@ _SECOND_OCCASION = re.compile(
     r"\bsecond (?:round|appointment|time)\b|\bthe next (?:date|time|one)\b|\bcontinues on\b|\bnew invitation\b"
 )
 """Words by which a day is that of a further occasion, and no new day of the same one."""
+_EXCLUSIVE = re.compile(r"\b(?:only|rather than|instead of|nothing else)\b")
+_EXCLUDED = re.compile(
+    r"\b(?:only|no|not|nothing|none|never|nobody|without|instead|over|before|first|single|one|alone|leaves out|avoids|"
+    r"exactly|at most|under)\b"
+)
+"""Words of a preference for one thing and against another, and of a requirement that leaves the other out."""
 _USERS_VOICE = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.IGNORECASE)
 
 
@@ -245,6 +251,12 @@ def _conditions_begin_with_when(pack: Pack) -> Iterator[str]:
             yield f"condition must begin with 'when': {standing.condition!r}"
 
 
+def _preferred_alone_is_required_alone(pack: Pack) -> Iterator[str]:
+    for standing in (s for p in pack.preferences for s in (p, p.later) if s is not None):
+        if any(map(_EXCLUSIVE.search, standing.tell)) and not _EXCLUDED.search(standing.requirement):
+            yield f"the requirement does not leave out what is not preferred: {standing.requirement!r}"
+
+
 def _introductions_have_their_card(pack: Pack) -> Iterator[str]:
     cards = {f"{t.thread}/{c.card}" for t in pack.threads for c in t.cards}
     for ask in pack.intro_ask:
@@ -261,6 +273,7 @@ def _snippets_have_code(pack: Pack) -> Iterator[str]:
 PACK_RULES: tuple[Callable[[Pack], Iterator[str]], ...] = (
     _endings_have_no_field,
     _conditions_begin_with_when,
+    _preferred_alone_is_required_alone,
     _introductions_have_their_card,
     _snippets_have_code,
 )

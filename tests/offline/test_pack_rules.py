@@ -78,6 +78,10 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         "must begin with 'when': 'if I ask'",
     ),
     "preference_condition": (_set("preferences", 0, "condition", to="if I ask"), "must begin with 'when': 'if I ask'"),
+    "preferred_alone": (
+        _set("preferences", 0, "tell", 0, to="only be brief when I ask about matter 0"),
+        "the requirement does not leave out what is not preferred: 'is brief'",
+    ),
     "intro_card": (_set("intro_ask", 0, "card", to="c0"), "intro_ask: no card 'c0'; write thread/card"),
     "snippet_code": (_set("snippets", 0, "code", to=""), "snippet s: no code"),
 }
