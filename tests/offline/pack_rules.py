@@ -122,10 +122,10 @@ def _questions_and_denials_use_known_values(told: ToldBeat) -> Iterator[str]:
             yield f"{unknown[0]!r} is not known yet in {text!r}"
 
 
-def _fixed_values_can_be_contradicted(told: ToldBeat) -> Iterator[str]:
-    slots = [told.thread.slots[name] for name in told.beat.fixed if name in told.thread.slots]
-    if told.beat.fixed and not told.beat.deny and not any(slot.misremember for slot in slots):
-        yield "has fixed values, but neither deny nor misremember"
+def _what_happened_can_be_denied(told: ToldBeat) -> Iterator[str]:
+    # Without words of its own, a denial says that nothing was settled, which denies no result.
+    if told.beat.fixed and not told.beat.deny:
+        yield "has fixed values and no deny"
 
 
 def _moved_days_are_of_the_same_occasion(told: ToldBeat) -> Iterator[str]:
@@ -142,7 +142,7 @@ BEAT_RULES: tuple[Callable[[ToldBeat], Iterator[str]], ...] = (
     _tellings_say_all_values_and_no_others,
     _questions_have_their_card,
     _questions_and_denials_use_known_values,
-    _fixed_values_can_be_contradicted,
+    _what_happened_can_be_denied,
     _moved_days_are_of_the_same_occasion,
 )
 

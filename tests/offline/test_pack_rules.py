@@ -34,11 +34,6 @@ def _beat_rest(**keys: list[str]) -> Callable[[dict[str, Any]], None]:
     return plant
 
 
-def _without_denials(pack: dict[str, Any]) -> None:
-    thread = pack["threads"][0]
-    del thread["beats"][1]["deny"], thread["beats"][1]["not_yet"]
-
-
 FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "unknown_slot": (_beat_rest(sets=["weight"]), "beat rest: unknown slot 'weight'"),
     "set_twice": (_set("beats", 2, "sets", to=["due"]), "beat move: slot 'due' is set a second time"),
@@ -104,15 +99,9 @@ def test_a_planted_fault_is_found(fault: str) -> None:
 
 def test_a_fixed_value_and_a_thread_without_denial_are_found() -> None:
     data = good_pack()
-    _without_denials(data)
-    del data["threads"][0]["slots"]["paid"]["misremember"]
+    thread = data["threads"][0]
+    del thread["beats"][1]["deny"], thread["beats"][1]["not_yet"]
     assert find_problems(Pack.model_validate(data)) == [
-        "good: thread t0, beat pay: has fixed values, but neither deny nor misremember",
+        "good: thread t0, beat pay: has fixed values and no deny",
         "good: thread t0: no beat has deny or not_yet",
     ]
-
-
-def test_misremembering_counts_as_a_denial_of_a_fixed_value() -> None:
-    data = good_pack()
-    _without_denials(data)
-    assert find_problems(Pack.model_validate(data)) == ["good: thread t0: no beat has deny or not_yet"]

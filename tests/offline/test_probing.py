@@ -133,9 +133,9 @@ def test_what_the_assistant_gave_is_told_as_its_own() -> None:
         update={"attribute": "safety margin", "speaker": MessageRole.ASSISTANT}
     )
     reply = _answer("information_extraction", said)
-    assert "how much money you told me to keep back for the roof" in reply.question
-    assert reply.gold_answer == "$3 is how much money I told you to keep back for the roof."
-    told = "States how much money the assistant told the user to keep back for the roof: $3"
+    assert "how much money you gave me as the safety margin for the roof" in reply.question
+    assert reply.gold_answer == "$3 is how much money I gave you as the safety margin for the roof."
+    told = "States how much money the assistant gave the user as the safety margin for the roof: $3"
     assert [n.text for n in reply.nuggets] == [told]
 
 
