@@ -144,7 +144,7 @@ def _joint(attribute: str) -> str:
     return next((word for noun, word in _JOINTS.items() if attribute.endswith(noun)), "of")
 
 
-_DAY_GIVEN = ("what day you gave for ", "what day you had down for ")
+_DAY_GIVEN = ("what day you gave for ", "what day you gave as ", "what day you had down for ")
 _BY_ASSISTANT = re.compile(r"\byou (told|gave) me\b")
 _TITLE = re.compile(r"(?:old )?(?:Mr|Ms|Mrs|Dr)\b")
 _OF_PEOPLE = {"friendship": "with", "help": "from", "loan": "from", "gift": "from", "call date": "with"}

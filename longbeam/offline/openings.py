@@ -251,9 +251,9 @@ _CLOSINGS = (
     "I would do no more than that on {it} for the moment.", "Leave a note for yourself where you stopped with {it}.",
     "By next {weekday} you will know more about {it}.", "Do the first of these for {it}, and let the rest wait.",
     "You know {it} better than I do, so leave out what does not fit.", "Give {it} two tries before you judge it.",
-    "Somebody else should look at {it} before you call it done.", "On {weekday}, look at {it} again with fresh eyes.",
+    "Somebody else should look at {it} before you call it done.", "Sleep on {it} before you call it done.",
     "If you get stuck on {it} before {weekday}, write to me.", "Pick one of these for {it} and do it before {weekday}.",
-    "Write down on {weekday} what has come of {it}.", "Send me two lines on {it} when you have tried the first step.",
+    "Write down in a line what has come of {it}.", "Send me two lines on {it} when you have tried the first step.",
 )  # fmt: skip
 
 

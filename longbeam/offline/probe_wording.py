@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from longbeam.offline.packs import Pack, Standing, fields_of, load_pack, pack_paths, wishes
+from longbeam.schemas.people import Relation
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.probes import Difficulty
 
@@ -177,10 +178,21 @@ ABOUT_VALUE = {
 }  # fmt: skip
 """The same of a value of a kind of which a thing has none."""
 
-OF_PERSON = (
+_OF_FAMILY = (
+    ("What did {it} wish for as a birthday present?", "what {it} wished for as a birthday present", "birthday",
+     Difficulty.HARD),
+    ("Which allergy of {it}'s did I mention?", "an allergy of {it}", "allergy", Difficulty.MEDIUM),
+    ("What did I say is {it}'s favourite dish?", "the favourite dish of {it}", "dish", Difficulty.MEDIUM),
+    ("Which shoe size did I give you for {it}?", "the shoe size of {it}", "shoe size", Difficulty.EASY),
+)  # fmt: skip
+_OF_OTHERS = (
     ("Who introduced me to {it}?", "who introduced you to {it}", "introduced", Difficulty.HARD),
     ("When is {it}'s birthday?", "the birthday of {it}", "birthday", Difficulty.MEDIUM),
     ("What phone number did I give you for {it}?", "the phone number of {it}", "phone number", Difficulty.MEDIUM),
     ("In which street does {it} live?", "the street in which {it} lives", "street", Difficulty.EASY),
 )
-"""The same of a person."""
+
+
+def about_person(relation: Relation) -> tuple[tuple[str, str, str, Difficulty], ...]:
+    """Return the same of a person: nobody was introduced to their own family, or asks for its address."""
+    return _OF_OTHERS if relation in {Relation.FRIEND, Relation.ACQUAINTANCE} else _OF_FAMILY

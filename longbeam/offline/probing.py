@@ -41,7 +41,7 @@ from longbeam.offline.probe_wording import (
     ABOUT_DETAIL,
     ABOUT_PERSON,
     ABOUT_VALUE,
-    OF_PERSON,
+    about_person,
     listed,
     neutral,
     number_word,
@@ -548,10 +548,9 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
         elif foreign and i % 3 == 1:
             items.append(_about_detail(bullet, rng.choice(foreign)))
         else:
-            is_person = any(bullet.topic == p.first_name for p in inputs.people)
-            items.append(
-                _about_detail(bullet, OF_PERSON[i % len(OF_PERSON)] if is_person else details[i % len(details)])
-            )
+            person = next((p for p in inputs.people if p.first_name == bullet.topic), None)
+            forms = about_person(person.relation) if person is not None else details
+            items.append(_about_detail(bullet, forms[i % len(forms)]))
     return AbstentionReply(items=items)
 
 

@@ -17,6 +17,17 @@ from longbeam.schemas.plans import ValueKind
 WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
 COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})
 """Fields that every template may use: the thing, the person, the day of the beat."""
+_SECOND_OCCASION = re.compile(
+    r"\b(?:comes round|meets?|do \{it\}) again\b|\bagain about\b|\bmeet again\b|\banother (?:round|try)\b|"
+    r"\bsecond (?:round|appointment|time)\b|\bthe next (?:date|time|one)\b|\bcontinues on\b|\bnew invitation\b"
+)
+"""Words by which a day is that of a further occasion, and no new day of the same one."""
+_EXCLUSIVE = re.compile(r"\b(?:only|rather than|instead of|nothing else)\b")
+_EXCLUDED = re.compile(
+    r"\b(?:only|no|not|nothing|none|never|nobody|without|instead|over|before|first|single|one|alone|leaves out|avoids|"
+    r"exactly|at most|under)\b"
+)
+"""Words of a preference for one thing and against another, and of a requirement that leaves the other out."""
 _USERS_VOICE = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.IGNORECASE)
 
 
@@ -111,10 +122,16 @@ def _questions_and_denials_use_known_values(told: ToldBeat) -> Iterator[str]:
             yield f"{unknown[0]!r} is not known yet in {text!r}"
 
 
-def _fixed_values_can_be_contradicted(told: ToldBeat) -> Iterator[str]:
-    slots = [told.thread.slots[name] for name in told.beat.fixed if name in told.thread.slots]
-    if told.beat.fixed and not told.beat.deny and not any(slot.misremember for slot in slots):
-        yield "has fixed values, but neither deny nor misremember"
+def _what_happened_can_be_denied(told: ToldBeat) -> Iterator[str]:
+    # Without words of its own, a denial says that nothing was settled, which denies no result.
+    if told.beat.fixed and not told.beat.deny:
+        yield "has fixed values and no deny"
+
+
+def _moved_days_are_of_the_same_occasion(told: ToldBeat) -> Iterator[str]:
+    slots = [told.thread.slots[name] for name in told.beat.updates if name in told.thread.slots]
+    if any(slot.type is ValueKind.DATE for slot in slots):
+        yield from (f"tells of a second occasion: {t!r}" for t in told.beat.tell if _SECOND_OCCASION.search(t))
 
 
 BEAT_RULES: tuple[Callable[[ToldBeat], Iterator[str]], ...] = (
@@ -125,7 +142,8 @@ BEAT_RULES: tuple[Callable[[ToldBeat], Iterator[str]], ...] = (
     _tellings_say_all_values_and_no_others,
     _questions_have_their_card,
     _questions_and_denials_use_known_values,
-    _fixed_values_can_be_contradicted,
+    _what_happened_can_be_denied,
+    _moved_days_are_of_the_same_occasion,
 )
 
 
@@ -189,11 +207,17 @@ def _values_are_in_nobodys_voice(thread: Thread, name: str, slot: Slot) -> Itera
     yield from (f"a value speaks as the user: {value!r}" for value in slot.choose if _USERS_VOICE.search(value))
 
 
+def _moves_to_no_second_occasion(thread: Thread, name: str, slot: Slot) -> Iterator[str]:
+    if slot.type is ValueKind.DATE:
+        yield from (f"tells of a second occasion: {text!r}" for text in slot.moved if _SECOND_OCCASION.search(text))
+
+
 SLOT_RULES: tuple[Callable[[Thread, str, Slot], Iterator[str]], ...] = (
     _told_by_a_beat,
     _has_a_trend_if_it_changes,
     _changes_say_the_other_value,
     _values_are_in_nobodys_voice,
+    _moves_to_no_second_occasion,
 )
 
 
@@ -227,6 +251,12 @@ def _conditions_begin_with_when(pack: Pack) -> Iterator[str]:
             yield f"condition must begin with 'when': {standing.condition!r}"
 
 
+def _preferred_alone_is_required_alone(pack: Pack) -> Iterator[str]:
+    for standing in (s for p in pack.preferences for s in (p, p.later) if s is not None):
+        if any(map(_EXCLUSIVE.search, standing.tell)) and not _EXCLUDED.search(standing.requirement):
+            yield f"the requirement does not leave out what is not preferred: {standing.requirement!r}"
+
+
 def _introductions_have_their_card(pack: Pack) -> Iterator[str]:
     cards = {f"{t.thread}/{c.card}" for t in pack.threads for c in t.cards}
     for ask in pack.intro_ask:
@@ -243,6 +273,7 @@ def _snippets_have_code(pack: Pack) -> Iterator[str]:
 PACK_RULES: tuple[Callable[[Pack], Iterator[str]], ...] = (
     _endings_have_no_field,
     _conditions_begin_with_when,
+    _preferred_alone_is_required_alone,
     _introductions_have_their_card,
     _snippets_have_code,
 )

@@ -34,11 +34,6 @@ def _beat_rest(**keys: list[str]) -> Callable[[dict[str, Any]], None]:
     return plant
 
 
-def _without_denials(pack: dict[str, Any]) -> None:
-    thread = pack["threads"][0]
-    del thread["beats"][1]["deny"], thread["beats"][1]["not_yet"]
-
-
 FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "unknown_slot": (_beat_rest(sets=["weight"]), "beat rest: unknown slot 'weight'"),
     "set_twice": (_set("beats", 2, "sets", to=["due"]), "beat move: slot 'due' is set a second time"),
@@ -56,6 +51,8 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "not_yet_unknown": (_set("beats", 0, "not_yet", to=["Not {paid}"]), "beat plan: 'paid' is not known yet"),
     "moved_without_new": (_set("slots", "due", "moved", to=["{it} moves"]), "slot due: needs {new}"),
     "moved_with_more": (_set("slots", "due", "moved", to=["{it}, {new}, {day}"]), "slot due: needs {new}"),
+    "moved_to_another": (_set("slots", "due", "moved", to=["the next time for {it} is {new}"]), "of a second occasion"),
+    "second_occasion": (_set("beats", 2, "tell", 0, to="{it} meets again on {due}"), "beat move: tells of a second"),
     "outcome_unknown": (_set("outcome", 0, to="{it} took {weight}"), "outcome uses 'weight', which is no slot"),
     "outcome_nameless": (_set("outcome", 0, to="it stands"), "outcome does not name {it}"),
     "one_outcome": (_set("outcome", to=["{it} stands"]), "thread t0: needs two outcomes"),
@@ -76,6 +73,10 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         "must begin with 'when': 'if I ask'",
     ),
     "preference_condition": (_set("preferences", 0, "condition", to="if I ask"), "must begin with 'when': 'if I ask'"),
+    "preferred_alone": (
+        _set("preferences", 0, "tell", 0, to="only be brief when I ask about matter 0"),
+        "the requirement does not leave out what is not preferred: 'is brief'",
+    ),
     "intro_card": (_set("intro_ask", 0, "card", to="c0"), "intro_ask: no card 'c0'; write thread/card"),
     "snippet_code": (_set("snippets", 0, "code", to=""), "snippet s: no code"),
 }
@@ -98,15 +99,9 @@ def test_a_planted_fault_is_found(fault: str) -> None:
 
 def test_a_fixed_value_and_a_thread_without_denial_are_found() -> None:
     data = good_pack()
-    _without_denials(data)
-    del data["threads"][0]["slots"]["paid"]["misremember"]
+    thread = data["threads"][0]
+    del thread["beats"][1]["deny"], thread["beats"][1]["not_yet"]
     assert find_problems(Pack.model_validate(data)) == [
-        "good: thread t0, beat pay: has fixed values, but neither deny nor misremember",
+        "good: thread t0, beat pay: has fixed values and no deny",
         "good: thread t0: no beat has deny or not_yet",
     ]
-
-
-def test_misremembering_counts_as_a_denial_of_a_fixed_value() -> None:
-    data = good_pack()
-    _without_denials(data)
-    assert find_problems(Pack.model_validate(data)) == ["good: thread t0: no beat has deny or not_yet"]

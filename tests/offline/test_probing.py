@@ -30,6 +30,7 @@ from longbeam.prompts.calls.probes import (
     ProbeReply,
 )
 from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas.people import Gender, Person, Relation
 from longbeam.schemas.plans import Bullet, BulletKind, Value
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.seeds import Category, Domain
@@ -132,9 +133,9 @@ def test_what_the_assistant_gave_is_told_as_its_own() -> None:
         update={"attribute": "safety margin", "speaker": MessageRole.ASSISTANT}
     )
     reply = _answer("information_extraction", said)
-    assert "how much money you told me to keep back for the roof" in reply.question
-    assert reply.gold_answer == "$3 is how much money I told you to keep back for the roof."
-    told = "States how much money the assistant told the user to keep back for the roof: $3"
+    assert "how much money you gave me as the safety margin for the roof" in reply.question
+    assert reply.gold_answer == "$3 is how much money I gave you as the safety margin for the roof."
+    told = "States how much money the assistant gave the user as the safety margin for the roof: $3"
     assert [n.text for n in reply.nuggets] == [told]
 
 
@@ -157,6 +158,20 @@ def test_absent_is_what_a_thing_never_tells_and_nothing_of_the_whole() -> None:
     assert isinstance(reply, AbstentionReply)
     assert all("the ultrasound scan" in item.question for item in reply.items)
     assert not [item for item in reply.items if item.search_terms[0] in {"paid", "hours", "deadline"}]
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_nobody_asks_who_introduced_them_to_their_own_family(relation: Relation) -> None:
+    told = Bullet(
+        bullet_id="p0.s0.b0", kind=BulletKind.EVENT, narrative="People and Support", topic="Ivan", text="x",
+        happens_on=dt.date(2024, 3, 1),
+    )  # fmt: skip
+    ivan = Person(person_id="n1", first_name="Ivan", gender=Gender.MALE, age=40, relation=relation)
+    inputs = AbstentionInputs(seed=load_catalogue()[0], bullets=(told,), people=(ivan,), count=12)
+    reply = answer_probe_prompt("probe_abstention", inputs, RNG("s"))
+    assert isinstance(reply, AbstentionReply)
+    met = {item.question for item in reply.items} & {"Who introduced me to Ivan?", "In which street does Ivan live?"}
+    assert bool(met) is (relation in {Relation.FRIEND, Relation.ACQUAINTANCE})
 
 
 def test_candidates_are_taken_in_the_order_offered() -> None:
