@@ -11,6 +11,7 @@ from typing import NamedTuple
 from longbeam.keys import AdviceId
 from longbeam.schemas.plans import Advice, BulletKind, Fact, Plan, Value
 from longbeam.schemas.probes import Probe
+from longbeam.text.extraction import values_in
 from longbeam.text.matching import says
 from longbeam.text.words import ASKING_WORDS, content_words
 
@@ -54,7 +55,7 @@ def count_competitors(plans: Sequence[Plan], probes: Sequence[Probe]) -> dict[st
 
     | the probe asks for | its competitors |
     |---|---|
-    | a value of the user's | other values of the attribute, or of that kind for the thing, by either speaker |
+    | a value of the user's | other values of the attribute, or of that kind for the thing, whoever says them |
     | a value of the assistant's | the same, and all values of that kind that the assistant gave |
     | options or steps | the assistant's other lists of that kind |
     | a wish | the other instructions and preferences, earlier forms of them too |
@@ -117,6 +118,9 @@ def _rivals(plan: Plan) -> Iterator[_Rival]:
             yield _Rival((bullet.bullet_id,), (("wish",),))
         elif bullet.kind in _TOLD:
             yield _Rival((bullet.topic.casefold(),), (("came up",),), name=bullet.topic)
+        elif bullet.kind is BulletKind.PASTED:
+            for value in values_in(bullet.text):
+                yield _Rival(_meaning(value), (("thing", bullet.topic.casefold(), value.kind.value),), value)
 
 
 def _groups_of_fact(fact: Fact) -> tuple[Group, ...]:
