@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Fact, ValueKind
 from longbeam.schemas.probes import EvidencePart, Probe
 from longbeam.text.echoes import echoed_denial
 from longbeam.text.matching import says
-from longbeam.text.words import ASKING_WORDS, bare_words, content_words
+from longbeam.text.words import ASKING_WORDS, bare_words, content_words, words_of
 from longbeam.validation.base import WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 
@@ -85,13 +86,25 @@ def _side_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     facts = [fact for fact_id in probe.fact_ids if (fact := index.facts.get(fact_id)) is not None]
     words = _words(probe.question)
     asked = words - ASKING_WORDS - content_words(" ".join(fact.subject for fact in facts))
-    unasked = [fact for fact in facts if not asked & _told_of(index, probe, fact)]
+    given = Counter(words_of(probe.question))
+    named = _named([asked & _told_of(index, probe, fact) for fact in facts], given)
+    named |= _named([asked & content_words(fact.attribute) for fact in facts], given)
+    unasked = [fact for i, fact in enumerate(facts) if i not in named]
     if 2 * len(unasked) >= len(facts):
         is_of_things = any(content_words(fact.subject) <= words for fact in facts)
         unasked = [fact for fact in facts if is_of_things and not content_words(fact.subject) & words]
     for fact in unasked:
         text = f"the gold tells the {fact.attribute} of {fact.subject}, which the question does not ask for"
         yield Problem("unasked_fact", probe.probe_id, text)
+
+
+def _named(words: Sequence[frozenset[str]], given: Counter[str]) -> set[int]:
+    """Return the places of those who have a word that the question says at least as often as there are who have it.
+
+    "What day ... and what day" asks for two days, and not for a third.
+    """
+    needed = Counter(word for own in words for word in own)
+    return {i for i, own in enumerate(words) if any(needed[word] <= given.get(word, 1) for word in own)}
 
 
 def _told_of(index: ConversationIndex, probe: Probe, fact: Fact) -> frozenset[str]:
