@@ -15,17 +15,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import fmean
 
+from longbeam.evaluation.interference import DIGITS, count_competitors, overlap_of
 from longbeam.memory.bm25 import Bm25Index, ranked
 from longbeam.memory.exchanges import exchanges_of, said
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.evaluation import EvaluationSettings
-from longbeam.schemas.plans import Fact, Plan, Value
+from longbeam.schemas.plans import Plan
 from longbeam.schemas.probes import MeasuredDifficulty, Probe
-from longbeam.text.matching import says
-from longbeam.text.words import ASKING_WORDS, content_words, words_of
+from longbeam.text.words import words_of
 
 BUDGETS = EvaluationSettings()
-DIGITS = 3
 READ = 256
 """Exchanges that a floor ranks at most; the budget ends long before."""
 
@@ -54,7 +53,7 @@ class DifficultyMeter:
         cited = {e.message_key for p in probes for e in p.evidence}
         vocabulary = frozenset(word for p in probes for word in words_of(p.question))
         self._index = Bm25Index(self._texts(messages, cited), vocabulary=vocabulary)
-        self._competitors = _competitors(plans, probes)
+        self._competitors = count_competitors(plans, probes)
 
     def _texts(self, messages: Iterable[Message], cited: Collection[str]) -> Iterator[str]:
         """Yield the exchanges as texts, and note what the measures need of them."""
@@ -81,14 +80,12 @@ class DifficultyMeter:
         exchanges = self._exchanges_before(probe)
         messages = sum(places.exchange_sizes[:exchanges])
         cited = sorted({place[0] for place in found if place is not None})
-        words = content_words(probe.question) - ASKING_WORDS
-        quoted = content_words("\n".join(e.quote for e in probe.evidence))
         return MeasuredDifficulty(
             evidence_from=round(cited[0] / (len(places.tokens) - 1), DIGITS),
             evidence_to=round(cited[-1] / (len(places.tokens) - 1), DIGITS),
             tokens_to_question=max(places.tokens[messages] - places.tokens[cited[-1] + 1], 0),
             competitors=self._competitors.get(probe.probe_id),
-            lexical_overlap=round(len(words & quoted) / len(words), DIGITS) if words else None,
+            lexical_overlap=overlap_of(probe),
             bm25=self._score(probe, self._read(self._found(probe, exchanges))),
             random_units=self._score(probe, self._read(self._drawn(probe, exchanges))),
             user_only=self._score(probe, self._user_side(messages)),
@@ -128,39 +125,3 @@ class DifficultyMeter:
         every = {e.message_key for e in probe.evidence}
         needs = [{e.message_key for e in probe.evidence if n.nugget_id in e.nugget_ids} or every for n in probe.rubric]
         return round(fmean(all(map(is_read, keys)) for keys in needs), DIGITS)
-
-
-def _competitors(plans: Sequence[Plan], probes: Sequence[Probe]) -> dict[str, int]:
-    """Return the number of competing values of each probe that rests on facts of the ledger, by probe_id.
-
-    They are the distinct values, other than those of the gold answer, of facts with an attribute of the probe's facts,
-    and of facts about the same thing with values of the same kind.
-    """
-    wanted = {fact_id for p in probes for fact_id in p.fact_ids}
-    own = {f.fact_id: f for plan in plans for f in plan.facts if f.fact_id in wanted}
-    groups = {group for fact in own.values() for group in _groups(fact)}
-    near = {f.fact_id: shared for plan in plans for f in plan.facts if (shared := groups.intersection(_groups(f)))}
-    values: dict[tuple[str, ...], dict[tuple[object, ...], Value]] = {}
-    for plan in plans:
-        for a in plan.assertions:
-            if a.value is not None:
-                for group in near.get(a.fact_id, ()):
-                    values.setdefault(group, {}).setdefault(_meaning(a.value), a.value)
-    found = {}
-    for probe in probes:
-        of = [own[fact_id] for fact_id in probe.fact_ids if fact_id in own]
-        if of:
-            others = {k: v for fact in of for group in _groups(fact) for k, v in values.get(group, {}).items()}
-            found[probe.probe_id] = sum(not says(probe.gold_answer, value) for value in others.values())
-    return found
-
-
-def _groups(fact: Fact) -> tuple[tuple[str, ...], ...]:
-    """Return what makes facts compete: an attribute, or a thing with a kind of value."""
-    return ("attribute", fact.attribute.casefold()), ("thing", fact.subject.casefold(), fact.kind.value)
-
-
-def _meaning(value: Value) -> tuple[object, ...]:
-    """Return what is equal of values that mean the same."""
-    is_text = value.number is None and value.date is None
-    return value.kind, value.number, value.unit, value.date, value.text.casefold() if is_text else ""

@@ -86,7 +86,8 @@ class MeasuredDifficulty(Record):
     tokens_to_question: int | None = None
     """Tokens between the last cited message and the question."""
     competitors: int | None = None
-    """Other values in the ledger for the same attribute, or of the same kind for the same thing."""
+    """Things in the ledger that a memory could give instead: other values, lists or wishes, as docs/probes.md has them
+    for each kind of question. None: the probe rests on nothing of the ledger."""
     lexical_overlap: float | None = None
     """Share of the question's content words that stand in the quotes."""
     bm25: float | None = None

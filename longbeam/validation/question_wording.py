@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from longbeam.abilities.record import Trait
+from longbeam.schemas.plans import Fact, ValueKind
 from longbeam.schemas.probes import EvidencePart, Probe
 from longbeam.text.echoes import echoed_denial
-from longbeam.text.words import bare_words
+from longbeam.text.matching import says
+from longbeam.text.words import ASKING_WORDS, bare_words, content_words, words_of
 from longbeam.validation.base import WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 
@@ -19,6 +22,13 @@ _ODD = frozenset(
     "dream song museum raffle horoscope lottery poem tattoo ghost nickname weather zodiac superstition".split()  # noqa: SIM905
 )
 """Things of which hardly anybody tells an assistant in passing."""
+_ASKS = {
+    ValueKind.DATE: frozenset({"when"}),
+    ValueKind.NAME: frozenset({"where", "who", "why"}),
+    ValueKind.TEXT: frozenset({"where", "who", "why"}),
+}
+"""Words that ask for values of a kind, whatever the attribute is called."""
+_ASKING = frozenset({"about", "where", "who", "when", "why"})
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -34,6 +44,8 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         yield from _echo_problems(index, probe)
     if has_trait(probe, Trait.ABSTAINS):
         yield from _premise_problems(index, probe)
+    if has_trait(probe, Trait.RETELLS_HISTORY) and not has_trait(probe, Trait.ORDERS_ITEMS):
+        yield from _side_problems(index, probe)
 
 
 def _heading_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -65,6 +77,49 @@ def _premise_problems(index: ConversationIndex, probe: Probe) -> Iterator[Proble
             yield Problem("odd_premise", probe.probe_id, text)
 
 
+def _side_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield facts that a summary tells and the question does not ask for.
+
+    A question that names sides, such as prices and days, of more than half of the facts asks for these sides; another
+    one that names things asks for all that was told of them; and one that names neither asks for all of its topic.
+    """
+    facts = [fact for fact_id in probe.fact_ids if (fact := index.facts.get(fact_id)) is not None]
+    words = _words(probe.question)
+    asked = words - ASKING_WORDS - content_words(" ".join(fact.subject for fact in facts))
+    given = Counter(words_of(probe.question))
+    named = _named([asked & _told_of(index, probe, fact) for fact in facts], given)
+    named |= _named([asked & content_words(fact.attribute) for fact in facts], given)
+    unasked = [fact for i, fact in enumerate(facts) if i not in named]
+    if 2 * len(unasked) >= len(facts):
+        is_of_things = any(content_words(fact.subject) <= words for fact in facts)
+        unasked = [fact for fact in facts if is_of_things and not content_words(fact.subject) & words]
+    for fact in unasked:
+        text = f"the gold tells the {fact.attribute} of {fact.subject}, which the question does not ask for"
+        yield Problem("unasked_fact", probe.probe_id, text)
+
+
+def _named(words: Sequence[frozenset[str]], given: Counter[str]) -> set[int]:
+    """Return the places of those who have a word that the question says at least as often as there are who have it.
+
+    "What day ... and what day" asks for two days, and not for a third.
+    """
+    needed = Counter(word for own in words for word in own)
+    return {i for i, own in enumerate(words) if any(needed[word] <= given.get(word, 1) for word in own)}
+
+
+def _told_of(index: ConversationIndex, probe: Probe, fact: Fact) -> frozenset[str]:
+    """Return the words that ask for a fact: of its attribute, its kind, and the nuggets that say its value."""
+    values = [a.value for a in index.values_over_time(fact.fact_id)[-1:] if a.value is not None]
+    nuggets = (n.text for n in probe.rubric if any(says(n.text, value) for value in values))
+    told = _words(" ".join((fact.attribute, *nuggets))) - content_words(" ".join(value.text for value in values))
+    return told | _ASKS.get(fact.kind, frozenset())
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the content words of a text, and the function words by which a question may ask for a fact."""
+    return content_words(text) | _ASKING.intersection(bare_words(text).split())
+
+
 CHECK = Check(
     name="question_wording",
     doc="Questions name what was said, in words that a user would use, and give no hint by their wording.",
@@ -74,7 +129,10 @@ CHECK = Check(
         "old_value": WARNING,
         "echoes_denial": WARNING,
         "odd_premise": WARNING,
+        "unasked_fact": WARNING,
     },
-    english_only=dict.fromkeys(("unreadable", "old_value", "echoes_denial", "odd_premise"), "compares English words"),
+    english_only=dict.fromkeys(
+        ("unreadable", "old_value", "echoes_denial", "odd_premise", "unasked_fact"), "compares English words"
+    ),
     on_probe=find_problems,
 )

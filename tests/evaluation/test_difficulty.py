@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-import pytest
-
 from longbeam.evaluation.difficulty import DifficultyMeter
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Assertion, Fact, Plan, Stance, ValueKind
@@ -97,12 +95,6 @@ def test_competitors_are_other_values_of_the_attribute_or_of_the_thing() -> None
     plan = Plan(plan_index=0, sub_plans=(), facts=facts, assertions=made)
     assert measured(probe(0), plans=(plan,)).competitors == 3  # not the gold, and not the deposit of another thing
     assert measured(probe(0)).competitors is None
-
-
-def test_overlap_is_the_share_of_the_question_in_the_quotes() -> None:
-    assert measured(probe(0, question="What does the big kiln cost?")).lexical_overlap == pytest.approx(
-        2 / 3, abs=0.001
-    )
 
 
 def test_a_probe_without_evidence_has_no_place_and_no_score() -> None:

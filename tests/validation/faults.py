@@ -746,6 +746,13 @@ FAULTS = (
         ),
         "contradiction_resolution.0",
     ),
+    Fault(
+        "question_wording.unasked_fact",
+        on_probe(
+            "summarization", question="How did the signing of the lease and the sales of loaves at the opening go?"
+        ),
+        "summarization.0",
+    ),
     Fault("question_wording.odd_premise", on_probe("abstention", question="Which museum did I see?"), "abstention.0"),
 )
 """Each kind of each check of conversations and probes occurs at least once."""

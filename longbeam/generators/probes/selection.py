@@ -12,8 +12,10 @@ The choice is greedy, in rounds over the abilities. Each ability takes the probe
 7. is worded unlike those of its ability;
 8. in a conversation of many plans, rests on evidence that lies far apart;
 9. has the level that its ability has least of;
-10. lies in the deciles with the fewest probes;
-11. the model ranked first.
+10. has competitors in the ledger, up to `ENOUGH`;
+11. shares fewest words with its evidence, in steps of `STEP`;
+12. lies in the deciles with the fewest probes;
+13. the model ranked first.
 
 Abilities that cite little choose first, because wide ones overlap with something in any case.
 """
@@ -25,7 +27,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from longbeam.abilities.kinds import is_kind
 from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_late, is_narrow, needs_reply
@@ -33,7 +35,24 @@ from longbeam.schemas.probes import Probe
 
 ALIKE = 0.7
 """Jaccard similarity of two questions' words from which they read the same but for a name."""
+ENOUGH = 3
+"""Competitors from which a further one does not count: summaries have dozens."""
+STEP = 0.2
+"""Difference of lexical overlap below which two questions share the same words with their evidence."""
 _WORD = re.compile(r"\w+")
+
+
+class Interference(NamedTuple):
+    """What stands in the way of a probe's answer."""
+
+    competitors: int
+    overlap: float
+    """Share of the question's content words that stand in the evidence."""
+
+    @property
+    def ease(self) -> tuple[int, int]:
+        """How easily the evidence is told from what is not asked for: less is better."""
+        return -min(self.competitors, ENOUGH), int(self.overlap / STEP)
 
 
 @dataclass(frozen=True)
@@ -47,6 +66,8 @@ class Places:
     """Whether evidence that spans a fifth of the conversation comes before evidence that lies together."""
     answered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Best score of a trivial memory, and the sum of all, by probe_id; empty where they do not count."""
+    interference: Mapping[str, Interference] = field(default_factory=dict)
+    """What stands in the way of each probe's answer, by probe_id; empty where it does not count."""
     assistant_share: float = 0.0
     """Share of the selected probes that should need a message of the assistant's."""
     kinds_share: float = 0.0
@@ -90,6 +111,7 @@ class _Load:
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
             self.given.prefers_wide and is_narrow(self.places(probe), total),
             self.levels[probe.ability, probe.difficulty],
+            interference.ease if (interference := self.given.interference.get(probe.probe_id)) else (0, 0),
             crowd_of(self.places(probe), self.deciles, total),
             probe.rank,
             probe.probe_id,

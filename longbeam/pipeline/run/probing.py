@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from longbeam.evaluation.interference import count_competitors, overlap_of
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.on_the_way import Moments, ask_on_the_way
-from longbeam.generators.probes.selection import Places, select_probes
+from longbeam.generators.probes.selection import Interference, Places, select_probes
 from longbeam.generators.probes.writing import (
     further_candidates,
     plan_candidates,
@@ -142,10 +143,19 @@ class _Pool:
             len(self.messages),
             prefers_wide=len(self.text.head.plans) > 1,
             answered=answered,
+            interference=self._interference(),
             assistant_share=self.units.spec.probes.assistant_share,
             kinds_share=self.units.spec.probes.kinds_share,
         )
         return select_probes(self.probes, per_ability, places, doubted=self.doubted)
+
+    def _interference(self) -> dict[str, Interference]:
+        competitors = count_competitors(self.text.head.plans, self.probes)
+        return {
+            i: Interference(n, overlap_of(p) or 0.0)
+            for p in self.probes
+            if (n := competitors.get(i := p.probe_id)) is not None
+        }
 
     def completed(self, selected: Sequence[Probe]) -> list[Probe]:
         """Return the probes, a share of the selected ones with a time on the way, all with measured difficulty."""

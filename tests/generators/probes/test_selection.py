@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.selection import Places, select_probes
+import pytest
+
+from longbeam.generators.probes.selection import Interference, Places, select_probes
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 
 POSITIONS = {f"m{i}": i for i in range(100)}
@@ -74,6 +76,25 @@ def test_hard_probes_are_those_that_trivial_memories_answer_least() -> None:
     answered = {"a.0": (1.0, 2.0), "a.1": (1.0, 1.0), "a.2": (0.5, 0.5), "a.3": (0.0, 0.0)}
     chosen = select_probes(probes, 2, Places(POSITIONS, 100, answered=answered))
     assert [p.probe_id for p in chosen] == ["a.3", "a.2", "a.1", "a.0"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "taken"),
+    [
+        ((0, 0.0), (1, 1.0), "a.1"),  # a competitor counts more than shared words
+        ((3, 0.5), (9, 0.5), "a.0"),  # three competitors are enough
+        ((2, 0.5), (2, 0.3), "a.1"),
+        ((2, 0.35), (2, 0.25), "a.0"),  # both share a fifth to two fifths of their words
+    ],
+)
+def test_probes_with_competitors_and_few_shared_words_come_first(
+    first: tuple[int, float], second: tuple[int, float], taken: str
+) -> None:
+    interference = {"a.0": Interference(*first), "a.1": Interference(*second)}
+    chosen = select_probes(
+        [_probe("a", 0, at=0), _probe("a", 1, at=1)], 1, Places(POSITIONS, 100, interference=interference)
+    )
+    assert [p.probe_id for p in chosen if p.is_selected] == [taken]
 
 
 def test_questions_that_differ_by_a_name_are_not_taken_together() -> None:
