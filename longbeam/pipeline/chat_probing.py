@@ -28,14 +28,14 @@ from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation, seal_conversation
 from longbeam.store.layout import Benchmark, write_spec
 from longbeam.store.worklog import WorkLog
 from longbeam.text.redaction import Found, Redaction
 
-READ = UnitSpec("ledger", Statement, prompts=(EXTRACT_PROMPT,))
-"""The statements of one passage."""
+READ = UnitSpec("ledger", Statement, prompts=(EXTRACT_PROMPT,), acting=Role.CHECKER)
+"""The statements of one passage. The checker reads also where `[checks] model = false`, so the role is named here."""
 
 
 @dataclass(frozen=True)

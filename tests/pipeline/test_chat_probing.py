@@ -46,12 +46,14 @@ class Reader:
 
     def __init__(self) -> None:
         self.calls = 0
+        self.readers: set[str] = set()
         self._writer = OfflineWriter()
 
     async def complete(self, call: ModelCall) -> ModelReply:
         self.calls += 1
         if not isinstance(call.inputs, ExtractFactsInputs):
             return await self._writer.complete(call)
+        self.readers.add(call.model)
         found = [
             StatementDraft(
                 message=m.number,
@@ -122,6 +124,19 @@ async def test_an_export_says_whose_text_it_is(imported: Benchmark, tmp_path: Pa
     card = (tmp_path / "export" / "README.md").read_text()
     assert "The conversations are somebody's own chats, read from files; no licence for them is implied." in card
     assert "All text was written by" not in card
+
+
+@pytest.mark.parametrize("has_checks", [True, False])
+async def test_the_checker_reads_the_chats(imported: Benchmark, *, has_checks: bool) -> None:
+    models = {"default": "offline", "checker": "openai:careful"}
+    given = BenchmarkSpec.model_validate({"name": "mine", "models": models, "checks": {"model": has_checks}})
+    reader = Reader()
+    await probe_chats(replace(imported, spec=probing_spec(imported, given)), answered_by(reader))
+    assert reader.readers == {"openai:careful"}
+    calls = reader.calls
+    await probe_chats(replace(imported, spec=probing_spec(imported, BenchmarkSpec(name="mine"))), answered_by(reader))
+    assert reader.readers == {"openai:careful", "offline"}  # another checker reads anew
+    assert reader.calls > calls
 
 
 def test_another_import_has_no_chats(imported: Benchmark) -> None:
