@@ -52,7 +52,7 @@ class Role(StrEnum):
     EXTRACTOR = "extractor"
     READER = "reader"
     CHECKER = "checker"
-    """Judges what a language model wrote while the benchmark is made."""
+    """Judges what a language model wrote while the benchmark is made, and reads the ledger of imported chats."""
     SECOND_CHECKER = "second_checker"
     """Optional second judge of the same; no other model stands in for it."""
 
