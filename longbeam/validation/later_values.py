@@ -1,8 +1,8 @@
 """Gold that a later message changes, read from the messages alone.
 
 A later message of the user gives another value of the same kind, next to the words that stand next to the value in the
-gold, and says that something changed. Changes that the ledger has are left to `stale_gold`: a value that a bullet of the
-message asserts is none of this check's findings.
+gold, and says that something changed. Changes that the ledger has are left to `stale_gold`: a value that a bullet of
+the message asserts is none of this check's findings.
 """
 
 from __future__ import annotations

@@ -85,5 +85,4 @@ def test_an_evaluation_whose_judge_is_asked_in_batches_has_the_same_scores(tmp_p
         made = len(files.entries())
         assert _scores(run.bench, "--judge", "openai:offline") == by_rule
         judged = sum(len(entry.request_ids) for entry in files.entries()[made:])
-        assert judged > 100
-        print(judged, server.counts(), received)
+        assert judged == server.counts()["received"] - received > 100  # no call went out alone
