@@ -362,6 +362,7 @@ async def test_a_message_with_a_new_value_is_asked_again_with_the_reason(prompt_
 
 async def test_a_further_turn_with_a_new_value_is_asked_again_with_the_reason() -> None:
     """Found 4: extra turns were checked for traces and repeats only."""
+
     def more(call: ModelCall) -> str:
         price = "that" if call.retry else "$412"
         texts = [f"Is {price} too much, {_place(call)}, {i}?" for i in range(call.inputs.model_dump()["questions"])]

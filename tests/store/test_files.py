@@ -98,7 +98,9 @@ def test_text_is_read_from_a_compressed_file_too(tmp_path: Path) -> None:
 PACKED = gzip.compress(b"abc" * 99)
 
 
-@pytest.mark.parametrize("content", [b"no gzip", PACKED[:-9], PACKED[:12] + b"\xff" * 20], ids=["plain", "cut", "garbled"])
+@pytest.mark.parametrize(
+    "content", [b"no gzip", PACKED[:-9], PACKED[:12] + b"\xff" * 20], ids=["plain", "cut", "garbled"]
+)
 def test_a_damaged_compressed_file_is_an_error_of_the_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.gz").write_bytes(content)
     with pytest.raises(gzip.BadGzipFile):
