@@ -14,7 +14,11 @@ A fault is *refused* by a rule, *judged* where the rules are in doubt and a run 
 With a spec, its `checker` gives the verdicts on all judged texts, in an order that says nothing of their kind. With
 `--beam` it also gives them on messages of BEAM conversations that the rules are in doubt about, as they are.
 
+`--ungrounded` plants nothing: it counts the values that nothing gives, per 100 messages, in the recorded conversation and
+in the BEAM chats of `--beam`, and prints their sentences.
+
     python -m benchmarks.planted_faults [--missed] [--judge SPEC.toml [--beam FOLDER ... --drawn 41]]
+    python -m benchmarks.planted_faults --ungrounded [--beam FOLDER ... [--first 100]]
 """
 
 from __future__ import annotations
@@ -137,6 +141,14 @@ class Gates:
             worlds[message.message_key] = world, exchange
             talk.append(message)
         return worlds
+
+    def ungrounded(self, message: Message) -> tuple[Value, ...]:
+        """Return the values that a message states, or ascribes to the user, and that nothing gives."""
+        world, exchange = self.worlds[message.message_key]
+        day, briefs = message.sent_at.date(), self.briefs(message)
+        if message.role is MessageRole.ASSISTANT:
+            return world.false_claims(message.content, day)
+        return world.ungrounded(message.content, day, near=[*(b.bullet.text for b in briefs), *exchange])
 
     def outcome(self, kind: str, message: Message, text: str) -> Outcome:
         """Return the answer of all gates on a text in the place of a message."""
@@ -290,6 +302,23 @@ def beam_messages(folders: Sequence[Path], count: int) -> list[Outcome]:
     return random.Random("beam").sample(found, count)
 
 
+def beam_gates(folder: Path, first: int | None) -> Gates:
+    """Return the gates of a BEAM chat, of its first messages where `first` says how many."""
+    (given,) = import_beam(folder, ImportOptions())
+    return Gates(given.head, list(given.messages())[:first])
+
+
+def print_ungrounded(name: str, gates: Gates) -> None:
+    """Print how many messages of a conversation hold values that nothing gives, and these values."""
+    found = [(m, values) for m in gates.messages if (values := gates.ungrounded(m))]
+    total, messages = sum(len(values) for _, values in found), len(gates.messages)
+    print(f"{name:<12} {messages:>8} {len(found):>5} {total:>6} {100 * total / messages:>8.2f}")
+    for message, values in found:
+        for value in values:
+            at = message.content.find(value.text)
+            print(f"    {message.message_key} {value.text!r}: ...{message.content[max(at - 80, 0) : at + 60]!r}")
+
+
 async def verdicts(outcomes: Sequence[Outcome], spec_path: Path) -> list[dict[str, str]]:
     """Return the claims that the checker of a spec refuses, with its reasons, for each text; all are asked at once."""
     spec = load_spec(spec_path)
@@ -322,9 +351,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--judge", type=Path, metavar="SPEC", help="spec whose checker judges what rules cannot")
     parser.add_argument("--beam", type=Path, nargs="*", default=(), help="folders of BEAM chats to draw messages from")
     parser.add_argument("--drawn", type=int, default=41, help="messages drawn from them")
+    parser.add_argument("--ungrounded", action="store_true", help="count values that nothing gives, and plant nothing")
+    parser.add_argument("--first", type=int, help="messages of each BEAM chat in which they are counted")
     parser.add_argument("--seed", default="planted", help="another seed plants other faults")
     args = parser.parse_args(argv)
     gates = recorded_gates(args.seed)
+    if args.ungrounded:
+        print(f"{'conversation':<12} {'messages':>8} {'with':>5} {'values':>6} {'per 100':>8}")
+        print_ungrounded("recorded", gates)
+        for folder in args.beam:
+            print_ungrounded(folder.name, beam_gates(folder, args.first))
+        return
     outcomes = [*planted(gates), *untouched(gates)]
     print(f"{'kind':<10} {'texts':>5} {'refused':>8} {'judged':>7} {'missed':>7}")
     for kind in (*KINDS, "untouched"):

@@ -6,7 +6,6 @@ and memory does not grow with their text. Look-ups hold positions in these files
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from array import array
 from collections import defaultdict
@@ -23,13 +22,10 @@ from longbeam.schemas.probes import Evidence, Probe
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.lookups import Grouped, Keyed, Ordinals
 from longbeam.store.spill import SpilledSequence
-from longbeam.text.grounding import Key, value_keys
 from longbeam.text.spoken_days import spell_out
 from longbeam.text.words import content_words
 
 R = TypeVar("R")
-_ANY_DAY = dt.date(2000, 1, 1)
-"""Stands for the day on which a date without year was said; the ledger's dates have their years."""
 
 
 @dataclass(frozen=True)
@@ -179,13 +175,6 @@ class ConversationIndex:
         """Assertions that each bullet makes."""
         made = ((a.bullet_id, i) for i, a in enumerate(self._assertions))
         return Grouped(self._assertions, made, lambda a, bullet_id: a.bullet_id == bullet_id)
-
-    @cached_property
-    def asserted(self) -> frozenset[Key]:
-        """Keys of all values that the ledger asserts for any fact."""
-        values = (a.value for a in self._assertions if a.value is not None)
-        # The texts of values would be most of it; equal values share their other keys.
-        return frozenset(key for v in values for key in value_keys(v, v.date or _ANY_DAY) if key[0] != "text")
 
     @cached_property
     def advice(self) -> Mapping[str, Advice]:

@@ -1,8 +1,8 @@
 """Gold that a later message changes, read from the messages alone.
 
 A later message of the user gives another value of the same kind, next to the words that stand next to the value in the
-gold, and says that something changed. Changes that the ledger has are left to `stale_gold`: a value that it asserts for
-any fact is none of this check's findings.
+gold, and says that something changed. Changes that the ledger has are left to `stale_gold`: a value that a bullet of
+the message asserts is none of this check's findings.
 """
 
 from __future__ import annotations
@@ -156,12 +156,14 @@ def _kind_of_change(probe: Probe, words: frozenset[str], text: str, other: Value
 
 
 def _is_recorded(index: ConversationIndex, message: Message, other: Value) -> bool:
-    """Return whether the ledger has a value, for any fact, or whether it is the day of the message.
+    """Return whether a bullet of a message asserts a value, or whether the value is the day of the message.
 
-    `stale_gold` knows changes in the ledger. A message may also come back to the value of another fact.
+    `stale_gold` knows changes in the ledger.
     """
     day = message.sent_at.date()
-    return other.date == day or any(key in index.asserted or key == ("date", day) for key in value_keys(other, day))
+    told = (a.value for bullet_id in message.bullet_ids for a in index.by_bullet.of(bullet_id) if a.value is not None)
+    recorded = {("date", day), *(key for value in told for key in value_keys(value, day))}
+    return other.date == day or not recorded.isdisjoint(value_keys(other, day))
 
 
 def _tracked(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:

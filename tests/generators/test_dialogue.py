@@ -347,6 +347,7 @@ async def test_a_finished_dialogue_is_freed_without_a_garbage_collection() -> No
     ],
 )
 async def test_a_message_with_a_new_value_is_asked_again_with_the_reason(prompt_id: str, new: str, known: str) -> None:
+    """Found 4: answers, follow-ups and replies were checked for traces and repeats only."""
     detectors = {"question_detector": [QUESTION]} if prompt_id == "user_answer" else {"follow_up_detector": [MORE]}
     model = _model(**(detectors | {prompt_id: [new, known]}))
     material = _material(share=2_000, turns=4)  # the fourth bullet: Tom asks for $900
@@ -360,6 +361,8 @@ async def test_a_message_with_a_new_value_is_asked_again_with_the_reason(prompt_
 
 
 async def test_a_further_turn_with_a_new_value_is_asked_again_with_the_reason() -> None:
+    """Found 4: extra turns were checked for traces and repeats only."""
+
     def more(call: ModelCall) -> str:
         price = "that" if call.retry else "$412"
         texts = [f"Is {price} too much, {_place(call)}, {i}?" for i in range(call.inputs.model_dump()["questions"])]
@@ -416,6 +419,7 @@ async def test_the_users_side_sees_the_values_that_hold_now() -> None:
 
 
 async def test_an_answer_may_have_an_opinion_and_a_decision_but_no_new_value() -> None:
+    """Found 4: new facts of answers were policed nowhere."""
     model = _model(question_detector=[QUESTION])
     await talk(asker_for(model), TOKENIZER, _material(share=2_000, turns=1))
     note = next(c for c in model.calls if c.prompt.prompt_id == "user_answer").messages()[-1].content

@@ -40,6 +40,7 @@ def _rent(text: str = RENT, value: Value | None = None) -> BulletBrief:
     ],
 )
 def test_a_value_of_another_thing_or_denied_is_refused(message: str) -> None:
+    """Found 2: voicing checked the value only."""
     assert rule_on_message(message, _rent()).answer is Answer.NO
 
 
@@ -52,6 +53,7 @@ def test_a_value_of_another_thing_or_denied_is_refused(message: str) -> None:
     ],
 )
 def test_the_same_claim_in_any_order_is_accepted(message: str) -> None:
+    """Found 2: no right wording is refused."""
     assert rule_on_message(message, _rent()).answer is Answer.YES
 
 
@@ -73,6 +75,7 @@ def test_the_same_claim_in_any_order_is_accepted(message: str) -> None:
     ],
 )
 def test_what_words_alone_cannot_tell_is_left_to_the_judge(message: str) -> None:
+    """Found 2: voicing checked the value only."""
     assert rule_on_message(message, _rent()).answer is Answer.UNSURE
 
 
@@ -144,6 +147,7 @@ def _update(value: Value, subject: str = "the hall rent", attribute: str = "pric
     ],
 )
 def test_an_update_of_another_thing_or_currency_is_refused(text: str, value: Value) -> None:
+    """Found 3: a price of a pizza passed as an update of the hall rent."""
     assert rule_on_update(text, value, _update(money(85))).answer is Answer.NO
 
 
@@ -160,6 +164,7 @@ def _denial(statement: str, slip: Slip, line: LedgerLine | None = None) -> Contr
 
 
 def test_a_contradiction_has_to_do_with_its_statement() -> None:
+    """Found 3: `I like pizza a lot` passed as a contradiction."""
     target = _denial("I made paneer on March 4, 2022.", Slip.ONCE, _line("the paneer", "yield", number(310)))
     assert rule_on_contradiction("I like pizza a lot.", None, target).answer is Answer.NO
     assert rule_on_contradiction("I have never made paneer myself, is it hard?", None, target).answer is Answer.YES

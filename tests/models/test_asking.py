@@ -109,6 +109,7 @@ async def test_words_of_a_prompts_example_are_asked_again_unless_the_story_has_t
 
 
 async def test_a_retry_shows_the_last_reply_and_all_faults_behind_the_same_request() -> None:
+    """Found 9: a retry was told the first fault only and did not see its own earlier reply."""
     model = ScriptedModel({"question_detector": [YES, YES.replace("true", "false")]})
     faults = ["the reason is too short", "it must be no"]
     await asker_for(model).structured(
@@ -156,6 +157,7 @@ async def test_retries_are_warmer(named: float | None, sent: list[float | None])
 
 
 async def test_a_mended_reply_is_an_incident_that_says_what_was_changed() -> None:
+    """Found 9: `mend` accepted silently."""
     asker = asker_for(ScriptedModel({"question_detector": [YES]}))
     reply = await asker.within("t0").structured(
         "question_detector",

@@ -74,12 +74,14 @@ def _texts_in(text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("reply", WORDED, ids=lambda r: f"{r.unit_key.rpartition('/')[2]}-{r.generation}")
 def test_every_worded_probe_passes_the_checks_of_its_ability(reply: RecordedReply) -> None:
+    """Found 11: a check refused right replies."""
     candidate = CANDIDATES[reply.unit_key.rpartition("/")[2]]
     worded = parse_reply(reply.text, ProbeReply)
     assert list(generator_for(candidate.ability).check(candidate, worded)) == []
 
 
 async def test_a_probe_that_once_failed_for_good_is_written_at_the_first_attempt() -> None:
+    """Found 11: a right nugget was refused six times, and the unit failed for good."""
     model, candidate = RepeatingModel(), CANDIDATES["contradiction_resolution.2"]
     asker = asker_of(model, "probes", candidate.candidate_id)
     probe = await write_probe(asker, recording.sealed().head, candidate)
@@ -105,6 +107,7 @@ async def test_narratives_are_accepted() -> None:
 
 @pytest.mark.parametrize("reply", TURNS, ids=lambda r: r.unit_key.rpartition("/")[2])
 async def test_every_batch_of_user_turns_is_accepted(reply: RecordedReply) -> None:
+    """Found 11: no check may refuse a right reply."""
     head, model, unit = recording.sealed().head, ApprovingModel(), UnitKey.parse(reply.unit_key).unit
     (plan,) = head.plans
     assert head.profile is not None

@@ -28,6 +28,7 @@ from longbeam.text.reading import read_value
     ],
 )
 def test_money_is_read_in_every_usual_form(text: str, amount: float, currency: str) -> None:
+    """Found 6: currencies other than $, €, £ and ¥ were read as plain numbers."""
     assert [(v.kind, v.number, v.unit) for v in values_in(text)] == [("money", amount, currency)]
 
 

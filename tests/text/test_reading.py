@@ -91,6 +91,7 @@ def test_without_a_kind_the_value_has_the_kind_of_its_text() -> None:
 
 
 def test_a_number_that_contradicts_its_text_is_named() -> None:
+    """Found 1: `$85` with the number 58 was accepted."""
     said = disagreement(Value(kind=ValueKind.MONEY, text="$85", number=58, unit="USD"))
     assert said is not None
     assert "85" in said

@@ -22,6 +22,7 @@ def _with_misread_price(reader: MemoryReader) -> MemoryReader:
 
 
 def test_a_sum_of_misread_numbers_is_wrong_whatever_the_ledger_says() -> None:
+    """Found 1: a sum of $85 and $40 became $98, and the check trusted the ledger's values."""
     # $900 and $7,400 are $8,300; with 58 for the first, the sum was $7,458.
     wrong = both(
         details("multi_session_reasoning", computed_value="$7,458"),

@@ -20,16 +20,24 @@ def _asking_for_paint(reader: MemoryReader) -> MemoryReader:
 
 
 def test_a_change_that_no_bullet_has_is_an_error_although_the_ledger_knows_the_fact() -> None:
+    """Found 5: the check was off for each fact of the ledger, that is, for every generated benchmark."""
     reader = _asking_for_paint(good_conversation())
     drifted = append(16, " Tom paints again, and now the shop front costs $1,150.")(reader)
     assert reader.probe("information_extraction").fact_ids
     assert ("later_values.changed_later", reader.probe("information_extraction").probe_id) in _found(drifted)
 
 
-def test_a_value_that_a_bullet_asserts_is_left_to_stale_gold() -> None:
-    reader = _asking_for_paint(good_conversation())
-    told = append(16, " Tom paints again, and now the shop front costs $7,400, like the oven.")(reader)
+PAINTED_FOR_AN_OVEN = " Tom paints again, and now the shop front costs $7,400, like the oven."
+
+
+def test_a_value_that_a_bullet_of_the_message_asserts_is_left_to_stale_gold() -> None:
+    told = append(10, PAINTED_FOR_AN_OVEN)(_asking_for_paint(good_conversation()))  # it tells of the oven
     assert _found(told) == []
+
+
+def test_a_value_that_another_message_gives_another_fact_is_a_change() -> None:
+    told = append(16, PAINTED_FOR_AN_OVEN)(_asking_for_paint(good_conversation()))
+    assert [check for check, _ in _found(told)] == ["later_values.changed_later"]
 
 
 TALK = ("What else?", "Nothing.")

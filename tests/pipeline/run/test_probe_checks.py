@@ -114,6 +114,7 @@ def about(*probe_ids: str) -> Callable[[ModelCall], bool]:
 
 
 def test_checks_are_for_what_language_models_write() -> None:
+    """Found 7: model checks did not run by default."""
     assert not has_model_checks(spec_of(checks={}))
     assert has_model_checks(spec_of(checks={}, models={"default": "openai:writer"}))
     assert not has_model_checks(spec_of(checks={"model": False}, models={"default": "openai:writer"}))
@@ -152,6 +153,7 @@ async def test_probes_without_an_error_stay_as_they_are(unchecked: Benchmark, be
 
 
 async def test_an_error_lets_the_next_of_the_pool_in(unchecked: Benchmark, begun: Callable[..., Benchmark]) -> None:
+    """Found 7: model checks saw sealed, selected probes only."""
     benchmark, wrong = begun(), selected(unchecked)[0]
     await run_inline(benchmark, answered_by(Checker(about(wrong))))
     assert wrong not in {p.probe_id for p in probes_of(benchmark)}
