@@ -5,7 +5,7 @@ Selection asks for both before anything else is measured, so this module reads n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longbeam.keys import AdviceId
@@ -65,8 +65,10 @@ def count_competitors(plans: Sequence[Plan], probes: Sequence[Probe]) -> dict[st
     asked = _groups_asked(plans, probes)
     wanted = set[Group]().union(*asked.values())
     rivals: dict[Group, dict[tuple[object, ...], _Rival]] = {}
+    facts: dict[str, Fact] = {}  # a plan tells of the facts of plans before it, too
     for plan in plans:
-        for rival in _rivals(plan):
+        facts |= {f.fact_id: f for f in plan.facts}
+        for rival in _rivals(plan, facts):
             for group in wanted.intersection(rival.groups):
                 rivals.setdefault(group, {}).setdefault(rival.identity, rival)
     found = {}
@@ -102,9 +104,8 @@ def _asked(probe: Probe, of_id: dict[str, tuple[Group, ...]], topics: dict[str, 
         yield from (group for id_ in (*probe.fact_ids, *probe.bullet_ids) for group in of_id.get(id_, ()))
 
 
-def _rivals(plan: Plan) -> Iterator[_Rival]:
-    """Yield everything in a plan that may compete."""
-    facts = {f.fact_id: f for f in plan.facts}
+def _rivals(plan: Plan, facts: Mapping[str, Fact]) -> Iterator[_Rival]:
+    """Yield everything in a plan that may compete; `facts` are those of the plan and of all before it, by fact_id."""
     for a in plan.assertions:
         if a.value is not None:
             fact = facts[a.fact_id]
