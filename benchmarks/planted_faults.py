@@ -14,8 +14,8 @@ A fault is *refused* by a rule, *judged* where the rules are in doubt and a run 
 With a spec, its `checker` gives the verdicts on all judged texts, in an order that says nothing of their kind. With
 `--beam` it also gives them on messages of BEAM conversations that the rules are in doubt about, as they are.
 
-`--ungrounded` plants nothing: it counts the values that nothing gives, per 100 messages, in the recorded conversation and
-in the BEAM chats of `--beam`, and prints their sentences.
+`--ungrounded` plants nothing: it counts the values that nothing gives, per 100 messages, in the recorded conversation
+and in the BEAM chats of `--beam`, and prints their sentences.
 
     python -m benchmarks.planted_faults [--missed] [--judge SPEC.toml [--beam FOLDER ... --drawn 41]]
     python -m benchmarks.planted_faults --ungrounded [--beam FOLDER ... [--first 100]]
