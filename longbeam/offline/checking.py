@@ -83,7 +83,8 @@ def support(inputs: SupportInputs) -> SupportReply:
     # A message that tells a value tells its attribute, whose name it need not say.
     attributes = " ".join(name for s in understand(told.splitlines()).statements for name, _ in s.values)
     known = frozenset(words_of(f"{told}\n{inputs.question}\n{attributes}"))
-    evidence = _Evidence(told, known, values_in(told), len(inputs.evidence))
+    is_counted = "how many" in inputs.question.casefold()
+    evidence = _Evidence(told, known, values_in(told), len(inputs.evidence), is_counted)
     return SupportReply(nuggets=[_supported(i, nugget, evidence) for i, nugget in enumerate(inputs.nuggets, 1)])
 
 
@@ -96,14 +97,15 @@ class _Evidence:
     """Words of the messages, their attributes and the question."""
     values: Sequence[Value]
     messages: int
-    """How many they are: what a question of `how many times` counts."""
+    is_counted: bool
+    """Whether the question asks how many: their number may be the answer."""
 
 
 def _supported(number: int, nugget: str, evidence: _Evidence) -> NuggetSupport:
     if nugget.startswith(_MANNER):
         return NuggetSupport(nugget=number, reason="it is about the manner of the answer", is_supported=True)
     own, known = values_in(nugget), evidence.known
-    if f"{evidence.messages} times" in nugget:
+    if evidence.is_counted:
         own = tuple(v for v in own if v.number != evidence.messages)
     missing = [v.text for v in own if not (says(evidence.told, v) or _follows(v, evidence.values))]
     telling = frozenset(words_of(nugget)) - _FRAME - frozenset(w for v in own for w in words_of(v.text))
