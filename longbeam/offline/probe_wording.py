@@ -166,7 +166,8 @@ ABOUT_DETAIL = (
      Difficulty.MEDIUM),
     ("In which folder did I say my notes on {it} are?", "the folder with your notes on {it}", "folder",
      Difficulty.MEDIUM),
-    ("On which weekday do I usually see to {it}?", "the weekday on which you see to {it}", "weekday", Difficulty.EASY),
+    ("In which colour did I mark {it} in my calendar?", "the colour of {it} in your calendar", "colour",
+     Difficulty.EASY),
 )  # fmt: skip
 """Question, missing information, a word that any answer would have, level (closeness of the question to the text)."""
 

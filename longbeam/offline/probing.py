@@ -390,8 +390,8 @@ def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     # Other replies may have points on the same thing.
     day = format_date(inputs.excerpts[0].said_on)
     forms = (
-        f"On {day} you gave me {count} steps for {it}. What were they, first to last?",
-        f"Which {count} steps did you give me for {it} on {day}, one after the other?",
+        f"On {day} you gave me {count} numbered steps for {it}. What were they, first to last?",
+        f"Which {count} numbered steps did you give me for {it} on {day}?",
     )
     gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
     nuggets = _places(inputs.items, "as the {} step")
