@@ -56,7 +56,7 @@ async def test_a_sentence_that_names_several_items_before_the_cited_ones_changes
     assert problem.evidence[0] == LIST.message_key
     (call,) = model.calls
     assert [m.before for m in call.inputs.others] == [1, 2, 0]  # before the roof, before the attic, after all
-    system, user = (message.content for message in call.messages)
+    system, user = (message.content for message in call.messages())
     assert "the order in which things first came up" in system
     assert "before cited 1" in user
 
@@ -64,4 +64,4 @@ async def test_a_sentence_that_names_several_items_before_the_cited_ones_changes
 async def test_the_steps_of_a_plan_are_no_order_of_mention() -> None:
     model = ScriptedModel({"counter_evidence": first_mention})
     assert await find_problems(asker_for(model), case("steps")) == []
-    assert "the order in which things first came up" not in model.calls[0].messages[0].content
+    assert "the order in which things first came up" not in model.calls[0].messages()[0].content
