@@ -57,7 +57,17 @@ _DIALOGUE = ("context", "summary")
 
 def _probe(ability: str, *used: str, version: int = 3) -> Prompt:
     """Declare the prompt that words a probe; `used` are the optional inputs that its template shows."""
-    optional = {"ability", "difficulty", "variety", "computed_value", "condition", "requirement", "items", "known"}
+    optional = {
+        "ability",
+        "difficulty",
+        "variety",
+        "computed_value",
+        "condition",
+        "requirement",
+        "items",
+        "known",
+        "beside",
+    }
     return Prompt(
         f"probe_{ability}",
         version,
@@ -163,14 +173,14 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("word_turn", 6, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 10, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 3, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
+    Prompt("probe_candidates", 4, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=5),
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value", "items", version=5),
     _probe("knowledge_update", version=4),
     _probe("temporal_reasoning", "variety", "computed_value", "condition", version=5),
     _probe("event_ordering", "variety", "items", version=6),
     _probe("contradiction_resolution", "variety", version=5),
-    _probe("summarization", version=5),
+    _probe("summarization", "beside", version=6),
     _probe("preference_following", "variety", "condition", "requirement", "known", version=4),
     _probe("instruction_following", "condition", "requirement", "known", version=4),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
@@ -223,11 +233,11 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("guess_answer", 1, Role.CHECKER, check_calls.GuessInputs),
     Prompt(
         "counter_evidence",
-        3,
+        4,
         Role.CHECKER,
         check_calls.CounterEvidenceInputs,
         check_calls.CounterEvidenceReply,
-        fixed=("is_contradiction",),
+        fixed=("is_contradiction", "is_order"),
     ),
 )
 

@@ -10,7 +10,9 @@ from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Fact, ValueKind
 from longbeam.schemas.probes import EvidencePart, Probe
 from longbeam.text.echoes import echoed_denial
+from longbeam.text.extraction import values_in
 from longbeam.text.matching import says
+from longbeam.text.sentences import sentences
 from longbeam.text.words import ASKING_WORDS, bare_words, content_words, words_of
 from longbeam.validation.base import WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
@@ -22,6 +24,12 @@ _ODD = frozenset(
     "dream song museum raffle horoscope lottery poem tattoo ghost nickname weather zodiac superstition".split()  # noqa: SIM905
 )
 """Things of which hardly anybody tells an assistant in passing."""
+_CONDITION = re.compile(
+    r"(?<!know )(?<!sure )(?<!ask )(?<!asked )(?<!wonder )(?<!see )(?<!check )(?<!as )(?<!even )(?<!me )(?<!what )"
+    r"\b(?:if|unless|only when|provided that|as long as)\b(?P<under>[^,.;:!?()]+)",
+    re.IGNORECASE,
+)
+"""A clause that says when something holds, and not what somebody asks or compares."""
 _ASKS = {
     ValueKind.DATE: frozenset({"when"}),
     ValueKind.NAME: frozenset({"where", "who", "why"}),
@@ -44,8 +52,23 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         yield from _echo_problems(index, probe)
     if has_trait(probe, Trait.ABSTAINS):
         yield from _premise_problems(index, probe)
+    if has_trait(probe, Trait.RECALLS, Trait.RETELLS_HISTORY):
+        yield from _condition_problems(probe)
     if has_trait(probe, Trait.RETELLS_HISTORY) and not has_trait(probe, Trait.ORDERS_ITEMS):
         yield from _side_problems(index, probe)
+
+
+def _condition_problems(probe: Probe) -> Iterator[Problem]:
+    """Yield a condition under which a cited value holds, and that neither question nor gold answer names."""
+    said = content_words(f"{probe.question}\n{probe.gold_answer}")
+    for evidence in probe.evidence:
+        for start, end in sentences(evidence.quote):
+            sentence = evidence.quote[start:end].rstrip()
+            clause = None if sentence.endswith("?") else _CONDITION.search(sentence)
+            value = next((v for v in values_in(sentence) if says(probe.gold_answer, v)), None)
+            if clause is not None and value is not None and not content_words(clause["under"]) & said:
+                text = f"{value.text!r} holds {shorten(clause[0])!r}, which neither question nor gold answer says"
+                yield Problem("unsaid_condition", probe.probe_id, text, (evidence.message_key,))
 
 
 def _heading_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -130,9 +153,11 @@ CHECK = Check(
         "echoes_denial": WARNING,
         "odd_premise": WARNING,
         "unasked_fact": WARNING,
+        "unsaid_condition": WARNING,
     },
     english_only=dict.fromkeys(
-        ("unreadable", "old_value", "echoes_denial", "odd_premise", "unasked_fact"), "compares English words"
+        ("unreadable", "old_value", "echoes_denial", "odd_premise", "unasked_fact", "unsaid_condition"),
+        "compares English words",
     ),
     on_probe=find_problems,
 )

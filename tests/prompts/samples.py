@@ -573,7 +573,11 @@ SAMPLES: dict[str, PromptInputs] = {
         variety="never_statement",
     ),
     "probe_summarization": probe(
-        "summarization", "the lease", (_SIGNED_SAID, excerpt(1, "support", _RENT, LEDGER[1])), variety="thing"
+        "summarization",
+        "the lease",
+        (_SIGNED_SAID, excerpt(1, "support", _RENT, LEDGER[1])),
+        variety="thing",
+        beside=("the lease, deposit: the user's messages disagree",),
     ),
     "probe_preference_following": probe(
         "preference_following",
@@ -679,11 +683,13 @@ SAMPLES: dict[str, PromptInputs] = {
         question="What does the kiln cost?",
         gold_answer="4,200 euros.",
         is_contradiction=True,
+        is_order=True,
         evidence=(check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),),
         others=(
             check_calls.DatedMessage(
                 number=1, said_on=dt.date(2023, 4, 2), text="They raised the price to 4,400 euros.", is_after=True
             ),
+            check_calls.DatedMessage(number=2, said_on=dt.date(2023, 3, 1), text="Kiln, lease, shelves.", before=1),
         ),
     ),
 }

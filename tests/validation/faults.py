@@ -753,6 +753,11 @@ FAULTS = (
         ),
         "summarization.0",
     ),
+    Fault(
+        "question_wording.unsaid_condition",
+        evidence("information_extraction", quote="Tom will paint it for $900 unless the scaffolding is late."),
+        "information_extraction.0",
+    ),
     Fault("question_wording.odd_premise", on_probe("abstention", question="Which museum did I see?"), "abstention.0"),
 )
 """Each kind of each check of conversations and probes occurs at least once."""

@@ -85,12 +85,17 @@ async def first_unmet(asker: Asker, case: ProbeCase, text: str) -> Nugget | None
     return None
 
 
-def dated(message: Message, number: int, *, is_after: bool = False) -> DatedMessage:
+def dated(message: Message, number: int, *, is_after: bool = False, before: int = 0) -> DatedMessage:
     """Return the text of a message as the checker sees it, without the middle of a long one."""
     text = message.content
     if len(text) > MOST_CHARACTERS:
         half = MOST_CHARACTERS // 2
         text = f"{text[:half]}\n[...]\n{text[-half:]}"
     return DatedMessage(
-        number=number, said_on=message.sent_at.date(), speaker=message.role.value, text=text, is_after=is_after
+        number=number,
+        said_on=message.sent_at.date(),
+        speaker=message.role.value,
+        text=text,
+        is_after=is_after,
+        before=before,
     )

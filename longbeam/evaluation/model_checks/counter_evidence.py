@@ -9,6 +9,8 @@ from longbeam.abilities.registry import ability_of
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, dated
 from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.checks import CounterEvidenceInputs, CounterEvidenceReply, DatedMessage
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.plans import AdviceKind
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.words import words_of
 from longbeam.validation.base import ERROR, Problem, shorten
@@ -23,15 +25,24 @@ async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
     if not found:
         return []
     last = max((m.sent_at for m in case.cited), default=None)
-    others = tuple(dated(m, i, is_after=last is not None and m.sent_at > last) for i, m in enumerate(found, 1))
+    ability = ability_of(case.probe.ability)
+    # The steps of a plan are an order of the assistant's, and no order of mention.
+    is_order = ability.has(Trait.ORDERS_ITEMS) and case.probe.details.variety != AdviceKind.STEPS
+
+    def shown(number: int, message: Message) -> DatedMessage:
+        sooner = next((i for i, m in enumerate(case.cited, 1) if message.sent_at < m.sent_at), 0)
+        is_after = last is not None and message.sent_at > last
+        return dated(message, number, is_after=is_after, before=sooner if is_order else 0)
+
+    others = tuple(shown(i, m) for i, m in enumerate(found, 1))
     inputs = CounterEvidenceInputs(
         question=case.probe.question,
         gold_answer=case.probe.gold_answer,
         evidence=tuple(dated(m, i) for i, m in enumerate(case.cited, 1)),
         others=others,
-        is_contradiction=ability_of(case.probe.ability).has(Trait.RESOLVES_CONTRADICTION),
+        is_contradiction=ability.has(Trait.RESOLVES_CONTRADICTION),
+        is_order=is_order,
     )
-
     asked = frozenset(words_of(f"{case.probe.question}\n{case.probe.gold_answer}"))
 
     def check(reply: CounterEvidenceReply) -> Iterator[str]:

@@ -1,12 +1,14 @@
 """Summarization: the current facts about one, two or three things of a narrative, stated over several sessions.
 
 Each fact is a nugget with its value at the end of the conversation; contested facts are left out. Difficulty is
-the number of sessions that must be put together.
+the number of sessions that must be put together. The writer also sees what else was told of the things, which the
+question must not ask for: contested facts, and the assistant's advice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 from longbeam.abilities.beam import SUMMARIZATION
@@ -42,13 +44,14 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     strands: dict[str, list[list[FactQuote]]] = {}
     for facts in things.values():
         strands.setdefault(facts[0].narrative, []).append(facts)
+    sketch = partial(_sketch, _told_beside(material))
     groups: Iterator[Sequence[list[FactQuote]]] = filter(_fit, _neighbours(strands.values()))
     if len(material.head.plans) > 1:
         groups = chain(groups, _far_apart(strands.values(), material.total_messages))
-    found = thin_out(groups, _sketch, material.total_messages)
+    found = thin_out(groups, sketch, material.total_messages)
     if len(found) < FEWEST:  # a short story may tell each thing but once
         looser = (group for group in _neighbours(strands.values()) if not _fit(group))
-        found += thin_out(looser, _sketch, material.total_messages, FEWEST - len(found), len(found))
+        found += thin_out(looser, sketch, material.total_messages, FEWEST - len(found), len(found))
     return found
 
 
@@ -76,7 +79,25 @@ def _far_apart(strands: Iterable[list[list[FactQuote]]], total_messages: int) ->
         yield from filter(_fit, far_apart(in_order, total_messages, lambda facts: facts[0].position))
 
 
-def _sketch(group: Sequence[Sequence[FactQuote]]) -> Sketch | None:
+def _told_beside(material: ProbeMaterial) -> dict[str, list[str]]:
+    """Return what no summary tells of a thing, by its case-folded name: contested facts and the assistant's advice."""
+    uncontested = {said.fact_id for said in material.stated.current}
+    advice = material.advice
+    beside: dict[str, list[str]] = {}
+    for said in material.stated.first:
+        if said.fact_id not in uncontested:
+            line = f"{said.subject}, {said.attribute}: the user's messages disagree"
+            beside.setdefault(said.subject.casefold(), []).append(line)
+    for said in (*advice.settled, *(last for _, last in advice.corrected)):
+        line = f"{said.subject}, {said.attribute}: {said.value.text}, from the assistant"
+        beside.setdefault(said.subject.casefold(), []).append(line)
+    for given in advice.lists:
+        line = f"{given.advice.topic}: the assistant's {given.advice.attribute}"
+        beside.setdefault(given.advice.topic.casefold(), []).append(line)
+    return beside
+
+
+def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Sequence[FactQuote]]) -> Sketch | None:
     facts = sorted((said for facts in group for said in facts), key=lambda s: s.position)
     if len({s.position for s in facts}) < MIN_MESSAGES or len(facts) > MAX_FACTS or sessions_of(facts) < 2:
         return None
@@ -95,6 +116,7 @@ def _sketch(group: Sequence[Sequence[FactQuote]]) -> Sketch | None:
         answers=tuple(current),
         # What one fact no longer is another may well be.
         stale=tuple(v for v in past if not any(v.means_same_as(c) for c in current)),
+        beside=tuple(line for subject in subjects for line in beside.get(subject.casefold(), ())),
         details=ProbeDetails(variety="thing" if len(group) == 1 else "things"),
     )
 

@@ -155,4 +155,5 @@ def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInpu
         requirement=candidate.requirement,
         items=candidate.items,
         known=candidate.known,
+        beside=candidate.beside,
     )

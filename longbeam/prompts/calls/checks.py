@@ -26,6 +26,8 @@ class DatedMessage(Record):
     text: str
     is_after: bool = False
     """Whether the message follows all evidence of the gold answer."""
+    before: int = 0
+    """Number of the first cited message that it precedes, where the answer is an order; 0 elsewhere and for none."""
 
 
 class SupportInputs(PromptInputs):
@@ -67,6 +69,8 @@ class CounterEvidenceInputs(PromptInputs):
     """Other messages that share the most words, oldest first, numbered from 1."""
     is_contradiction: bool = False
     """Whether the answer says that two cited messages disagree."""
+    is_order: bool = False
+    """Whether the answer is the order in which things came up, one cited message for each."""
 
 
 class CounterEvidenceReply(ReplyModel):

@@ -55,6 +55,8 @@ class ProbeInputs(PromptInputs):
     """The ordered items, for event ordering."""
     known: tuple[str, ...] = ()
     """What is known of the user, for requests that anybody could make."""
+    beside: tuple[str, ...] = ()
+    """What else was told of the things of a summary, and is no part of its answer."""
 
 
 class NuggetDraft(ReplyModel):

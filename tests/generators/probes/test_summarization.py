@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.summarization import check, find_candidates
+from longbeam.generators.probes.writing import probe_inputs
+from longbeam.schemas.plans import AdviceKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.values import money, name, number
 from tests.generators.probes.story import Story, contradict, day, reply, update
@@ -87,3 +89,17 @@ def test_the_writer_is_told_what_changed_and_what_was_only_planned() -> None:
     story.tell(3, "the roof", "Bramble is the builder of the roof.", ("the roof", "builder", name("Bramble")))
     (candidate,) = find_candidates(story.material())
     assert [(e.past, e.is_plan) for e in candidate.excerpts] == [(("$80",), False), ((), True), ((), False)]
+
+
+def test_the_writer_is_told_what_is_contested_and_what_the_assistant_said() -> None:
+    story = _story()
+    thing = "the kitchen"
+    floor = story.tell(4, thing, "Corvid lays the floor of the kitchen.", (thing, "floor layer", name("Corvid")))
+    contradict(story, 5, thing, "I have never hired anybody for the floor of the kitchen.", floor)
+    story.bring_in(floor, AdviceKind.FIGURE, "safety margin", "Take $60 as the safety margin.", value=money(60))
+    (candidate,) = find_candidates(story.material())
+    assert candidate.beside == (
+        "the kitchen, floor layer: the user's messages disagree",
+        "the kitchen, safety margin: $60, from the assistant",
+    )
+    assert probe_inputs(story.head(), candidate).beside == candidate.beside
