@@ -39,6 +39,7 @@ MOST_AMOUNTS = 24
 _ASKS_LENGTH = re.compile(
     r"\bhow (?:many (?:more )?(?:days|weeks|months|years)|long|much (?:time|longer))\b", re.IGNORECASE
 )
+_ASKS_COUNT = re.compile(r"\bhow (?:many|often)\b", re.IGNORECASE)
 _AMOUNT = r"[$€£]?\d[\d,]*(?:\.\d+)?%?"
 _CHANGE = re.compile(rf"\bfrom\s+({_AMOUNT})[\w\s]{{0,12}}?\s+to\s+({_AMOUNT})", re.IGNORECASE)
 _BY = re.compile(rf"\bby\s+({_AMOUNT})(?!\s*(?:AM|PM|hours?|days?|weeks?|o'clock))", re.IGNORECASE)
@@ -217,7 +218,7 @@ def is_computed(index: ConversationIndex, probe: Probe, value: Value, said: Sequ
     """Return whether a value is the result of dates of question, gold and messages, or of amounts of the messages.
 
     `said` are the texts of the cited messages whose amounts count. An amount that several of them say counts several
-    times, or once.
+    times, or once. A count of occasions is that of the messages.
     """
     if not has_trait(probe, Trait.RECALLS) or value.number is None:
         return False
@@ -232,6 +233,8 @@ def is_computed(index: ConversationIndex, probe: Probe, value: Value, said: Sequ
     # All pairs are tried, so a message with a long table would take seconds.
     pairs = list(combinations(sorted(amounts)[:MOST_AMOUNTS], 2))
     results = totals | {a + b for a, b in pairs} | {b - a for a, b in pairs}
+    if value.kind is ValueKind.NUMBER and _ASKS_COUNT.search(probe.question):
+        results.add(float(len(said)))
     return round(value.number, 4) in {round(result, 4) for result in results}
 
 

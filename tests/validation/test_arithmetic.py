@@ -123,6 +123,12 @@ def test_a_sum_of_the_assistants_amounts_is_computed_where_the_question_asks_for
     assert of_total(gold, asked, *KEPT, by=1) == kinds
 
 
+@pytest.mark.parametrize(("count", "kinds"), [(3, []), (4, ["gold_values.nowhere"])])
+def test_a_count_of_occasions_is_that_of_the_cited_messages(count: int, kinds: list[str]) -> None:
+    told = ("Card evening at Ann's.", "Card evening again, at Bo's.", "At the card evening Cy paid.")
+    assert of_total(f"You told me of {count} card evenings.", "How many card evenings were there?", *told) == kinds
+
+
 def test_the_assistants_amounts_compute_nothing_where_the_question_asks_for_the_users() -> None:
     gold = "Together they come to $15: $4, $5 and $6."
     assert "gold_values.nowhere" in of_total(gold, "How much do I keep back?", *KEPT, by=1)
