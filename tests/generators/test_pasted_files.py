@@ -74,6 +74,7 @@ def test_batch_takes_along_the_files_of_the_batches_before() -> None:
 
 def _coding_scene() -> Scene:
     head = good_conversation().head
+    assert head.profile is not None
     ledger = Ledger.of(head.plans[0])
     sub_plan = ledger.sub_plans[0]
     seed = head.seed.model_copy(update={"domain": Domain.CODING})
