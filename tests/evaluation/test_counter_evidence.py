@@ -39,10 +39,14 @@ def case(variety: str) -> ProbeCase:
     return ProbeCase("c000", probe, cited, (), SAID[-1].sent_at, lambda: (LIST, SAID[3], SAID[-1]))
 
 
+def shown(call: ModelCall) -> CounterEvidenceInputs:
+    assert isinstance(call.inputs, CounterEvidenceInputs)
+    return call.inputs
+
+
 def first_mention(call: ModelCall) -> str:
     """A checker that takes for counter-evidence the first message before a cited one."""
-    inputs = call.inputs
-    assert isinstance(inputs, CounterEvidenceInputs)
+    inputs = shown(call)
     found = next((m for m in inputs.others if inputs.is_order and m.before), None)
     reply = {"reason": "none"} if found is None else {"reason": "first", "message": found.number, "quote": found.text}
     return json.dumps(reply)
@@ -55,7 +59,7 @@ async def test_a_sentence_that_names_several_items_before_the_cited_ones_changes
     assert problem.kind == "changes_answer"
     assert problem.evidence[0] == LIST.message_key
     (call,) = model.calls
-    assert [m.before for m in call.inputs.others] == [1, 2, 0]  # before the roof, before the attic, after all
+    assert [m.before for m in shown(call).others] == [1, 2, 0]  # before the roof, before the attic, after all
     system, user = (message.content for message in call.messages())
     assert "the order in which things first came up" in system
     assert "before cited 1" in user
