@@ -26,7 +26,7 @@ _ODD = frozenset(
 """Things of which hardly anybody tells an assistant in passing."""
 _CONDITION = re.compile(
     r"(?<!know )(?<!sure )(?<!ask )(?<!asked )(?<!wonder )(?<!see )(?<!check )(?<!as )(?<!even )(?<!me )(?<!what )"
-    r"\b(?:if|unless|only when|provided that|as long as)\b(?P<under>[^,.;:!?()]+)",
+    r"\b(?:if|unless|only when|provided that)\b(?P<under>[^,.;:!?()]+)",
     re.IGNORECASE,
 )
 """A clause that says when something holds, and not what somebody asks or compares."""
