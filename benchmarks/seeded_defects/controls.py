@@ -10,20 +10,19 @@ from benchmarks.seeded_defects.evidence_faults import FACTUAL
 from benchmarks.seeded_defects.wording import other_writings, read_day, typed_value, whole, wrong_value
 
 _NEAR_MISSES = {
-    "podcast": "I don't listen to podcasts, in case you wonder.",
-    "magazine": "I've given my magazines away.",
-    "weather": "I hope the weather holds on Sunday.",
-    "raffle": "I never enter a raffle.",
-    "nickname": "My brother has a nickname for everything, I don't.",
+    "recommended": "Somebody recommended a film to me the other day.",
+    "reference number": "I can never find a reference number when a form asks for one.",
+    "second opinion": "My cousin always wants a second opinion.",
+    "stands in": "My neighbour stands in for the postman this week.",
+    "time of day": "I like the light at this time of day.",
+    "folder": "I've bought a new folder for the tax papers.",
+    "colour": "My brother can't decide on a colour for his door.",
+    "birthday": "There was a birthday next door, and loud music.",
+    "allergy": "Half the office has an allergy in spring.",
+    "dish": "I must take a dish back to my aunt.",
+    "shoe size": "My nephew has a new shoe size every month.",
     "phone number": "My own phone number has changed, I'll give it to you another day.",
-    "book": "I must return a book to the library.",
-    "café": "I could do with a café nearer to the house.",
-    "dream": "I sleep well and hardly ever dream.",
-    "song": "My neighbour plays the same song all day.",
-    "museum": "The museum here is closed on Mondays.",
-    "newsletter": "I get too many newsletters.",
-    "teacher": "My sister is a teacher.",
-    "neighbour": "Our neighbours are away this week.",
+    "street": "They are digging up our street again.",
 }
 """By the word searched for: sentences that have it and answer nothing."""
 _HARMLESS = (

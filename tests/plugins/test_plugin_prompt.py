@@ -45,7 +45,7 @@ def word(inputs, rng):
 
 
 GENERATOR = AbilityGenerator(find, information_extraction.check)
-HERE, UNSHOWN = Path(__file__).parent, frozenset({"known"})
+HERE, UNSHOWN = Path(__file__).parent, frozenset({"known", "beside"})
 PROMPT = Prompt("probe_small_talk", 1, Role.PROBER, ProbeInputs, ProbeReply, unshown=UNSHOWN, directory=HERE)
 ABILITY = Ability(
     name="small_talk",
