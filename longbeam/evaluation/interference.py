@@ -1,4 +1,4 @@
-"""What stands in the way of a probe's answer: competitors in the ledger, and the question's words in the evidence.
+"""Interference with a probe's answer: competitors in the ledger, and the question's words in the evidence.
 
 Selection asks for both before anything else is measured, so this module reads no message and loads no index.
 """

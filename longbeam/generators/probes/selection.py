@@ -43,7 +43,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Interference(NamedTuple):
-    """What stands in the way of a probe's answer."""
+    """Measures of how hard the evidence of a probe is to tell from the rest, known before anything is measured."""
 
     competitors: int
     overlap: float

@@ -171,9 +171,14 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     for stage in stages:
         key = str(SubPlanKey(plan_index, stage.stage_index))
         left_out = Gap((_without_bullets(plan_index, stage),), parts=_parts_of_sub_plan(layout, spec))
-        number = layout.bullets_per_sub_plan
         drafted += await c.units.run_or(
-            SUB_PLAN, key, context, tuple(drafted), work=_write_sub_plan, otherwise=left_out, parts=number
+            SUB_PLAN,
+            key,
+            context,
+            tuple(drafted),
+            work=_write_sub_plan,
+            otherwise=left_out,
+            parts=layout.bullets_per_sub_plan,
         )
     base = plan_of(drafted, plan_index)
     labels = tuple(n.label for n in frame.narratives)
