@@ -1,13 +1,14 @@
 """Pack a finished benchmark as a sample of the package.
 
-Usage: `python -m longbeam.cli.pack_sample OUT NAME TARGET "TITLE"`; TARGET is the folder of the sample.
+Usage: `python -m longbeam.cli.pack_sample OUT NAME TARGET "TITLE" [--writer "WHO"]`; TARGET is the folder of the sample.
 
-The sample says that a large language model wrote it, replies relayed by hand, and that language models read it.
+Without `--writer` the sample says that a large language model wrote it, replies relayed by hand. Where it has reviews, it
+says that language models read it.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 from longbeam.pipeline.samples import REVIEWS, Sample, SampleAbout, pack, refuse_large
@@ -16,14 +17,14 @@ from longbeam.review.outcomes import rejections_of, shown_conversations
 from longbeam.store.layout import open_benchmark
 from longbeam.store.reviews import has_reviews
 
-WRITER, READERS = "a large language model, replies relayed by hand", "language models"
+BY_HAND, READERS = "a large language model, replies relayed by hand", "language models"
 
 
-def write(out: Path, name: str, target: Path, title: str) -> Sample:
+def write(out: Path, name: str, target: Path, title: str, writer: str = BY_HAND) -> Sample:
     """Write the sample to the folder `target`, which is its name; UserError if it cannot be shipped."""
     benchmark = open_benchmark(out, name)
     is_reviewed = has_reviews(benchmark.reviews_path)
-    about = SampleAbout(title=title, writer=WRITER, readers=READERS if is_reviewed else "")
+    about = SampleAbout(title=title, writer=writer, readers=READERS if is_reviewed else "")
     with shown_conversations(benchmark) as readers:
         made = pack(benchmark, readers, target, about, rejections_of(benchmark))
     if is_reviewed:
@@ -33,4 +34,10 @@ def write(out: Path, name: str, target: Path, title: str) -> Sample:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), sys.argv[4])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("name")
+    parser.add_argument("target", type=Path)
+    parser.add_argument("title")
+    parser.add_argument("--writer", default=BY_HAND, help="who wrote, for the card and `longbeam sample`")
+    write(**vars(parser.parse_args()))

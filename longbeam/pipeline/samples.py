@@ -45,7 +45,7 @@ class SampleAbout(Record):
 
     title: str
     writer: str
-    """`a large language model, replies relayed by hand`."""
+    """A model's name, or `a large language model, replies relayed by hand`."""
     readers: str = ""
     """Who read the probes, such as `language models`; empty: nobody."""
     licence: str = "CC-BY-4.0"

@@ -52,7 +52,8 @@ def test_a_samples_card_says_who_wrote_and_that_nobody_read(sample: Sample) -> N
 
 
 def test_a_sample_is_packed_again_in_place(sample: Sample, tmp_path: Path) -> None:
-    again = write(tmp_path / "out", "frontier16", sample.folder, "Another title")
+    again = write(tmp_path / "out", "frontier16", sample.folder, "Another title", "Qwen2.5-Coder-1.5B")
+    assert "Writer: Qwen2.5-Coder-1.5B. " in (sample.folder / "README.md").read_text()
     assert [s.about.title for s in samples(sample.folder.parent)] == [again.about.title] == ["Another title"]
 
 
