@@ -1,9 +1,9 @@
 """Pack a finished benchmark as a sample of the package.
 
-Usage: `python -m longbeam.cli.pack_sample OUT NAME TARGET "TITLE" [--writer "WHO"]`; TARGET is the folder of the sample.
+Usage: `python -m longbeam.cli.pack_sample OUT NAME TARGET "TITLE" [--writer "WHO"]`; TARGET is its folder.
 
-Without `--writer` the sample says that a large language model wrote it, replies relayed by hand. Where it has reviews, it
-says that language models read it.
+Without `--writer` the sample says that a large language model wrote it, replies relayed by hand. Where it has reviews,
+it says that language models read it.
 """
 
 from __future__ import annotations
