@@ -55,28 +55,8 @@ _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
 
 
-def _probe(ability: str, *used: str, version: int = 3) -> Prompt:
-    """Declare the prompt that words a probe; `used` are the optional inputs that its template shows."""
-    optional = {
-        "ability",
-        "difficulty",
-        "variety",
-        "computed_value",
-        "condition",
-        "requirement",
-        "items",
-        "known",
-        "beside",
-    }
-    return Prompt(
-        f"probe_{ability}",
-        version,
-        Role.PROBER,
-        ProbeInputs,
-        ProbeReply,
-        unshown=frozenset(optional - set(used)),
-        narrow=narrowing.probe,
-    )
+def _probe(ability: str, version: int) -> Prompt:
+    return Prompt(f"probe_{ability}", version, Role.PROBER, ProbeInputs, ProbeReply, narrow=narrowing.probe)
 
 
 RECALL = Tool(
@@ -133,7 +113,6 @@ PROMPTS: tuple[Prompt, ...] = (
         UserTurnsInputs,
         UserTurnsReply,
         fixed=_STAGE,
-        unshown=frozenset({"batch"}),
         narrow=narrowing.user_turns,
     ),
     # The dialogue.
@@ -152,7 +131,6 @@ PROMPTS: tuple[Prompt, ...] = (
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
-        unshown=frozenset({"reason"}),
         history="history",
     ),
     Prompt(
@@ -174,15 +152,15 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("compact_memory", 10, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 4, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=5),
-    _probe("multi_session_reasoning", "difficulty", "variety", "computed_value", "items", version=5),
-    _probe("knowledge_update", version=4),
-    _probe("temporal_reasoning", "variety", "computed_value", "condition", version=5),
-    _probe("event_ordering", "variety", "items", version=6),
-    _probe("contradiction_resolution", "variety", version=5),
-    _probe("summarization", "beside", version=6),
-    _probe("preference_following", "variety", "condition", "requirement", "known", version=4),
-    _probe("instruction_following", "condition", "requirement", "known", version=4),
+    _probe("information_extraction", 5),
+    _probe("multi_session_reasoning", 5),
+    _probe("knowledge_update", 4),
+    _probe("temporal_reasoning", 5),
+    _probe("event_ordering", 6),
+    _probe("contradiction_resolution", 5),
+    _probe("summarization", 6),
+    _probe("preference_following", 4),
+    _probe("instruction_following", 4),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
     Prompt("extract_facts", 1, Role.CHECKER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),

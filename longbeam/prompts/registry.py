@@ -61,8 +61,6 @@ class Prompt:
     `language` is not named: every block may use it, because it is the same in a whole benchmark."""
     history: str | None = None
     """Name of the input field that holds the dialogue so far, a tuple of `ChatMessage`."""
-    unshown: frozenset[str] = frozenset()
-    """Input fields that the template does not use, because only other prompts with the same inputs show them."""
     narrow: Narrow | None = None
     """Function that narrows the reply's schema to what is known before a call, such as ids and counts."""
     tool: Tool | None = None
@@ -71,8 +69,15 @@ class Prompt:
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """Input fields that the template receives; it has to use all of them except `language`."""
-        return frozenset(self.inputs.model_fields) - {self.history, "feedback"} - self.unshown
+        """Input fields that the template receives: those that it uses; prompts with the same inputs show other ones."""
+        return frozenset().union(*self._used.values())
+
+    @cached_property
+    def _used(self) -> Mapping[str, frozenset[str]]:
+        """Variables that each block of the template uses."""
+        environment = environment_of(self.directory)
+        tree = parse(environment, self._file)
+        return {b: used_variables(environment, part) for b in BLOCKS if (part := block_of(tree, b))}
 
     @property
     def source(self) -> str:
@@ -105,7 +110,7 @@ class Prompt:
         return f"{self.prompt_id}.j2"
 
     def check(self) -> None:
-        """Raise ValueError unless the template's variables are exactly the declared inputs, and its blocks allowed."""
+        """Raise ValueError unless the template's variables are declared inputs, and its blocks allowed."""
         try:
             self._check_declaration()
             self._check_template()
@@ -114,13 +119,11 @@ class Prompt:
 
     def _check_declaration(self) -> None:
         fields = self.inputs.model_fields
-        declared = {*self.fixed, *self.unshown, *([self.history] if self.history else [])}
+        declared = {*self.fixed, *([self.history] if self.history else [])}
         if unknown := sorted(declared - fields.keys()):
             raise ValueError(f"{unknown[0]!r} is no field of {self.inputs.__name__}")
         if self.history and fields[self.history].annotation != tuple[ChatMessage, ...]:
             raise ValueError(f"history {self.history!r} is not a tuple of ChatMessage")
-        if hidden := sorted(set(self.fixed) - self.variables):
-            raise ValueError(f"fixed field {hidden[0]!r} is history, feedback or not shown")
 
     def _check_template(self) -> None:
         environment = environment_of(self.directory)
@@ -128,20 +131,16 @@ class Prompt:
         for name in (self._file, *sorted(parts_of(environment, tree))):
             if fault := fault_of(parse(environment, name)):
                 raise ValueError(f"{name}, {fault}")
-        used = {b: used_variables(environment, part) for b in BLOCKS if (part := block_of(tree, b))}
         names_of_blocks = {block.name for block in tree.find_all(nodes.Block)}
         if not BLOCKS >= names_of_blocks >= {"system"}:
             raise ValueError(f"blocks are {sorted(names_of_blocks)}; system (always), opening and user are allowed")
-        everything = frozenset().union(*used.values())
-        if everything | {"language"} != self.variables:
+        if unknown := sorted(self.variables - (self.inputs.model_fields.keys() - {self.history, "feedback"})):
+            raise ValueError(f"the template uses {unknown[0]!r}, which is history, feedback or no field of its inputs")
+        if self._used["system"] - {"language"} != set(self.fixed):
             raise ValueError(
-                "template and inputs differ: "
-                f"only in the template {sorted(everything - self.variables)}, "
-                f"only declared {sorted(self.variables - everything - {'language'})}"
+                f"block system uses {sorted(self._used['system'])}; declared as fixed are {sorted(self.fixed)}"
             )
-        if used["system"] - {"language"} != set(self.fixed):
-            raise ValueError(f"block system uses {sorted(used['system'])}; declared as fixed are {sorted(self.fixed)}")
-        if used.get("opening"):
+        if self._used.get("opening"):
             raise ValueError("block opening stands before every history and uses no variable")
 
     def compile(self) -> None:

@@ -1,8 +1,8 @@
 """The typed inputs and outputs of every prompt: the contract between generators, templates and models.
 
 An input field is a variable of the prompt's template, with three exceptions: `history` fields, which become
-messages of their own; `feedback`, which says why a text is asked for anew; and fields that a prompt
-declares as `unshown`, because only other prompts with the same inputs show them.
+messages of their own; `feedback`, which says why a text is asked for anew; and fields that only other prompts with the
+same inputs show.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ def word(inputs, rng):
 
 
 GENERATOR = AbilityGenerator(find, information_extraction.check)
-HERE, UNSHOWN = Path(__file__).parent, frozenset({"known", "beside"})
-PROMPT = Prompt("probe_small_talk", 1, Role.PROBER, ProbeInputs, ProbeReply, unshown=UNSHOWN, directory=HERE)
+HERE = Path(__file__).parent
+PROMPT = Prompt("probe_small_talk", 1, Role.PROBER, ProbeInputs, ProbeReply, directory=HERE)
 ABILITY = Ability(
     name="small_talk",
     generator="small_talk:GENERATOR",
@@ -61,8 +61,6 @@ This question is asked in passing.
 {% endblock %}
 {% block user %}
 {% include "_probe_material.j2" %}
-{{ ability | inline }}, {{ difficulty }}, {{ variety | inline }}, {{ computed_value | inline }},
-{{ condition | inline }}, {{ requirement | inline }}{% for item in items %}, {{ item | inline }}{% endfor %}
 {% endblock %}
 """
 CACHES = (registry._plug_ins, registry._load, registry.ability_of, generator_for, default_registry)

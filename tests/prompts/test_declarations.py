@@ -416,7 +416,8 @@ def test_json_put_together_of_parts_is_that_of_the_whole(prompt_id: str) -> None
 
 
 def test_fields_that_a_prompt_leaves_out_are_shown_by_another_with_the_same_inputs() -> None:
-    for prompt in PROMPTS:
-        shown = {f for p in PROMPTS if p.inputs is prompt.inputs for f in p.variables}
+    for inputs in {prompt.inputs for prompt in PROMPTS}:
+        prompts = [p for p in PROMPTS if p.inputs is inputs]
+        shown = {f for p in prompts for f in (*p.variables, p.history)}
         # The ability of a probe decides the schema of the reply (`narrowing.probe`).
-        assert prompt.unshown - shown <= {"ability"}, prompt.prompt_id
+        assert inputs.model_fields.keys() - shown <= {"ability", "language", "feedback"}, prompts[0].prompt_id

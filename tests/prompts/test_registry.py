@@ -77,8 +77,7 @@ def test_check_accepts_a_template_that_uses_its_inputs(make: Maker) -> None:
 @pytest.mark.parametrize(
     ("template", "fault"),
     [
-        (SYSTEM + "{% block user %}{{ count }}{% endblock %}", r"only declared \['note'\]"),
-        (SYSTEM + USER + "{% block opening %}{{ when }}{% endblock %}", r"only in the template \['when'\]"),
+        (SYSTEM + USER + "{% block opening %}{{ when }}{% endblock %}", "the template uses 'when'"),
         (USER, "blocks are"),
         (SYSTEM + USER + "{% block more %}{% endblock %}", "blocks are"),
         (SYSTEM + USER + "and so on", "outside of the blocks"),
@@ -105,7 +104,7 @@ def test_check_refuses(make: Maker, template: str, fault: str) -> None:
 def test_check_follows_includes(make: Maker) -> None:
     template = SYSTEM + "{% block user %}{% include '_a.j2' %}{{ note | inline }}{% endblock %}"
     parts = {"_a.j2": "{% for tag in tags %}{{ tag | inline }}{% endfor %}{{ count }}"}
-    with pytest.raises(ValueError, match=r"only in the template \['tags'\]"):
+    with pytest.raises(ValueError, match="the template uses 'tags'"):
         make(template, parts=parts).check()
 
     bound = template.replace("{% include '_a.j2' %}", "{% with tags = place.tags %}{% include '_a.j2' %}{% endwith %}")
@@ -122,10 +121,8 @@ def test_check_looks_for_faults_in_included_parts(make: Maker) -> None:
     "declared",
     [
         {"fixed": ("plaice",)},
-        {"unshown": frozenset({"hints"})},
         {"history": "messages"},
         {"history": "note"},
-        {"unshown": frozenset({"place"})},
     ],
 )
 def test_check_refuses_a_declaration_that_does_not_fit_the_inputs(make: Maker, declared: dict[str, object]) -> None:
@@ -209,7 +206,7 @@ TALK = SYSTEM + "{% block opening %}[goes on]{% endblock %}{% block user %}[now]
 
 
 def declared_talk(make: Maker, template: str = TALK) -> Prompt:
-    return make(template, inputs=Talk, history="messages", unshown=frozenset({"hint"}))
+    return make(template, inputs=Talk, history="messages")
 
 
 def test_history_stands_between_system_and_user(make: Maker) -> None:
