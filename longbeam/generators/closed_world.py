@@ -88,9 +88,9 @@ class ClosedWorld:
             if line.value is not None:
                 self._own.add(line.value, first, _ALWAYS)
 
-    def hear(self, text: str, day: dt.date) -> None:
-        """Add the values of a message of this sub-plan, which later messages may take up."""
-        self._own.add_text(text, day, _ALWAYS)
+    def hear(self, text: str, day: dt.date, slip: str = "") -> None:
+        """Add the values of a message of this sub-plan, which later messages may take up, but not that of its slip."""
+        self._own.add_text(text.replace(slip, " ") if slip else text, day, _ALWAYS)
 
     def ungrounded(
         self, text: str, day: dt.date, *, near: Iterable[str] = (), declared: Iterable[Value] = ()

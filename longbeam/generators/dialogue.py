@@ -164,11 +164,12 @@ class Talk:
         self.turn_index = max((m.turn_index or 0 for m in before), default=-1)
         m = self.material
         self.world = world_of(self.asker, "user_answer", m.frame, m.ledger, m.earlier_plans)
+        self.slips = {turn.bullet_ids: turn.slip for turn in m.turns if turn.slip}
         for said in before:
             self.history.add(said.role, said.content, said.tokens)
             self.appeared.hear(said.content)
             if self.world is not None:
-                self.world.hear(said.content, said.sent_at.date())
+                self.world.hear(said.content, said.sent_at.date(), self.slips.get(said.bullet_ids, ""))
 
     # --- the budget ---------------------------------------------------------------------------------------
 
@@ -512,7 +513,7 @@ class Talk:
 
     def _add(self, line: Line) -> None:
         if self.world is not None:
-            self.world.hear(line.text, line.day)
+            self.world.hear(line.text, line.day, self.slips.get(line.bullet_ids, ""))
         self.said.add(line)
         self.budget.used += line.tokens
         self.history.add(line.role, line.text, line.tokens)

@@ -26,6 +26,7 @@ from longbeam.prompts.calls.user_turns import (
     BulletBrief,
     Paste,
     PastedFile,
+    Slip,
     TurnCard,
     UserTurnDraft,
     UserTurnsInputs,
@@ -166,17 +167,24 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
         ),
         state=lambda: BatchState(first_ordinal=batch.batch_index * 100),
     )
+    slips = [_slip_of(turn, cards) for turn in reply.turns]
     if world is not None:
-        for detail in slips_in(reply, cards):
-            asker.note(Incident(kind=IncidentKind.DECLARED, prompt_id="user_turns", detail=detail))
+        for turn, slip in zip(reply.turns, slips, strict=True):
+            if slip is not None:
+                detail = (
+                    f"the turn that voices {', '.join(turn.voices)} says {slip.said.text!r} by a slip and means "
+                    f"{slip.meant.text!r}"
+                )
+                asker.note(Incident(kind=IncidentKind.DECLARED, prompt_id="user_turns", detail=detail))
     return tuple(
         UserTurn(
             turn_id=f"{sub_plan.key}.x{batch.batch_index}.{i}",
             text=turn.text.strip(),
             bullet_ids=tuple(turn.voices),
             about_bullet_ids=tuple(turn.asks_about),
+            slip=slip.said.text if slip else "",
         )
-        for i, turn in enumerate(reply.turns)
+        for i, (turn, slip) in enumerate(zip(reply.turns, slips, strict=True))
     )
 
 
@@ -234,13 +242,10 @@ def new_values_in(
         yield from world.faults(turn.text, day, near=[b.text for b in own], declared=declared)
 
 
-def slips_in(reply: UserTurnsReply, cards: Sequence[TurnCard]) -> Iterator[str]:
-    """Yield a sentence for each slip of a card that a turn says; the gate lets it pass, and no fact has its value."""
-    for card in cards:
-        for turn in reply.turns:
-            if card.slip and set(card.bullet_ids) & set(turn.voices) and says(turn.text, card.slip.said):
-                slip, told = card.slip, ", ".join(turn.voices)
-                yield f"the turn that voices {told} says {slip.said.text!r} by a slip and means {slip.meant.text!r}"
+def _slip_of(turn: UserTurnDraft, cards: Sequence[TurnCard]) -> Slip | None:
+    """Return the slip of a card that a turn says; the gate lets it pass, and no fact has its value."""
+    of_turn = (card.slip for card in cards if card.slip and set(card.bullet_ids) & set(turn.voices))
+    return next((slip for slip in of_turn if says(turn.text, slip.said)), None)
 
 
 def _declared_by(cards: Sequence[TurnCard]) -> dict[str, tuple[Value, ...]]:

@@ -22,6 +22,8 @@ class UserTurn(Record):
     """Bullets that the turn *voices* (states with their values), in the order of the plan."""
     about_bullet_ids: tuple[str, ...] = ()
     """Bullets that the turn only asks about, without new claims."""
+    slip: str = ""
+    """A value as the turn says it by a slip and corrects it at once; nobody takes it up."""
 
     @property
     def is_required(self) -> bool:

@@ -537,3 +537,14 @@ async def test_a_message_with_pasted_material_stays_as_it_is() -> None:
     messages = await talk(asker, TOKENIZER, replace(material, turns=pasted))
     assert [m.content for m in messages if m.bullet_ids] == [t.text for t in pasted]
     assert len(_drafts(model)) == sum(m.kind is MessageKind.QUESTION and not m.bullet_ids for m in messages)
+
+
+@pytest.mark.parametrize(("slip", "taken"), [("$81,000", 1), ("", 0)])
+async def test_a_reply_that_takes_up_a_slip_is_asked_for_again(slip: str, taken: int) -> None:
+    material = _material(share=250)
+    text = "The renovation budget is $81,000, no, sorry: $18,000. Is that enough?"
+    turn = material.turns[2].model_copy(update={"text": text, "slip": slip})
+    replies = ["Your budget is $81,000, so it is.", "Your budget is $18,000, so it is."]
+    asker = asker_for(_model(assistant_reply=replies), writer="openai:some-model")
+    messages = await talk(asker, TOKENIZER, replace(material, turns=(turn,)))
+    assert messages[1].content == replies[taken]

@@ -263,6 +263,7 @@ async def test_the_slip_of_a_card_passes_is_tagged_and_is_no_fact() -> None:
     said = incident.detail.split("'")[1]
     assert said != "$18,000"
     assert said in turn.text
+    assert turn.slip == said
     assert incident.detail == f"the turn that voices {bullet.bullet_id} says {said!r} by a slip and means '$18,000'"
     assert said not in {a.value.text for own in ledger.by_bullet.values() for a in own if a.value}
     assert incident_counts([Making(incidents=(incident,))]) == {"declared": 1}
