@@ -47,7 +47,7 @@ class Mender:
         a value that is none, are left to the model; `is_last`: it had its chance, and code leaves them out.
         """
         if line.kind is BulletKind.PREFERENCE:
-            return draft
+            return self._with_own_condition(draft) if is_last else draft
         draft, given = self._with_days(self._with_topic(draft, line), line), draft
         facts = dict(self._readable(draft, line))
         told = [*self.told, *(content_words(other.text) for other in others)]
@@ -81,6 +81,12 @@ class Mender:
         """Return a draft whose topic is the narrative's label, where it has none or one of the example."""
         is_given = draft.topic.strip() and not self.is_copied(draft.topic)
         return draft if is_given or line.changes else draft.model_copy(update={"topic": line.narrative})
+
+    def _with_own_condition(self, draft: BulletDraft) -> BulletDraft:
+        """Return a wish about its topic, where its condition is that of the example."""
+        if not draft.topic.strip() or self.is_copied(draft.topic) or not self.is_copied(draft.condition):
+            return draft
+        return draft.model_copy(update={"condition": f"when I ask about {draft.topic.strip()}"})
 
     def _with_days(self, draft: BulletDraft, line: SheetLine) -> BulletDraft:
         """Return a draft in which a day that cannot be read (`Sunday`) is the one of the sheet."""

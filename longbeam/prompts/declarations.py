@@ -79,7 +79,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("outline", 9, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
-        14,
+        15,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
@@ -88,7 +88,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        9,
+        10,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,

@@ -105,3 +105,13 @@ def test_facts_that_cannot_be_read_are_left_to_the_model_once() -> None:
         draft = _draft("Fine.", fact)
         assert _mended(draft) is draft
         assert _mended(draft, is_last=True).facts == []
+
+
+def test_a_wish_with_the_condition_of_the_example_is_about_its_topic() -> None:
+    line = LINE.model_copy(update={"kind": BulletKind.PREFERENCE, "sets": ()})
+    copied = "when I ask for words on the lantern play"
+    draft = _draft("Please name the glaze.").model_copy(update={"condition": copied, "requirement": "names the glaze"})
+    assert _mended(draft, line) is draft
+    assert _mended(draft, line, is_last=True).condition == "when I ask about the kiln"
+    own = draft.model_copy(update={"condition": "when I ask about firing"})
+    assert _mended(own, line, is_last=True) is own
