@@ -46,6 +46,8 @@ _CACHE_MB = 8
 _MOST_MB = 64 * 1024
 _FETCHED_AT_ONCE = 64
 """Rows that are made Python objects at a time: two thousand messages would leave 15 MB of fragmented memory."""
+_TURN_COLUMNS = ("turn_id", "text", "bullet_ids", "about_bullet_ids")
+"""What is kept of a user turn; its slip matters only while its dialogue is made."""
 _CONVERSATION_COLUMNS = ("conversation_id", "target_tokens", "tokenizer", "seed", "profile", "details")
 
 
@@ -196,7 +198,7 @@ class SealedConversation:
         return [column for column in Fact.model_fields if not (is_older and column == "side_story")]
 
     def _user_turns(self) -> Iterator[UserTurn]:
-        for row in self._paged("user_turns", UserTurn, "ordinal"):
+        for row in self._paged("user_turns", _TURN_COLUMNS, "ordinal"):
             yield UserTurn.model_validate(row)
 
     def _by_probe(self, table: str, record: type[BaseModel]) -> dict[str, list[Row]]:
