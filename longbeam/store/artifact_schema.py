@@ -140,7 +140,8 @@ CREATE TABLE user_turns (
     turn_id VARCHAR NOT NULL,
     "text" VARCHAR NOT NULL,
     bullet_ids VARCHAR[] NOT NULL,
-    about_bullet_ids VARCHAR[] NOT NULL
+    about_bullet_ids VARCHAR[] NOT NULL,
+    slip VARCHAR NOT NULL  -- a value that it says by a slip; empty: none
 )""",
     # zstd: 31 MB instead of 57 MB for 20,000 messages of 4 KB, written as fast, read 0.2 s slower.
     """
@@ -220,7 +221,7 @@ CREATE TABLE evidence (
 
 SEALED_CONVERSATION = Kind(
     name="sealed conversation",
-    version=8,
+    version=9,
     tables=_TABLES,
     remedy="`longbeam resume` makes it again, `longbeam import` an imported one",
     oldest_readable=5,

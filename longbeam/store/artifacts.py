@@ -39,15 +39,13 @@ from longbeam.store.duck import (
 )
 from longbeam.store.spill import LazySequence, SpilledSequence
 
-WITH_MAKING, WITH_ADVICE, WITH_SIDE_STORIES = 6, 7, 8
-"""Versions of the file that first had the table."""
+WITH_MAKING, WITH_ADVICE, WITH_SIDE_STORIES, WITH_SLIPS = 6, 7, 8, 9
+"""Versions of the file that first had the table or the column."""
 _CACHE_MB = 8
 """Memory limit of DuckDB at first: without one it keeps every page that it has read, 32 MB at 50M tokens."""
 _MOST_MB = 64 * 1024
 _FETCHED_AT_ONCE = 64
 """Rows that are made Python objects at a time: two thousand messages would leave 15 MB of fragmented memory."""
-_TURN_COLUMNS = ("turn_id", "text", "bullet_ids", "about_bullet_ids")
-"""What is kept of a user turn; its slip matters only while its dialogue is made."""
 _CONVERSATION_COLUMNS = ("conversation_id", "target_tokens", "tokenizer", "seed", "profile", "details")
 
 
@@ -198,7 +196,9 @@ class SealedConversation:
         return [column for column in Fact.model_fields if not (is_older and column == "side_story")]
 
     def _user_turns(self) -> Iterator[UserTurn]:
-        for row in self._paged("user_turns", _TURN_COLUMNS, "ordinal"):
+        is_older = self._version < WITH_SLIPS
+        columns = [column for column in UserTurn.model_fields if not (is_older and column == "slip")]
+        for row in self._paged("user_turns", columns, "ordinal"):
             yield UserTurn.model_validate(row)
 
     def _by_probe(self, table: str, record: type[BaseModel]) -> dict[str, list[Row]]:

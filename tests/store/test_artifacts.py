@@ -307,7 +307,7 @@ def make_older(path: Path) -> None:
         (make_scratched, "checksum"),
         (make_foreign, "is a DuckDB file, but no sealed conversation"),
         (make_benchmark, "is a DuckDB file, but no sealed conversation"),
-        (make_older, "sealed conversation of version 0, this longbeam reads version 8; `longbeam resume` makes it"),
+        (make_older, "sealed conversation of version 0, this longbeam reads version 9; `longbeam resume` makes it"),
         (lambda path: None, "there is no sealed conversation here"),
     ],
 )
