@@ -16,9 +16,10 @@ from longbeam.pipeline.run.units import Blocked, all_of
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Advice, Plan
+from longbeam.schemas.spec import Role
 
-READ_REPLIES = UnitSpec(PROBES, Statement, prompts=(EXTRACT_PROMPT,), tries=1)
-"""The statements of one passage of a dialogue."""
+READ_REPLIES = UnitSpec(PROBES, Statement, prompts=(EXTRACT_PROMPT,), tries=1, acting=Role.CHECKER)
+"""The statements of one passage of a dialogue. A second checker reads nothing, so the role is named here."""
 
 
 async def with_unasked(talked: TalkedConversation) -> TalkedConversation:
