@@ -210,11 +210,12 @@ class _ConversationRepair:
         for probe in before:
             if probe.probe_id in unwanted:
                 refuse(c.units.log, probe, unwanted[probe.probe_id])
-        pool = await run_stage(run, StageOf("probes"), partial(probes_stage, talked))
-        if pool is not None and self._reword(c, pool):
-            pool = await run_stage(run, StageOf("probes"), partial(probes_stage, talked))
-        if pool is None:
+        probed = await run_stage(run, StageOf("probes"), partial(probes_stage, talked))
+        if probed is not None and self._reword(c, probed[1]):
+            probed = await run_stage(run, StageOf("probes"), partial(probes_stage, talked))
+        if probed is None:
             return
+        talked, pool = probed
         self._report_probes(before, pool.probes)
         remember_order(c.units.log, pool.probes)
         # The sealed file is what was found at fault, whatever the work log says of how it was made.

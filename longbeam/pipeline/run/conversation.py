@@ -31,7 +31,8 @@ from longbeam.generators.plan_seeds import Storyline
 from longbeam.generators.plans import Frame
 from longbeam.generators.said_plans import said_plans
 from longbeam.generators.transcript import turns_asked
-from longbeam.keys import DialogueKey, MessageKey, natural_order
+from longbeam.generators.unasked import Unasked, with_advice
+from longbeam.keys import DialogueKey, MessageKey, natural_order, plan_index_of
 from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.units import DIALOGUE, Units
@@ -234,6 +235,8 @@ class TalkedConversation:
     plans: tuple[TalkedPlan, ...]
     mended: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
     """Turns that `repair` regenerated, by key (`p0.s2.t5`); the units of the dialogue stage stay unchanged."""
+    unasked: tuple[Unasked, ...] = ()
+    """Advice that replies give and no plan holds."""
 
     def without_indexes(self) -> TalkedConversation:
         """Return the same conversation without the indexes of its plans, which no further plan needs."""
@@ -247,7 +250,20 @@ class TalkedConversation:
     def messages_of(self, dialogue: SubPlanDialogue) -> tuple[Message, ...]:
         """Read a sub-plan's messages from the work log, with regenerated turns in place of the originals."""
         anew, first = self._said_anew(dialogue), self.first_said(dialogue)
-        return with_turns(first, anew) if anew else first
+        said = with_turns(first, anew) if anew else first
+        return tuple(map(self._with_unasked, said)) if self.unasked else said
+
+    def _with_unasked(self, message: Message) -> Message:
+        given = self._unasked_in.get(message.message_key, ())
+        return message.model_copy(update={"bullet_ids": (*message.bullet_ids, *given)}) if given else message
+
+    @cached_property
+    def _unasked_in(self) -> dict[str, list[str]]:
+        """Ids of unasked advice, by the message that gives it."""
+        found: dict[str, list[str]] = {}
+        for given in self.unasked:
+            found.setdefault(given.message_key, []).append(given.advice.advice_id)
+        return found
 
     def _said_anew(self, dialogue: SubPlanDialogue) -> dict[str, tuple[Message, ...]]:
         sub_plan = dialogue.sub_plan_key
@@ -301,6 +317,17 @@ class TalkedConversation:
         now = {i for m in self.messages_of(dialogue) for i in m.bullet_ids}
         return ({*dialogue.unsaid} | before) - now
 
+    @cached_property
+    def _plans(self) -> Sequence[Plan]:
+        """The plans as they were said, with the advice that none of them held."""
+        if not self.unasked:
+            return self.said.plans
+        of_plan: dict[int, list[Unasked]] = {}
+        for given in self.unasked:
+            of_plan.setdefault(plan_index_of(given.advice.advice_id), []).append(given)
+        told = (with_advice(plan, of_plan.get(plan.plan_index, ())) for plan in self.said.plans)
+        return SpilledSequence(told, block=1, held=1, kept=1)
+
     def head(self) -> ConversationHead:
         """Return everything but messages, probes and user turns; the plans are those that were said."""
         labels: dict[str, Narrative] = {}
@@ -314,7 +341,7 @@ class TalkedConversation:
             profile=persona.profile,
             relationships=persona.relationships,
             narratives=tuple(labels.values()),
-            plans=self.said.plans,
+            plans=self._plans,
             plan_seeds=self.planning.plan_seeds,
             target_tokens=sum(plan.target for plan in self.plans),
             tokenizer=self.conversation.units.spec.tokenizer,

@@ -172,9 +172,9 @@ async def run_conversation(run: ConversationRun, step: Step = run_stage) -> None
         run.blocked = True
         return
     talked = with_mended_turns(talked).without_indexes()
-    pool = await step(run, StageOf("probes"), partial(probes_stage, talked))
-    if pool is not None:
-        await step(run, StageOf("seal"), partial(seal_stage, talked, pool))
+    probed = await step(run, StageOf("probes"), partial(probes_stage, talked))
+    if probed is not None:
+        await step(run, StageOf("seal"), partial(seal_stage, *probed))
 
 
 async def talk_conversation(run: ConversationRun, step: Step = run_stage) -> TalkedConversation | None:

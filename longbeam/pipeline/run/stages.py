@@ -12,6 +12,7 @@ from longbeam.pipeline.run.conversation import TalkedConversation
 from longbeam.pipeline.run.finished import made_with, remember
 from longbeam.pipeline.run.gaps import making_of
 from longbeam.pipeline.run.probing import ConversationText, ProbePool, write_probe_pool
+from longbeam.pipeline.run.reading import with_unasked
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.conversation import ConversationHead
@@ -31,11 +32,12 @@ class Sealed(Record):
 SEAL = UnitSpec("seal", Sealed)
 
 
-async def probes_stage(talked: TalkedConversation) -> ProbePool:
-    """Return a checked pool per ability, and the selection."""
+async def probes_stage(talked: TalkedConversation) -> tuple[TalkedConversation, ProbePool]:
+    """Return the conversation with what its replies bring in unasked, a checked pool per ability, and the selection."""
+    talked = await with_unasked(talked)
     said_anew = {m.message_key: m.content for turn in talked.mended.values() for m in turn}
     text = ConversationText(talked.head(), talked.messages(), digest_of(talked.digests()), said_anew)
-    return await write_probe_pool(talked.conversation.units, text)
+    return talked, await write_probe_pool(talked.conversation.units, text)
 
 
 async def seal_stage(talked: TalkedConversation, pool: ProbePool) -> Sealed:

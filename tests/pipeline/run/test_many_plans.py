@@ -172,8 +172,7 @@ async def test_a_turn_of_an_earlier_plan_is_said_anew_and_no_plan_is_paid_for_ag
         assert talked is not None
         talked, failures = await mend_turns(talked, [fault])
         assert failures == []
-        pool = await probes_stage(talked.without_indexes())
-        await seal_stage(talked, pool)
+        await seal_stage(*await probes_stage(talked.without_indexes()))
         anew = {m.message_key: m.content for m in talked.messages() if turn_key(m) == key}
     assert anew[reply.message_key] != reply.content
     assert {stage for stage, _ in model.calls} == {"repair"}

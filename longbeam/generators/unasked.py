@@ -1,0 +1,103 @@
+"""What replies bring in unasked: values of the assistant's that no plan holds, as advice of the plan.
+
+A language model that speaks as the assistant names amounts, days and lengths of time that nobody planned. They are read
+out of its replies as out of somebody's own chats (`chat_ledger.py`), and code takes those that can be asked for: the
+reply says the value with what it is of, and no other message has it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from longbeam.generators.advice import advice_quote
+from longbeam.generators.chat_ledger import Statement
+from longbeam.keys import natural_order
+from longbeam.schemas.dialogue import Message, MessageRole
+from longbeam.schemas.plans import Advice, AdviceKind, Plan, SubPlan, Value, ValueKind
+from longbeam.text.grounding import Key, value_keys, values_with_keys
+from longbeam.text.spoken_days import spell_out
+
+_GIVER = re.compile(r"^(?:suggested|proposed|recommended|estimated|advised)\s+", re.IGNORECASE)
+"""First word of an attribute that only says who gives it."""
+
+
+@dataclass(frozen=True)
+class Unasked:
+    """A piece of advice that no plan holds, and the reply that gives it."""
+
+    message_key: str
+    advice: Advice
+
+
+def unasked_advice(
+    sub_plan: SubPlan, planned: Sequence[Advice], messages: Sequence[Message], statements: Iterable[Statement]
+) -> Iterator[Unasked]:
+    """Yield what the replies of a sub-plan give beside the planned advice, in the order of the statements.
+
+    Its ids continue those of the plan; they do not depend on what is left out later.
+    """
+    replies = {m.message_key: m for m in messages if m.role is MessageRole.ASSISTANT}
+    hosts = _hosts(messages)
+    bullets = {b.bullet_id: b for b in sub_plan.bullets}
+    taken = frozenset[Key]().union(*(_keys(advice.value) for advice in planned if advice.value))
+    ordinal = sum(advice.sub_plan == sub_plan.key for advice in planned)
+    for statement in statements:
+        reply, value = replies.get(statement.message_key), statement.value
+        host = bullets.get(hosts.get(statement.message_key, ""))
+        if reply is None or host is None or value is None or statement.says != "fact" or not _is_typed(value):
+            continue
+        advice = Advice(
+            advice_id=f"{sub_plan.key}.a{ordinal}",
+            kind=AdviceKind.DAY if value.kind is ValueKind.DATE else AdviceKind.FIGURE,
+            bullet_id=host.bullet_id,
+            narrative=host.narrative,
+            topic=statement.subject,
+            attribute=_GIVER.sub("", statement.attribute),
+            text=statement.quote,
+            value=value,
+        )
+        if taken.isdisjoint(_keys(value)) and advice_quote(advice, reply.content):
+            ordinal += 1
+            yield Unasked(reply.message_key, advice)
+
+
+def said_once(given: Sequence[Unasked], messages: Iterable[Message]) -> list[Unasked]:
+    """Return the advice whose value no other message has, so that nothing repeats, gives away or changes it."""
+    keys = {g.advice.advice_id: _keys(g.advice.value) for g in given if g.advice.value}
+    wanted = frozenset[Key]().union(*keys.values())
+    elsewhere: dict[Key, set[str]] = {key: set() for key in wanted}
+    for message in messages if given else ():
+        day = message.sent_at.date()
+        for _, said in values_with_keys(spell_out(message.content, day), day):
+            for key in said & wanted:
+                elsewhere[key].add(message.message_key)
+    return [g for g in given if all(elsewhere[key] <= {g.message_key} for key in keys[g.advice.advice_id])]
+
+
+def with_advice(plan: Plan, given: Iterable[Unasked]) -> Plan:
+    """Return a plan with further advice, in the order of its stages."""
+    every = sorted((*plan.advice, *(g.advice for g in given)), key=lambda advice: natural_order(advice.advice_id))
+    return plan.model_copy(update={"advice": tuple(every)})
+
+
+def _hosts(messages: Iterable[Message]) -> dict[str, str]:
+    """Return the user's last bullet in front of each reply, by the reply's key."""
+    hosts, last = dict[str, str](), ""
+    for message in messages:
+        if message.role is MessageRole.ASSISTANT:
+            hosts[message.message_key] = last
+        elif message.bullet_ids:
+            last = message.bullet_ids[-1]
+    return hosts
+
+
+def _is_typed(value: Value) -> bool:
+    return value.number is not None or value.date is not None
+
+
+def _keys(value: Value) -> frozenset[Key]:
+    """Return the keys of a typed value that do not depend on its wording."""
+    return frozenset(key for key in value_keys(value, value.date or dt.date.min) if key[0] != "text")

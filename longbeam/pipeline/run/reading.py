@@ -1,0 +1,65 @@
+"""Reads out of finished dialogues what the assistant brought in unasked, before probes are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from longbeam.generators.chat_ledger import EXTRACT_PROMPT, Statement, passages_of, read_passage
+from longbeam.generators.unasked import Unasked, said_once, unasked_advice
+from longbeam.models.asking import Asker
+from longbeam.models.kinds import has_model_checks
+from longbeam.pipeline.run.conversation import SubPlanDialogue, TalkedConversation
+from longbeam.pipeline.run.probing import PROBES
+from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
+from longbeam.pipeline.run.units import Blocked, all_of
+from longbeam.schemas.base import digest_of
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.plans import Advice, Plan
+from longbeam.schemas.spec import Role
+
+READ_REPLIES = UnitSpec(PROBES, Statement, prompts=(EXTRACT_PROMPT,), tries=1, acting=Role.CHECKER)
+"""The statements of one passage of a dialogue. A second checker reads nothing, so the role is named here."""
+
+
+async def with_unasked(talked: TalkedConversation) -> TalkedConversation:
+    """Return the conversation with what its replies bring in unasked, where models check what models wrote.
+
+    A passage that no usable reply comes for is left out: what it holds is not asked for.
+    """
+    if not has_model_checks(talked.conversation.units.spec):
+        return talked
+    found: list[Unasked] = []
+    for plan, told in zip(talked.planning.history.plans, talked.plans, strict=True):
+        read = await all_of([_read_dialogue(talked, plan, dialogue) for dialogue in told.dialogues.values()])
+        found += (given for of_dialogue in read for given in of_dialogue)
+    return replace(talked, unasked=tuple(said_once(found, talked.messages())))
+
+
+async def _read_dialogue(talked: TalkedConversation, plan: Plan, dialogue: SubPlanDialogue) -> list[Unasked]:
+    """Return what the replies of a sub-plan bring in, of those that `repair` did not regenerate."""
+    (sub_plan,) = (s for s in plan.sub_plans if s.key == dialogue.sub_plan_key)
+    first, now = talked.first_said(dialogue), {m.message_key: m.content for m in talked.messages_of(dialogue)}
+    known = tuple(map(_line, (a for a in plan.advice if a.sub_plan == sub_plan.key)))
+    statements: list[Statement] = []
+    for number, passage in enumerate(passages_of(first)):
+        read = Digested(passage, digest_of([m.digest for m in passage]))
+        key = f"{sub_plan.key}.said{number}"
+        try:
+            statements += await talked.conversation.units.run(READ_REPLIES, key, read, known, work=_read)
+        except Blocked as exc:
+            if not exc.is_gap:
+                raise
+    given = unasked_advice(sub_plan, plan.advice, first, statements)
+    said = {m.message_key for m in first if now.get(m.message_key) == m.content}
+    return [g for g in given if g.message_key in said]
+
+
+async def _read(asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...]) -> Sequence[Statement]:
+    return await read_passage(asker, passage.value, known)
+
+
+def _line(advice: Advice) -> str:
+    """Return planned advice as a passage is shown what is known."""
+    given = advice.value.text if advice.value else "; ".join(advice.items)
+    return f"assistant: {advice.topic}, {advice.attribute}: {given}"
