@@ -30,6 +30,7 @@ from longbeam.schemas.spec import ENGLISH
 from longbeam.text.grounding import (
     Key,
     asked_keys,
+    counted_keys,
     is_derivable,
     loose_keys,
     own_words,
@@ -109,7 +110,7 @@ class ClosedWorld:
             self._pasted |= _firm_keys(text, day) - _firm_keys(own, day)
 
     def ungrounded(
-        self, text: str, day: dt.date, *, near: Iterable[str] = (), declared: Iterable[Value] = ()
+        self, text: str, day: dt.date, *, near: Sequence[str] = (), declared: Iterable[Value] = ()
     ) -> tuple[Value, ...]:
         """Return the values of a user's message that nothing gives.
 
@@ -122,6 +123,8 @@ class ClosedWorld:
             return ()
         allowed = {key for value in declared for key in (*value_keys(value, day), *loose_keys(value))}
         allowed.update(value_keys(_day_value(day), day))
+        slips = {key[1] for key in self._untrue if key[0] == "number"}
+        allowed.update(key for given in near for key in counted_keys(given) if key[1] not in slips)
         close: list[Value] = []
         for value, keys in (pair for given in near for pair in values_of(given, day)):
             if self._untrue.isdisjoint(keys):
@@ -132,7 +135,7 @@ class ClosedWorld:
         return tuple(s.value for s in unknown if not self._follows(s.value, close, day))
 
     def faults(
-        self, text: str, day: dt.date, near: Iterable[str] = (), declared: Iterable[Value] = ()
+        self, text: str, day: dt.date, near: Sequence[str] = (), declared: Iterable[Value] = ()
     ) -> Iterator[str]:
         """Yield a sentence for each value of a user's message that nothing gives."""
         for value in self.ungrounded(text, day, near=near, declared=declared):

@@ -65,6 +65,20 @@ def test_the_offline_writer_ends_answers_with_no_value_that_nothing_gives(tail: 
     assert not _world().ungrounded(text, DAY)
 
 
+@pytest.mark.parametrize(
+    ("bullet", "passes", "refused"),
+    [
+        ("I show 12 projects from 2010-2018 there.", "Are the years 2010 to 2018 enough?", "Are 2010 to 2019 enough?"),
+        ("The number of visits rose to 5 between April 1 and 9.", "I had 5 visits.", "I had 5 callers."),
+        ("I wrote on mentoring women, with 5 mentees' stories.", "Those 5 women!", "Those 5 men!"),
+    ],
+)
+def test_a_count_may_have_another_noun_of_its_sentence(bullet: str, passes: str, refused: str) -> None:
+    assert not list(_world().faults(passes, DAY, near=[bullet]))
+    assert len(_world().ungrounded(refused, DAY, near=[bullet])) == 1
+    assert len(_world().ungrounded(passes, DAY, near=[bullet.replace("5", "6").replace("2018", "2017")])) == 1
+
+
 def test_earlier_talk_gives_values() -> None:
     world = _world()
     world.hear("A mixer of that size costs $640.", DAY)
@@ -78,6 +92,12 @@ def test_a_slip_is_no_earlier_talk_whoever_repeats_it_and_in_whatever_words() ->
     assert [v.text for v in world.ungrounded("I've paid the $412.", DAY, near=["It is $900, not $412."])] == ["$412"]
     assert [v.text for v in world.false_claims("Your $412 are paid.", DAY)] == ["$412"]
     assert not list(world.faults("I've paid the $900.", DAY))
+
+
+def test_the_count_of_a_slip_has_no_other_noun() -> None:
+    world, text = _world(), "We bake 16 loaves, no, sorry: 14 a day."
+    world.hear(text, DAY, untrue="16 loaves")
+    assert [v.text for v in world.ungrounded("So 16 loaves it is.", DAY, near=[text])] == ["16 loaves"]
 
 
 def test_a_slip_takes_nothing_away_from_what_the_plan_gives() -> None:
