@@ -137,7 +137,7 @@ class Gates:
             exchange = [m.content for m in talk if m.turn_index == message.turn_index]
             if not message.bullet_ids:
                 for earlier in talk:
-                    world.hear(earlier.content, earlier.sent_at.date())
+                    world.hear(earlier.content, earlier.sent_at.date(), earlier.role)
             worlds[message.message_key] = world, exchange
             talk.append(message)
         return worlds

@@ -2,7 +2,8 @@
 
 A typed value of a user's message must come from the bullets of the message, from the ledger up to the day of the
 message, from the profile, from earlier talk in the same sub-plan, or follow from these in one step
-(`text/grounding.py`). The same holds for what a reply of the assistant says of the user: `your 749 PLN`, `you told me
+(`text/grounding.py`). Pasted material is no earlier talk beyond its exchange, and what is said or pasted to be wrong is
+none at all. The same holds for what a reply of the assistant says of the user: `your 749 PLN`, `you told me
 that ...`. Suggestions and computations of the assistant are no claims about the user.
 
 A value that nothing gives would be a fact that the ledger does not know: gold answers could contradict it, and no probe
@@ -21,6 +22,7 @@ from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
 from longbeam.models.asking import Asker
 from longbeam.models.kinds import answers_by_rule
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.seeds import Category
@@ -28,6 +30,7 @@ from longbeam.schemas.spec import ENGLISH
 from longbeam.text.grounding import (
     Key,
     asked_keys,
+    counted_keys,
     is_derivable,
     loose_keys,
     own_words,
@@ -41,6 +44,7 @@ from longbeam.text.values import duration, number
 _ALWAYS = dt.date.min
 _OF_EXERCISES = frozenset({ValueKind.NUMBER, ValueKind.RATIO})
 """Kinds of values that the exercises of a conversation about mathematics have."""
+_VAGUE_KEYS = frozenset({"text", "bare", "uncounted"})
 _SAID = re.compile(
     r"\b(?:you(?:'ve|’ve| have)? (?:just |already |also |once )?(?:said|told|mentioned|noted|wrote|reported|described|"
     r"stated|shared|explained|gave me)|as you (?:said|say|mentioned|put it)|you were saying)\b",
@@ -72,7 +76,8 @@ class ClosedWorld:
 
     def __init__(self, frame: Frame, ledger: Ledger, earlier: Sequence[str] = ()) -> None:
         """Read the values of the frame, of the ledger, and of `earlier`, texts of what was told before the sub-plan."""
-        self._of_ledger, self._own = ledger.values, KnownValues()
+        self._of_ledger, self._own, self._shown = ledger.values, KnownValues(), KnownValues()
+        self._pasted, self._untrue = frozenset[Key](), frozenset[Key]()
         self._free = _OF_EXERCISES if frame.seed.category is Category.MATH else frozenset[ValueKind]()
         timeline = frame.seed.timeline
         first = timeline.start if timeline else _ALWAYS
@@ -88,12 +93,24 @@ class ClosedWorld:
             if line.value is not None:
                 self._own.add(line.value, first, _ALWAYS)
 
-    def hear(self, text: str, day: dt.date, slip: str = "") -> None:
-        """Add the values of a message of this sub-plan, which later messages may take up, but not that of its slip."""
-        self._own.add_text(text.replace(slip, " ") if slip else text, day, _ALWAYS)
+    def hear(self, text: str, day: dt.date, speaker: MessageRole = MessageRole.USER, untrue: str = "") -> None:
+        """Add the values of a message of this sub-plan, which later messages may take up.
+
+        `untrue`: a text whose values are wrong; no message takes them up. Code and quotations of the user's give values
+        to what replies say of them, but none to the user's later messages, whoever repeats them.
+        """
+        self._untrue |= _firm_keys(untrue, day)
+        if speaker is MessageRole.ASSISTANT:
+            self._own.add_text(text, day, _ALWAYS, without=self._untrue | self._pasted)
+            return
+        own = own_words(text)
+        self._own.add_text(own, day, _ALWAYS, without=self._untrue)
+        if own != text:
+            self._shown.add_text(text, day, _ALWAYS, without=self._untrue)
+            self._pasted |= _firm_keys(text, day) - _firm_keys(own, day)
 
     def ungrounded(
-        self, text: str, day: dt.date, *, near: Iterable[str] = (), declared: Iterable[Value] = ()
+        self, text: str, day: dt.date, *, near: Sequence[str] = (), declared: Iterable[Value] = ()
     ) -> tuple[Value, ...]:
         """Return the values of a user's message that nothing gives.
 
@@ -106,16 +123,19 @@ class ClosedWorld:
             return ()
         allowed = {key for value in declared for key in (*value_keys(value, day), *loose_keys(value))}
         allowed.update(value_keys(_day_value(day), day))
+        slips = {key[1] for key in self._untrue if key[0] == "number"}
+        allowed.update(key for given in near for key in counted_keys(given) if key[1] not in slips)
         close: list[Value] = []
         for value, keys in (pair for given in near for pair in values_of(given, day)):
-            allowed.update(keys, loose_keys(value))
-            close.append(value)
+            if self._untrue.isdisjoint(keys):
+                allowed.update(keys, loose_keys(value))
+                close.append(value)
         unknown = [s for s in gated if not self._is_known(asked_keys(s, prose, day), day, allowed)]
         close += (s.value for s in stated if s not in unknown)
         return tuple(s.value for s in unknown if not self._follows(s.value, close, day))
 
     def faults(
-        self, text: str, day: dt.date, near: Iterable[str] = (), declared: Iterable[Value] = ()
+        self, text: str, day: dt.date, near: Sequence[str] = (), declared: Iterable[Value] = ()
     ) -> Iterator[str]:
         """Yield a sentence for each value of a user's message that nothing gives."""
         for value in self.ungrounded(text, day, near=near, declared=declared):
@@ -127,10 +147,10 @@ class ClosedWorld:
     def false_claims(self, reply: str, day: dt.date) -> tuple[Value, ...]:
         """Return the values that a reply of the assistant ascribes to the user, and that nothing gives."""
         gated = ((value, keys) for value, keys in _claims(reply, day) if value.kind not in self._free)
-        claimed = [(value, keys) for value, keys in gated if not self._is_known(keys, day)]
+        claimed = [(value, keys) for value, keys in gated if not self._is_said(keys, day)]
         if not claimed:
             return ()
-        given = [v for v, keys in values_of(reply, day) if self._is_known(keys, day)]
+        given = [v for v, keys in values_of(reply, day) if self._is_said(keys, day)]
         return tuple(v for v, _ in claimed if not self._follows(v, given, day))
 
     def claim_faults(self, reply: str, day: dt.date) -> Iterator[str]:
@@ -144,6 +164,13 @@ class ClosedWorld:
         self._of_ledger.read()
         self._own.read()
         return self._has(keys, day, allowed)
+
+    def _is_said(self, keys: Iterable[Key], day: dt.date) -> bool:
+        """Return whether the user gives a value, in words of their own or in pasted material."""
+        if self._is_known(keys, day):
+            return True
+        self._shown.read()
+        return self._shown.has(keys, day)
 
     def _has(self, keys: Iterable[Key], day: dt.date, allowed: Set[Key]) -> bool:
         return not allowed.isdisjoint(keys) or self._own.has(keys, day) or self._of_ledger.has(keys, day)
@@ -180,6 +207,11 @@ def _texts_of(frame: Frame) -> Iterator[str]:
 
 def _day_value(day: dt.date) -> Value:
     return Value(kind=ValueKind.DATE, text=day.isoformat(), date=day)
+
+
+def _firm_keys(text: str, day: dt.date) -> frozenset[Key]:
+    """Return the keys of a text's values that say what they are, not only how much: a bare number is anything's."""
+    return frozenset(key for _, keys in values_of(text, day) for key in keys if key[0] not in _VAGUE_KEYS)
 
 
 def _claims(reply: str, day: dt.date) -> Iterator[tuple[Value, frozenset[Key]]]:

@@ -168,8 +168,7 @@ class Talk:
         for said in before:
             self.history.add(said.role, said.content, said.tokens)
             self.appeared.hear(said.content)
-            if self.world is not None:
-                self.world.hear(said.content, said.sent_at.date(), self.slips.get(said.bullet_ids, ""))
+            self._hear(said.role, said.content, said.sent_at.date(), said.bullet_ids)
 
     # --- the budget ---------------------------------------------------------------------------------------
 
@@ -321,6 +320,7 @@ class Talk:
     def _asked(self, turn: UserTurn, day: dt.date) -> Moment:
         moment = self._moment(turn, day)
         question = MessageRole.USER, MessageKind.QUESTION
+        self.slips[turn.bullet_ids] = turn.slip
         self._add(Line(*question, self.turn_index, day, self._tokens_of(turn), turn.bullet_ids, turn.text))
         self.heard += [self.bullets[i] for i in turn.bullet_ids]
         return moment
@@ -512,11 +512,19 @@ class Talk:
         self._add(Line(speaker, kind, self.turn_index, day, self.tokenizer.count(text), advice_ids, text))
 
     def _add(self, line: Line) -> None:
-        if self.world is not None:
-            self.world.hear(line.text, line.day, self.slips.get(line.bullet_ids, ""))
+        self._hear(line.role, line.text, line.day, line.bullet_ids)
         self.said.add(line)
         self.budget.used += line.tokens
         self.history.add(line.role, line.text, line.tokens)
+
+    def _hear(self, speaker: MessageRole, text: str, day: dt.date, bullet_ids: tuple[str, ...]) -> None:
+        """Let later messages take up the values of a message, but not those of a slip or of a pasted document."""
+        if self.world is None:
+            return
+        told = [self.bullets[i] for i in bullet_ids] if speaker is MessageRole.USER else []
+        pasted = (b.text for b in told if b.kind is BulletKind.PASTED)
+        slip = self.slips.get(bullet_ids, "") if told else ""
+        self.world.hear(text, day, speaker, untrue=" ".join([slip, *pasted]))
 
     def _day_of(self, turn: UserTurn, is_filling: bool) -> dt.date:
         told = [self.bullets[i].happens_on for i in turn.bullet_ids]

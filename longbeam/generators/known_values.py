@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import lru_cache
 
 from longbeam.schemas.plans import Value
@@ -17,7 +17,7 @@ class KnownValues:
     def __init__(self) -> None:
         self._since: dict[Key, dt.date] = {}
         self._values: list[tuple[dt.date, Value]] = []
-        self._unread: list[tuple[str, dt.date, dt.date]] = []
+        self._unread: list[tuple[str, dt.date, dt.date, Set[Key]]] = []
 
     def add(self, value: Value, said_on: dt.date, since: dt.date) -> None:
         """Add a value that was said on a day."""
@@ -27,15 +27,16 @@ class KnownValues:
         """Add the key of a value that nothing is computed from."""
         self._since[key] = min(since, self._since.get(key, since))
 
-    def add_text(self, text: str, said_on: dt.date, since: dt.date) -> None:
-        """Add the values of a text that was said on a day; the text is read later."""
-        self._unread.append((text, said_on, since))
+    def add_text(self, text: str, said_on: dt.date, since: dt.date, without: Set[Key] = frozenset()) -> None:
+        """Add the values of a text that was said on a day, but those with such keys; the text is read later."""
+        self._unread.append((text, said_on, since, without))
 
     def read(self) -> None:
         """Read the texts: only when a value is not known otherwise, because most messages state none."""
-        for text, said_on, since in self._unread:
+        for text, said_on, since, without in self._unread:
             for value, keys in values_of(spell_out(text, said_on), said_on):
-                self._add(value, keys, since)
+                if without.isdisjoint(keys):
+                    self._add(value, keys, since)
         self._unread.clear()
 
     def has(self, keys: Iterable[Key], day: dt.date) -> bool:

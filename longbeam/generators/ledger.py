@@ -16,6 +16,7 @@ from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
+from longbeam.text.grounding import own_words
 
 T = TypeVar("T")
 
@@ -92,10 +93,14 @@ class Ledger:
 
     @cached_property
     def values(self) -> KnownValues:
-        """Values of the assertions and of the bullets' texts, each known from the day of its bullet."""
+        """Values of the assertions and of the bullets' texts, each known from the day of its bullet.
+
+        What a pasted document claims is no value of the story.
+        """
         known = KnownValues()
         for bullet in self.bullets:
-            known.add_text(bullet.text, bullet.happens_on, bullet.happens_on)
+            text = own_words(bullet.text) if bullet.kind is BulletKind.PASTED else bullet.text
+            known.add_text(text, bullet.happens_on, bullet.happens_on)
             for assertion in self.by_bullet.get(bullet.bullet_id, ()):
                 if assertion.value is not None:
                     known.add(assertion.value, bullet.happens_on, bullet.happens_on)

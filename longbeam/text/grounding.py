@@ -22,9 +22,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 
 from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text.extraction import LIST_NUMBER, Stated, is_enumeration, stated_in
+from longbeam.text.extraction import LIST_NUMBER, Stated, is_enumeration, stated_in, values_in
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.numbers import SMALL_NUMBER, exact
+from longbeam.text.sentences import sentences
 from longbeam.text.times import DAYS_PER_UNIT, SECONDS_PER_UNIT, TIME_UNITS
 from longbeam.text.traces import without_code
 from longbeam.text.words import words_of
@@ -46,6 +47,8 @@ _QUALIFIED = re.compile(
 _MONTHS = {"months": 1, "quarters": 3, "years": 12}
 _IN_NAME = re.compile(r"[^\W\d_][-–]")
 """Two characters in front of a number that is part of a name: `SHA-256`, `COVID-19`."""
+_YEARS = re.compile(r"(?<![\d-])((?:19|20)\d\d)[-–](?=(?:19|20)\d\d(?![\d-]))")
+"""First year of a range and its dash: `2010-2018`."""
 MIN_TELLING = 20
 """Numbers from here on are compared without their noun, which varies (`24 jars`, `24 came`); small ones are not."""
 _CLOCK = re.compile(r"(\d{1,2})(?::(\d\d))?\s?([ap])?", re.IGNORECASE)
@@ -75,13 +78,25 @@ def _is_in_name(text: str, start: int) -> bool:
 
 def values_with_keys(text: str, day: dt.date) -> Iterator[tuple[Value, frozenset[Key]]]:
     """Yield all values of a text with their keys; `day` gives the year to dates without one."""
-    prose = normalize_values(text)
+    prose = normalize_values(_YEARS.sub(r"\1 to ", text))
     for stated in stated_in(prose):
         yield stated.value, keys_of(stated, prose, day)
     if (plain := _QUALIFIED.sub(r"\1 ", prose)) != prose:
         for stated in stated_in(plain):
             if stated.value.kind is ValueKind.DURATION:
                 yield stated.value, value_keys(stated.value, day)
+
+
+def counted_keys(text: str) -> Iterator[Key]:
+    """Yield the keys of the counts of a text, with each word of their sentence as the noun.
+
+    "The number of visits rose to 5" counts visits, and the "5 mentees" of women are women.
+    """
+    for start, end in sentences(text):
+        words = words_of(text[start:end])
+        for value in values_in(text[start:end]):
+            if value.kind is ValueKind.NUMBER:
+                yield from (("number", value.number, word) for word in words)
 
 
 def keys_of(stated: Stated, text: str, day: dt.date) -> frozenset[Key]:

@@ -548,3 +548,41 @@ async def test_a_reply_that_takes_up_a_slip_is_asked_for_again(slip: str, taken:
     asker = asker_for(_model(assistant_reply=replies), writer="openai:some-model")
     messages = await talk(asker, TOKENIZER, replace(material, turns=(turn,)))
     assert messages[1].content == replies[taken]
+
+
+async def test_a_follow_up_that_takes_up_a_slip_is_asked_for_again() -> None:
+    material = _material(share=400)
+    text = "The renovation budget is $81,000, no, sorry: $18,000. Is that enough?"
+    turn = material.turns[2].model_copy(update={"text": text, "slip": "$81,000"})
+    follow_ups = ["What would $81,000 get me?", "What would $18,000 get me?"]
+    model = _model(follow_up_detector=[MORE, NO_MORE], user_follow_up=follow_ups)
+    messages = await talk(asker_for(model, writer="openai:some-model"), TOKENIZER, replace(material, turns=(turn,)))
+    assert messages[2].content == follow_ups[1]
+
+
+async def test_a_turn_that_is_asked_anew_has_its_own_slip() -> None:
+    material = _material(share=250)
+    turn = material.turns[2]
+    text = "The renovation budget is $81,000, no, sorry: $18,000. Is that enough?"
+    replies = ["Your budget is $81,000, so it is.", "Your budget is $18,000, so it is."]
+    asker = asker_for(_model(assistant_reply=replies), writer="openai:some-model")
+    talk_ = Talk(asker, TOKENIZER, replace(material, turns=(turn,)))
+    await talk_.run(turn.model_copy(update={"text": text, "slip": "$81,000"}))
+    assert talk_.messages()[1].content == replies[1]
+
+
+@pytest.mark.parametrize(("kind", "taken"), [(BulletKind.PASTED, 1), (BulletKind.EVENT, 0)])
+async def test_a_reply_that_takes_up_the_claim_of_a_pasted_document_is_asked_for_again(
+    kind: BulletKind, taken: int
+) -> None:
+    material = _material(share=250)
+    text = "A neighbour wrote: “Your budget is $81,000.” I haven't checked it. Can you make it shorter?"
+    bullets = [b.model_copy(update={"kind": kind, "text": text}) for b in material.sub_plan.bullets[:1]]
+    sub_plan = material.sub_plan.model_copy(update={"bullets": (*bullets, *material.sub_plan.bullets[1:])})
+    ledger = replace(material.ledger, sub_plans=(sub_plan, *material.ledger.sub_plans[1:]))
+    turn = material.turns[0].model_copy(update={"text": text})
+    replies = ["Your budget is $81,000, so it is.", "It could be two words."]
+    asker = asker_for(_model(assistant_reply=replies), writer="openai:some-model")
+    material = replace(material, ledger=ledger, sub_plan=sub_plan, turns=(turn,))
+    messages = await talk(asker, TOKENIZER, material)
+    assert messages[1].content == replies[taken]
