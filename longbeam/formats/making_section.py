@@ -26,7 +26,8 @@ def making_section(makings: Sequence[Making]) -> str:
 ## How it was made
 
 {missing}Replies by prompt: requests, replies, requests whose first reply was used, share of the output in replies that
-were refused or cut, and the replies that code mended, lists that stayed short, fixed answers taken, requests given up.
+were refused or cut, and the replies that code mended, lists that stayed short, fixed answers taken, requests given up,
+parts left out, exchanges ended early.
 
 {chr(10).join(f"| {' | '.join(row)} |" for row in rows)}
 

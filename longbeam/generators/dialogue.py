@@ -218,15 +218,16 @@ class Talk:
                 self.moment = self._asked(turn, day)
                 self.question = turn.text
             case Reply(kind, exchange, waiting):
-                return await self._is_lost(self._reply(self.moment, kind, waiting, exchange), kind)
+                reply = self._reply(self.moment, kind, waiting, exchange)
+                return await self._is_lost(reply, "assistant_reply", replies_to=kind)
             case DetectQuestion(answers):
                 return await self._asks_user(answers)
             case Answer(ordinal):
-                return await self._is_lost(self._answer(MessageKind.ANSWER, ordinal))
+                return await self._is_lost(self._answer(MessageKind.ANSWER, ordinal), "user_answer")
             case DetectFollowUp(follow_ups):
                 return await self._asks_on(follow_ups)
             case FollowUp(ordinal):
-                return await self._is_lost(self._answer(MessageKind.FOLLOW_UP, ordinal))
+                return await self._is_lost(self._answer(MessageKind.FOLLOW_UP, ordinal), "user_follow_up")
             case MoreTurns(count):
                 return [self.queued(turn) for turn in await self._more_turns(count)]
         return None
@@ -237,7 +238,9 @@ class Talk:
             self.question = text
         self._say(MessageRole.USER, kind, text, self.moment.day)
 
-    async def _is_lost(self, writing: Awaitable[object], replies_to: MessageKind | None = None) -> bool:
+    async def _is_lost(
+        self, writing: Awaitable[object], prompt_id: str, *, replies_to: MessageKind | None = None
+    ) -> bool:
         """Return whether a message could not be written; then what it would have replied to is taken back."""
         try:
             await writing
@@ -250,7 +253,8 @@ class Talk:
             kind = IncidentKind.SKIPPED if is_turn and not self.is_filling else IncidentKind.ENDED
             turn = self.moment.turn
             unsaid = f"; unsaid: {', '.join(turn.bullet_ids)}" if is_turn and turn.bullet_ids else ""
-            self.asker.note(Incident(kind=kind, place=turn.turn_id, detail=f"{reason_of(exc)}{unsaid}"))
+            detail = f"{reason_of(exc)}{unsaid}"
+            self.asker.note(Incident(kind=kind, prompt_id=prompt_id, place=turn.turn_id, detail=detail))
             return True
         return False
 

@@ -85,6 +85,8 @@ class PromptLine(PromptRecord):
     short: int
     defaulted: int
     refused: int
+    skipped: int = 0
+    ended: int = 0
 
     @property
     def first_share(self) -> float:
@@ -137,7 +139,7 @@ def incident_counts(makings: Iterable[Making]) -> dict[str, int]:
 def as_row(line: PromptLine) -> tuple[str, ...]:
     """Return the cells of a line, in the order of PROMPT_COLUMNS."""
     numbers = line.requests, line.replies
-    incidents = line.mended, line.short, line.defaulted, line.refused
+    incidents = line.mended, line.short, line.defaulted, line.refused, line.skipped, line.ended
     return (
         line.prompt_id,
         *(f"{n:,}" for n in numbers),
@@ -147,5 +149,8 @@ def as_row(line: PromptLine) -> tuple[str, ...]:
     )
 
 
-PROMPT_COLUMNS = ("prompt", "requests", "replies", "first", "wasted", "mended", "short", "defaulted", "refused")
+PROMPT_COLUMNS = (
+    *("prompt", "requests", "replies", "first", "wasted"),
+    *("mended", "short", "defaulted", "refused", "skipped", "ended"),
+)
 """`first`: requests whose first reply was used; `wasted`: output tokens of replies that were refused or cut."""

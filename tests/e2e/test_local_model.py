@@ -1,8 +1,9 @@
 """The whole pipeline against llama.cpp's own server: grammatical nonsense goes through every stage, and is flagged.
 
 With random weights, which take minutes, for every change. With real weights of 135M parameters in the nightly tests:
-they write 50 tokens and read 100 a second on one core, so that a conversation takes longer than a change may wait. What
-a change waits for is the beginning of such a run, and that it goes on after a kill.
+they write 50 tokens and read 100 a second on one core, so that a conversation takes longer than a change may wait
+(docs/local-models.md has the figures). What a change waits for is the beginning of such a run, that it goes on after a
+kill, and that replies of these weights go the whole way (tests/recorded/test_small_model.py).
 """
 
 from __future__ import annotations

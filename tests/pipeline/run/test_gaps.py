@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import ReplyError, RunStopped
+from longbeam.formats.making_section import making_section
 from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
@@ -18,10 +19,10 @@ from longbeam.pipeline.run.driver import RunSummary, run_inline
 from longbeam.pipeline.run.gaps import Gaps, close_gaps, gaps_of, open_gaps
 from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units
-from longbeam.pipeline.status import benchmark_status, render_status
+from longbeam.pipeline.status import benchmark_status, describe_making, render_status
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.incidents import Incident, IncidentKind
+from longbeam.schemas.incidents import Incident, IncidentKind, as_row, prompt_lines
 from longbeam.schemas.spec import BenchmarkSpec, Checks, Role, TurnWriting
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark, create_benchmark
@@ -94,6 +95,12 @@ async def test_a_turn_without_a_reply_is_left_out_with_its_bullets(spec: Benchma
     assert skipped.place == "c000/dialogue/p0.s1/p0.s1.t2"
     with SealedConversation(benchmark.sealed_path("c000")) as sealed:
         own = [m.turn_index for m in sealed.messages() if m.sub_plan_index == 1]
+        making = sealed.head.making
+    # What was left out is told by prompt, in `stats` and in the dataset card.
+    (line,) = [line for line in prompt_lines([making]) if line.skipped or line.ended]
+    assert (line.prompt_id, line.replies - line.requests, line.refused, line.skipped) == ("assistant_reply", 2, 1, 1)
+    assert f"| {' | '.join(as_row(line))} |" in making_section([making])
+    assert "1 skipped" in describe_making([making])
     assert sorted(set(own)) == list(range(len(set(own))))  # turns are numbered as they were asked
     assert "of its parts missing" in render_status(benchmark_status(benchmark), ("plan",))
 
