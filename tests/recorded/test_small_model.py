@@ -27,6 +27,7 @@ from longbeam.store.worklog import WorkLog
 from tests.wired import answered_by
 
 REPLIES = Path(__file__).parent / "smollm2.jsonl"
+STAGES = {"persona", "plan", "user_turns", "dialogue", "probes", "checks"}
 SPEC = BenchmarkSpec.model_validate(
     {
         "name": "nonsense",
@@ -69,7 +70,7 @@ def _incidents(benchmark: Benchmark) -> list[Incident]:
 async def test_replies_of_a_small_model_are_sealed_with_what_the_gates_say_of_them(tmp_path: Path) -> None:
     model, benchmark = SmallModel(), create_benchmark(SPEC, tmp_path / "whole")
     assert await _made(benchmark, model)
-    assert {key.split("/")[1] for key in model.calls} >= {"persona", "plan", "user_turns", "dialogue", "probes", "checks"}
+    assert {key.split("/")[1] for key in model.calls} >= STAGES
     assert 0 < gaps_of(benchmark)["c000"] < 1
     found = Counter(incident.kind for incident in _incidents(benchmark))
     assert found.keys() >= {IncidentKind.MENDED, IncidentKind.SKIPPED, IncidentKind.UNGROUNDED}
