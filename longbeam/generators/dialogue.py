@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cache
 
@@ -314,7 +314,7 @@ class Talk:
         language = self.asker.spec.language
         if self.said.has(text):
             yield SAID_BEFORE
-        if trace := trace_problem(text, MessageRole.USER, self.context.seed.category, language):
+        if trace := self._trace_in(text, MessageRole.USER):
             yield trace
         if self.world is not None:
             told = (b.bullet.text for b in briefs)
@@ -400,9 +400,7 @@ class Talk:
                     *self._faults(text, MessageRole.ASSISTANT, day, is_repeat=text in self.taken),
                     *advice_faults(due, text),
                 ),
-                mend=lambda text: self._as_it_is(
-                    text, "assistant_reply", place, self._new_values(text, MessageRole.ASSISTANT, day)
-                ),
+                mend=lambda text: self._as_it_is(text, MessageRole.ASSISTANT, "assistant_reply", place, day),
             ),
             state=lambda: moment.state_of(kind, exchange),
         )
@@ -436,25 +434,29 @@ class Talk:
                 check=lambda text: self._faults(
                     text, MessageRole.USER, moment.day, is_repeat=text in self.taken or self.said.has(text)
                 ),
-                mend=lambda text: self._as_it_is(
-                    text, prompt_id, place, self._new_values(text, MessageRole.USER, moment.day)
-                ),
+                mend=lambda text: self._as_it_is(text, MessageRole.USER, prompt_id, place, moment.day),
             ),
             state=lambda: moment.state_of(kind, ordinal, reply),
         )
 
-    def _as_it_is(self, text: str, prompt_id: str, place: str, new_values: Iterable[str]) -> str:
+    def _as_it_is(self, text: str, speaker: MessageRole, prompt_id: str, place: str, day: dt.date) -> str:
         """Return a text unchanged after three refused attempts, and note its values that nothing gives.
 
-        The checks for leaks and duplicates will find what else is wrong.
+        The check for duplicates will find whether it repeats another. Raises ValueError for a text with a trace of the
+        machinery, which is no message of anybody's.
         """
-        report(self.asker, prompt_id, new_values, place)
+        if trace := self._trace_in(text, speaker):
+            raise ValueError(trace)
+        report(self.asker, prompt_id, self._new_values(text, speaker, day), place)
         return text
+
+    def _trace_in(self, text: str, speaker: MessageRole) -> str | None:
+        return trace_problem(text, speaker, self.context.seed.category, self.asker.spec.language)
 
     def _faults(self, text: str, speaker: MessageRole, day: dt.date, *, is_repeat: bool) -> Iterator[str]:
         if is_repeat:
             yield SAID_BEFORE
-        if trace := trace_problem(text, speaker, self.context.seed.category, self.asker.spec.language):
+        if trace := self._trace_in(text, speaker):
             yield trace
         yield from self._new_values(text, speaker, day)
 

@@ -82,6 +82,14 @@ PATTERNS = (
     ),
     _p("ai_phrase", "as an ai", r"\bas an ai (?:language )?model\b", role=MessageRole.USER),
     _p("placeholder", "[", _BLANK, role=MessageRole.USER, categories=(Category.GENERAL, Category.MATH)),
+    _p("plan_word", "last reply", r"\b(?:your|the) last reply could not be used\b"),
+    _p(
+        "plan_word",
+        "here",
+        r"\A\W*(?:sure|certainly|of course)\W+here(?:'s|’s| is| are) (?:an?|the|some|my|your) [^\n:]{0,60}\b"
+        r"(?:questions?|follow-?ups?|turns?)\b[^\n:]{0,60}:\s*\n",
+        role=MessageRole.USER,
+    ),
     _p("plan_word", "respond only in", r"\bplease respond only in \w+"),
     _p("placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]", role=MessageRole.USER),
     _p("placeholder", "(insert", r"\(insert [^)\n]{1,60}\)", role=MessageRole.USER),

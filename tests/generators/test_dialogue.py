@@ -23,6 +23,7 @@ from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs, TurnState, UserReplyInputs, WordTurnInputs
 from longbeam.prompts.calls.plans import ProjectName, Stage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
+from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, TurnWriting
@@ -586,3 +587,12 @@ async def test_a_reply_that_takes_up_the_claim_of_a_pasted_document_is_asked_for
     material = replace(material, ledger=ledger, sub_plan=sub_plan, turns=(turn,))
     messages = await talk(asker, TOKENIZER, material)
     assert messages[1].content == replies[taken]
+
+
+async def test_a_reply_that_keeps_a_trace_of_the_machinery_is_left_out_with_its_turn() -> None:
+    traces = "~~~reason\nThe last reply could not be used. Please give me a question that I can answer."
+    model = _model(assistant_reply=[traces, traces, traces, "Good."])
+    asker = asker_for(model, writer="openai:some-model")
+    messages = await talk(asker, TOKENIZER, _material(share=400, turns=2))
+    assert all("could not be used" not in m.content for m in messages)
+    assert any(i.kind is IncidentKind.SKIPPED for i in asker.incidents)

@@ -39,6 +39,25 @@ def test_a_token_that_ends_a_message_is_a_leak(asked: str, replied: str) -> None
     assert names(imported((asked, replied)), "leaks") == ["leaks.marker"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "replied"),
+    [
+        ("Sure, here is a question that fits the criteria:\nHow is the pantry kept dry?", "With lime."),
+        ("Certainly! Here's my follow-up to that:\nAnd in winter?", "The same."),
+        ("What now?", "The last reply could not be used. Please give me a question."),
+    ],
+)
+def test_words_about_the_task_are_a_leak(asked: str, replied: str) -> None:
+    assert names(imported((asked, replied)), "leaks") == ["leaks.plan_word"]
+
+
+@pytest.mark.parametrize(
+    "asked", ["Sure, here is the message that she sent me:\nCome at five.", "Here is my question: why?"]
+)
+def test_what_people_show_and_ask_is_no_leak(asked: str) -> None:
+    assert names(imported((asked, "Fine.")), "leaks") == []
+
+
 def test_another_special_token_is_for_a_person_to_look_at() -> None:
     assert names(imported(("What now?", "Then <|tool_sep|> we go on.")), "leaks") == ["leaks.maybe_marker"]
 
