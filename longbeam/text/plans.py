@@ -6,7 +6,8 @@ import re
 
 _PLANNED = re.compile(
     r"\b(?:plan|plans|planned|planning|pencilled|intend(?:s|ed)?|aim(?:s|ed|ing)?|goal|target|hop(?:e|es|ed|ing)|"
-    r"(?:mean|meant|want|wanted|going|supposed|expect|expected) to|would like|i['’]d like)\b",
+    r"(?:mean|meant|want|wanted|going|supposed|expect|expected) to|would like|i['’]d like)\b"
+    r"(?!\s+(?:to )?(?:know|hear|see|ask|learn|understand)\b)",  # what is asked is no plan
     re.IGNORECASE,
 )
 _DONE = re.compile(

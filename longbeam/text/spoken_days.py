@@ -23,6 +23,8 @@ _AFTER_DAY = (
 _MONTH_BEFORE = re.compile(rf"(?<!\w){MONTH}\s+\Z")
 _NOW_BEFORE = re.compile(r"\b(?:it|today)(?:['’]s| is)\s\Z", re.IGNORECASE)
 """Words before the weekday of today."""
+_ANY_BEFORE = re.compile(r"\b(?:an?|any|each|every|most|no|some)\s\Z", re.IGNORECASE)
+"""Words before a weekday that is no day of its own: `on a Sunday`."""
 _NEAR = {0: r"today|tonight|this (?:morning|afternoon|evening)", 1: "tomorrow", -1: "yesterday|last night"}
 
 
@@ -95,6 +97,8 @@ def _in_full(match: re.Match[str], today: dt.date) -> str:
     if _is_of_month(match):
         return match[0]
     if match["weekday"]:
+        if _ANY_BEFORE.search(match.string, 0, match.start()):
+            return match[0]
         if match["weekday"] == weekday(today) and _NOW_BEFORE.search(match.string, 0, match.start()):
             return format_date(today)
         steps = [n for n in range(1, WEEK + 2) if weekday(today + dt.timedelta(n)) == match["weekday"]]

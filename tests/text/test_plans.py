@@ -19,6 +19,8 @@ def test_a_result(text: str) -> None:
     assert (is_planned(text), is_result(text)) == (False, True)
 
 
-@pytest.mark.parametrize("text", ["The roof is $80.", "I planned 9 guests and 7 came."])
+@pytest.mark.parametrize(
+    "text", ["The roof is $80.", "I planned 9 guests and 7 came.", "It cost €46, so I'd like to know what it bears."]
+)
 def test_neither(text: str) -> None:
     assert (is_planned(text), is_result(text)) == (False, False)

@@ -53,6 +53,8 @@ def test_the_short_form_of_a_day_means_that_day_and_no_other(ahead: int) -> None
         "the 18th of May",
         "May the 18th",
         "Sundays are free",
+        "never on a Sunday",
+        "every Friday",
         "the 2nd-best",
         "May 3-5",
         "May 3 and 5",
