@@ -1,8 +1,9 @@
 """Calibration of the role `checker`: a model that judges at chance must not refuse anything.
 
 Before the first objection of a judge counts, the judge gives verdicts on claims whose truth is known, made by code from
-the benchmark's seed. The calls have one key a conversation, so the journal answers all but the first of them. A judge
-below `[checks] least_accuracy` refuses nothing: its objections are incidents. Rules refuse all the same.
+the benchmark's seed: whether a message says them, and, before it marks answers, whether an answer meets them. A model
+may do the one and not the other. The calls have one key a conversation, so the journal answers all but the first of
+them. A judge below `[checks] least_accuracy` refuses nothing: its objections are incidents. Rules refuse all the same.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from longbeam.keys import UnitKey
 from longbeam.models.asking import Asker
 from longbeam.models.kinds import answers_by_rule
 from longbeam.prompts.calls.checks import EntailmentInputs, EntailmentReply
+from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
 from longbeam.schemas.spec import Role
 
-CALIBRATION_PROMPT = "check_entailment"
+CALIBRATION_PROMPT, MARKING_PROMPT = "check_entailment", "judge_nugget"
 MESSAGES = 4
 """Messages that a judge is asked about, each with four claims of which two are said."""
+MARKED = 2
+"""Of these, those that a judge marks as answers, each claim in a call of its own."""
 _THINGS = ("the workshop", "the second flat", "the canoe", "the printer", "the greenhouse", "the piano", "the old van")
 _NAMES = ("Ines", "Bruno", "Magda", "Oleg", "Priya", "Tomas", "Wanda")
 _DAYS = ("March 3", "April 17", "June 9", "August 22", "October 5", "November 28")
@@ -81,21 +85,25 @@ def _item(rng: random.Random) -> Item:
     return Item(message, tuple(c[0].upper() + c[1:] for c, _ in pairs), tuple(is_said for _, is_said in pairs))
 
 
-async def fitness_of(judge: Asker) -> Fitness:
-    """Return how fit a judge is; one that answers by rule, or that the spec does not calibrate, is not asked."""
+async def fitness_of(judge: Asker, *, marks: bool = False) -> Fitness:
+    """Return how fit a judge is; one that answers by rule, or that the spec does not calibrate, is not asked.
+
+    `marks`: whether it is to mark answers, and not to say what a message says.
+    """
     if not judge.spec.checks.least_accuracy or answers_by_rule(judge.spec, judge.spec.model_for(_role_of(judge))):
         return Fitness(0, 0, 0.0)
-    return await measured_fitness(judge)
+    return await measured_fitness(judge, marks=marks)
 
 
-async def measured_fitness(judge: Asker) -> Fitness:
+async def measured_fitness(judge: Asker, *, marks: bool = False) -> Fitness:
     """Return how many calibration items a judge has right; an item without a usable reply is wrong."""
     role = _role_of(judge)
     unit = UnitKey(judge.unit_key.conversation_id, "checks", "calibration", role.value)
     # Neither generation nor incidents of the unit that happens to ask first: the calls are those of every unit.
     asker = replace(judge.acting_as(role), unit_key=unit, generation=0, incidents=[])
-    items = calibration_items(judge.spec.seed)
-    right = [await _right(asker.within(f"m{i}"), item) for i, item in enumerate(items)]
+    items = calibration_items(judge.spec.seed)[: MARKED if marks else MESSAGES]
+    count_right = _marked_right if marks else _right
+    right = [await count_right(asker.within(f"m{i}"), item) for i, item in enumerate(items)]
     return Fitness(sum(right), sum(len(item.claims) for item in items), judge.spec.checks.least_accuracy)
 
 
@@ -115,3 +123,21 @@ async def _right(asker: Asker, item: Item) -> int:
 def _count_right(reply: EntailmentReply, are_said: Sequence[bool]) -> int:
     found = {verdict.claim: verdict.is_said for verdict in reply.verdicts}
     return sum(found.get(number) is is_said for number, is_said in enumerate(are_said, 1))
+
+
+async def _marked_right(asker: Asker, item: Item) -> int:
+    verdicts = [await _is_met(asker.within(f"mark{i}"), item, claim) for i, claim in enumerate(item.claims)]
+    return sum(is_met is said for is_met, said in zip(verdicts, item.are_said, strict=True))
+
+
+async def _is_met(asker: Asker, item: Item, claim: str) -> bool | None:
+    """Return whether a judge finds a claim in a message that is given as an answer; None without a usable reply."""
+    answer = item.message.partition("? ")[2]
+    inputs = JudgeInputs(
+        question="What did I tell you about the things that I was offered?", nugget=claim, answer=answer
+    )
+    try:
+        reply: JudgeReply = await asker.structured(MARKING_PROMPT, inputs)
+    except ReplyError:
+        return None
+    return reply.verdict == "met"

@@ -12,6 +12,7 @@ from longbeam.generators.entailment_judge import unsaid_claims
 from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
 from longbeam.prompts.calls.checks import EntailmentInputs
+from longbeam.prompts.calls.evaluation import JudgeInputs
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.incidents import IncidentKind
 from tests.generators.scripted import ScriptedModel, asker_for
@@ -26,10 +27,23 @@ class Judge(ScriptedModel):
 
     async def complete(self, call: ModelCall) -> ModelReply:
         self.calls.append(call)
+        if isinstance(call.inputs, JudgeInputs):
+            return ModelReply(text=json.dumps({"reason": "r", "verdict": self.mark(call.inputs)}))
         assert isinstance(call.inputs, EntailmentInputs)
         said = self.truth.get(call.inputs.message, (False,) * len(call.inputs.claims))
         verdicts = [{"claim": i, "reason": "r", "is_said": s} for i, s in enumerate(said, 1)]
         return ModelReply(text=json.dumps({"verdicts": verdicts}), finish_reason="stop")
+
+    def mark(self, inputs: JudgeInputs) -> str:
+        return "not met"
+
+
+class Marker(Judge):
+    """Knows what an answer says, too."""
+
+    def mark(self, inputs: JudgeInputs) -> str:
+        (item,) = (i for i in calibration_items(0) if i.message.endswith(inputs.answer))
+        return "met" if dict(zip(item.claims, item.are_said, strict=True))[inputs.nugget] else "partly met"
 
 
 def _asker(judge: Judge, least: float = 0.8) -> Asker:
@@ -49,6 +63,15 @@ def test_every_item_has_as_many_claims_that_are_said_as_claims_that_are_not() ->
 async def test_a_judge_is_measured_on_claims_whose_truth_is_known(is_capable: bool, right: int) -> None:
     fitness = await fitness_of(_asker(Judge(is_capable=is_capable)))
     assert (fitness.right, fitness.asked, fitness.is_fit) == (right, 16, is_capable)
+
+
+async def test_a_judge_that_reads_may_be_unfit_to_mark_answers() -> None:
+    """A model of 1.5B read the claims right and denied every gold answer, so that no probe was left."""
+    reads_only, marks = Judge(is_capable=True), Marker(is_capable=True)
+    assert (await fitness_of(_asker(reads_only))).is_fit
+    fitness = await fitness_of(_asker(reads_only), marks=True)
+    assert (fitness.right, fitness.asked, fitness.is_fit) == (4, 8, False)
+    assert (await fitness_of(_asker(marks), marks=True)).right == 8
 
 
 async def test_the_objection_of_an_unfit_checker_is_an_incident_and_refuses_nothing() -> None:

@@ -43,3 +43,4 @@ async def rehearse_judging(benchmark: Benchmark, models: Models, conversation_id
             await unsaid_claims(worded, message.message_key, message.content, claims)
     if spec.checks.least_accuracy:
         await measured_fitness(asker)
+        await measured_fitness(asker, marks=True)

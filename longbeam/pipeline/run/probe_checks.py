@@ -17,7 +17,7 @@ from functools import cache, cached_property, partial
 from longbeam.errors import ReplyError
 from longbeam.evaluation.model_checks.base import NEAREST, ModelCheck, ProbeCase
 from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
-from longbeam.generators.calibration import CALIBRATION_PROMPT, fitness_of
+from longbeam.generators.calibration import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
 from longbeam.models.asking import Asker
 from longbeam.models.base import Models
 from longbeam.pipeline.repair.probes import version_of
@@ -285,7 +285,7 @@ async def _ask_check(asker: Asker, asked: Digested[_AskedCheck]) -> Sequence[Fin
             message=f"the judge gave no usable verdict: {exc}",
         )
         return [undecided]
-    if not found or (fitness := await fitness_of(asker)).is_fit:
+    if not found or (fitness := await fitness_of(asker, marks=MARKING_PROMPT in check.prompts)).is_fit:
         return found
     harmless = {"check": f"{check.name}.{UNFIT}", "severity": Severity.INFO}
     return [f.model_copy(update={**harmless, "message": f"{fitness}: {f.message}"}) for f in found]
