@@ -1,30 +1,39 @@
 """Pack a finished benchmark as a sample of the package.
 
-Usage: `python -m longbeam.cli.pack_sample OUT NAME TARGET "TITLE" [--writer "WHO"]`; TARGET is its folder.
+Usage: `python -m longbeam.cli.pack_sample OUT NAME TARGET "TITLE" [--writer "WHO"] [--as-it-came]`;
+TARGET is its folder.
 
 Without `--writer` the sample says that a large language model wrote it, replies relayed by hand. Where it has reviews,
-it says that language models read it.
+it says that language models read it. With `--as-it-came` it may have errors, and its card counts them.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
+from longbeam.errors import UserError
+from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.samples import REVIEWS, Sample, SampleAbout, pack, refuse_large
 from longbeam.review.log import export_log
 from longbeam.review.outcomes import rejections_of, shown_conversations
+from longbeam.schemas.findings import Severity
 from longbeam.store.layout import open_benchmark
 from longbeam.store.reviews import has_reviews
 
 BY_HAND, READERS = "a large language model, replies relayed by hand", "language models"
 
 
-def write(out: Path, name: str, target: Path, title: str, writer: str = BY_HAND) -> Sample:
+def write(out: Path, name: str, target: Path, title: str, writer: str = BY_HAND, *, as_it_came: bool = False) -> Sample:
     """Write the sample to the folder `target`, which is its name; UserError if it cannot be shipped."""
     benchmark = open_benchmark(out, name)
     is_reviewed = has_reviews(benchmark.reviews_path)
-    about = SampleAbout(title=title, writer=writer, readers=READERS if is_reviewed else "")
+    found = (f.check for f in check_and_store(benchmark) if f.severity is Severity.ERROR)
+    errors = dict(Counter(found).most_common())
+    if errors and not as_it_came:
+        raise UserError(f"benchmark {name!r}: `longbeam validate` finds {sum(errors.values())} errors; mend them first")
+    about = SampleAbout(title=title, writer=writer, readers=READERS if is_reviewed else "", errors=errors)
     with shown_conversations(benchmark) as readers:
         made = pack(benchmark, readers, target, about, rejections_of(benchmark))
     if is_reviewed:
@@ -40,4 +49,5 @@ if __name__ == "__main__":
     parser.add_argument("target", type=Path)
     parser.add_argument("title")
     parser.add_argument("--writer", default=BY_HAND, help="who wrote, for the card and `longbeam sample`")
+    parser.add_argument("--as-it-came", action="store_true", help="ship it with its errors, and count them in the card")
     write(**vars(parser.parse_args()))

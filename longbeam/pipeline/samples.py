@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from longbeam.errors import UserError
 from longbeam.formats.exporting import CARD, MANIFEST
@@ -49,6 +49,8 @@ class SampleAbout(Record):
     readers: str = ""
     """Who read the probes, such as `language models`; empty: nobody."""
     licence: str = "CC-BY-4.0"
+    errors: dict[str, int] = Field(default_factory=dict)
+    """Errors that `validate` finds, by check, of a sample that is shipped as its model left it; none in any other."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,9 @@ def _sample(folder: Path) -> Sample:
 def _who(about: SampleAbout, refused: Mapping[str, Mapping[str, str]], probes: int) -> str:
     """Return what the card says about writers and readers."""
     said = f"Writer: {about.writer}."
+    if about.errors:
+        found = ", ".join(f"{number} `{check}`" for check, number in about.errors.items())
+        said += f" Shipped as the writer left it, with the errors that `validate` finds: {found}."
     if not about.readers:
         return f"{said} Nobody has read the probes yet.\n"
     rows = [f"| `{c}` | `{p}` | {_cell(why)} |" for c, probes in refused.items() for p, why in probes.items()]

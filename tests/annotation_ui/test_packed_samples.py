@@ -21,7 +21,7 @@ async def test_a_sample_keeps_the_review_the_rejected_probe_and_its_replacement(
     ana = await enter("ana")
     await ana.judge(ITEM, "reject")
     await ana.judge(SPARE, "accept")
-    sample = write(benchmark.root.parent, benchmark.spec.name, tmp_path / "samples" / "s", "A trip")
+    sample = write(benchmark.root.parent, benchmark.spec.name, tmp_path / "samples" / "s", "A trip", as_it_came=True)
     card = (sample.folder / "README.md").read_text()
     assert "Readers of the probes: language models; no person has reviewed them. They rejected 1 of " in card
     assert "67 (4.9 %) wrong" in card
