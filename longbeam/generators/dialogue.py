@@ -72,7 +72,7 @@ from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.plans import CLOSING, Advice, BulletKind
 from longbeam.schemas.spec import TurnWriting
 from longbeam.text.spoken_days import spell_out
-from longbeam.text.traces import trace_problem
+from longbeam.text.traces import is_of_machinery, trace_problem
 
 SPEAKING_PROMPTS = ("assistant_reply", "user_answer", "user_follow_up", "word_turn", "compact_memory", "more_turns")
 DETECTOR_PROMPTS = ("question_detector", "follow_up_detector")
@@ -442,11 +442,11 @@ class Talk:
     def _as_it_is(self, text: str, speaker: MessageRole, prompt_id: str, place: str, day: dt.date) -> str:
         """Return a text unchanged after three refused attempts, and note its values that nothing gives.
 
-        The check for duplicates will find whether it repeats another. Raises ValueError for a text with a trace of the
-        machinery, which is no message of anybody's.
+        The checks for leaks and duplicates will find what else is wrong. Raises ValueError for a text of the machinery,
+        which is no message of anybody's.
         """
-        if trace := self._trace_in(text, speaker):
-            raise ValueError(trace)
+        if is_of_machinery(text, speaker, self.context.seed.category):
+            raise ValueError(self._trace_in(text, speaker))
         report(self.asker, prompt_id, self._new_values(text, speaker, day), place)
         return text
 

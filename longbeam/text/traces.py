@@ -154,6 +154,11 @@ def trace_problem(text: str, role: MessageRole, category: Category, language: st
     return None
 
 
+def is_of_machinery(text: str, role: MessageRole, category: Category) -> bool:
+    """Return whether a text has plan markers, special tokens or words about its task: no message of anybody's."""
+    return any(kind in ("marker", "plan_word") for kind, _ in find_traces(text, text.casefold(), role, category))
+
+
 def without_code(text: str) -> str:
     """Return the prose of a text, without fenced code, inline code and formulas."""
     prose = "\n".join(text[a:b] for a, b in prose_spans(text))
