@@ -2,7 +2,8 @@
 
 A language model that speaks as the assistant names amounts, days and lengths of time that nobody planned. They are read
 out of its replies as out of somebody's own chats (`chat_ledger.py`), and code takes those that can be asked for: the
-reply says the value with what it is of, and no other message has it.
+reply says the value with what it is of, no other message has it, and the assistant gives the thing no other value of
+that kind.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from longbeam.generators.advice import advice_quote
 from longbeam.generators.chat_ledger import Statement
@@ -19,6 +21,7 @@ from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Advice, AdviceKind, Plan, SubPlan, Value, ValueKind
 from longbeam.text.grounding import Key, value_keys, values_with_keys
 from longbeam.text.spoken_days import spell_out
+from longbeam.text.words import content_words
 
 _GIVER = re.compile(r"^(?:suggested|proposed|recommended|estimated|advised)\s+", re.IGNORECASE)
 """First word of an attribute that only says who gives it."""
@@ -40,6 +43,7 @@ def unasked_advice(
     Its ids continue those of the plan; they do not depend on what is left out later.
     """
     replies = {m.message_key: m for m in messages if m.role is MessageRole.ASSISTANT}
+    asked = {after.message_key: before.content for before, after in pairwise(messages)}
     hosts = _hosts(messages)
     bullets = {b.bullet_id: b for b in sub_plan.bullets}
     taken = frozenset[Key]().union(*(_keys(advice.value) for advice in planned if advice.value))
@@ -59,9 +63,27 @@ def unasked_advice(
             text=statement.quote,
             value=value,
         )
-        if taken.isdisjoint(_keys(value)) and advice_quote(advice, reply.content):
+        is_named = content_words(advice.topic) <= content_words(f"{asked.get(reply.message_key, '')} {reply.content}")
+        if (
+            is_named
+            and content_words(advice.topic)
+            and taken.isdisjoint(_keys(value))
+            and advice_quote(advice, reply.content)
+        ):
             ordinal += 1
             yield Unasked(reply.message_key, advice)
+
+
+def uncontested(given: Iterable[Unasked], statements: Iterable[Statement], planned: Iterable[Advice]) -> list[Unasked]:
+    """Return the advice on things that the assistant gives one value of its kind, and no plan one of its name."""
+    values: dict[tuple[str, ValueKind], set[str]] = {}
+    for statement in statements:
+        if statement.role is MessageRole.ASSISTANT and statement.value is not None:
+            thing = statement.subject.casefold(), statement.value.kind
+            values.setdefault(thing, set()).add(statement.value.text.casefold())
+    slots = {(advice.topic.casefold(), advice.attribute.casefold()) for advice in planned}
+    own = [g for g in given if (g.advice.topic.casefold(), g.advice.attribute.casefold()) not in slots]
+    return [g for g in own if g.advice.value and len(values[g.advice.topic.casefold(), g.advice.value.kind]) == 1]
 
 
 def said_once(given: Sequence[Unasked], messages: Iterable[Message]) -> list[Unasked]:

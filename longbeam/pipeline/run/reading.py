@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from longbeam.errors import ReplyError
 from longbeam.generators.chat_ledger import EXTRACT_PROMPT, Statement, passages_of, read_passage
-from longbeam.generators.unasked import Unasked, said_once, unasked_advice
+from longbeam.generators.unasked import Unasked, said_once, unasked_advice, uncontested
 from longbeam.models.asking import Asker
 from longbeam.models.kinds import has_model_checks
 from longbeam.pipeline.run.conversation import SubPlanDialogue, TalkedConversation
 from longbeam.pipeline.run.probing import PROBES
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
-from longbeam.pipeline.run.units import Blocked, all_of
+from longbeam.pipeline.run.units import all_of
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.dialogue import Message
+from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.plans import Advice, Plan
 from longbeam.schemas.spec import Role
 
-READ_REPLIES = UnitSpec(PROBES, Statement, prompts=(EXTRACT_PROMPT,), tries=1, acting=Role.CHECKER)
+READ_REPLIES = UnitSpec(PROBES, Statement, prompts=(EXTRACT_PROMPT,), acting=Role.CHECKER)
 """The statements of one passage of a dialogue. A second checker reads nothing, so the role is named here."""
 
 
@@ -27,17 +29,24 @@ async def with_unasked(talked: TalkedConversation) -> TalkedConversation:
 
     A passage that no usable reply comes for is left out: what it holds is not asked for.
     """
-    if not has_model_checks(talked.conversation.units.spec):
+    spec = talked.conversation.units.spec
+    if not (has_model_checks(spec) and spec.probes.assistant_share):
         return talked
     found: list[Unasked] = []
+    statements: list[Statement] = []
+    planned: list[Advice] = []
     for plan, told in zip(talked.planning.history.plans, talked.plans, strict=True):
         read = await all_of([_read_dialogue(talked, plan, dialogue) for dialogue in told.dialogues.values()])
-        found += (given for of_dialogue in read for given in of_dialogue)
-    return replace(talked, unasked=tuple(said_once(found, talked.messages())))
+        found += (given for of_dialogue, _ in read for given in of_dialogue)
+        statements += (statement for _, noted in read for statement in noted)
+        planned += plan.advice
+    return replace(talked, unasked=tuple(said_once(uncontested(found, statements, planned), talked.messages())))
 
 
-async def _read_dialogue(talked: TalkedConversation, plan: Plan, dialogue: SubPlanDialogue) -> list[Unasked]:
-    """Return what the replies of a sub-plan bring in, of those that `repair` did not regenerate."""
+async def _read_dialogue(
+    talked: TalkedConversation, plan: Plan, dialogue: SubPlanDialogue
+) -> tuple[list[Unasked], list[Statement]]:
+    """Return what the replies of a sub-plan bring in, of those that `repair` did not regenerate, and all statements."""
     (sub_plan,) = (s for s in plan.sub_plans if s.key == dialogue.sub_plan_key)
     first, now = talked.first_said(dialogue), {m.message_key: m.content for m in talked.messages_of(dialogue)}
     known = tuple(map(_line, (a for a in plan.advice if a.sub_plan == sub_plan.key)))
@@ -45,18 +54,19 @@ async def _read_dialogue(talked: TalkedConversation, plan: Plan, dialogue: SubPl
     for number, passage in enumerate(passages_of(first)):
         read = Digested(passage, digest_of([m.digest for m in passage]))
         key = f"{sub_plan.key}.said{number}"
-        try:
-            statements += await talked.conversation.units.run(READ_REPLIES, key, read, known, work=_read)
-        except Blocked as exc:
-            if not exc.is_gap:
-                raise
+        statements += await talked.conversation.units.run(READ_REPLIES, key, read, known, work=_read)
     given = unasked_advice(sub_plan, plan.advice, first, statements)
     said = {m.message_key for m in first if now.get(m.message_key) == m.content}
-    return [g for g in given if g.message_key in said]
+    return [g for g in given if g.message_key in said], statements
 
 
 async def _read(asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...]) -> Sequence[Statement]:
-    return await read_passage(asker, passage.value, known)
+    try:
+        return await read_passage(asker, passage.value, known)
+    except ReplyError as exc:
+        detail = f"nothing is read out of this passage: {exc}"
+        asker.note(Incident(kind=IncidentKind.DEFAULTED, prompt_id=EXTRACT_PROMPT, detail=detail))
+        return ()
 
 
 def _line(advice: Advice) -> str:

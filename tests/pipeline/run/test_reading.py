@@ -21,7 +21,11 @@ from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 
 RESERVE = "Put $7,313 aside as the emergency reserve of the oven."
-REPEATED = "A week later I would still put $8,421 aside as the moving reserve of the oven."
+CHANGED = (
+    "For the shed I would keep a paint reserve of $611.",
+    "For the shed make the paint reserve $733 instead.",
+)
+REPEATED = "A week later I would still put $8,421 aside as the moving reserve of the van."
 
 
 class Talkative(CountingModel):
@@ -35,7 +39,8 @@ class Talkative(CountingModel):
         """Answer; two replies of the first sub-plan and one of the second say more than they were to say."""
         reply = await super().complete(call)
         if call.prompt.prompt_id == "assistant_reply":
-            further = {"s0.t2": RESERVE, "s0.t4": REPEATED, "s1.t3": REPEATED}
+            first, last = CHANGED
+            further = {"s0.t2": RESERVE, "s0.t4": REPEATED, "s1.t3": REPEATED, "s0.t6": first, "s1.t5": last}
             said = next(
                 (text for place, text in further.items() if call.unit_key.endswith(f"{place}/replyquestion0")), ""
             )
@@ -52,8 +57,19 @@ def _noted(inputs: ExtractFactsInputs):  # noqa: ANN202
             yield {**fact, "quote": RESERVE, "attribute": "suggested emergency reserve", "value": "$7,313"}
             yield {**fact, "quote": RESERVE, "attribute": "emergency reserve", "value": "$9,999"}  # not said
             yield {**fact, "quote": RESERVE, "attribute": "delivery fee", "value": "$7,313"}  # of something else
+            yield {
+                **fact,
+                "quote": RESERVE,
+                "subject": "the marquee",
+                "attribute": "emergency reserve",
+                "value": "$7,313",
+            }
+        for quote, says, value in zip(CHANGED, ("fact", "change"), ("$611", "$733"), strict=True):
+            if quote in message.content:
+                fact = {"message": message.number, "says": says, "subject": "the shed"}
+                yield {**fact, "quote": quote, "attribute": "paint reserve", "value": value}
         if REPEATED in message.content:
-            fact = {"message": message.number, "says": "fact", "subject": "the oven"}
+            fact = {"message": message.number, "says": "fact", "subject": "the van"}
             yield {**fact, "quote": REPEATED, "attribute": "moving reserve", "value": "$8,421"}
 
 
@@ -104,6 +120,29 @@ async def test_what_two_replies_say_is_no_unasked_advice(made: Benchmark) -> Non
     advice, messages, _ = _sealed(made)
     assert sum(REPEATED in m.content for m in messages) == 2
     assert not [a for a in advice if a.value and a.value.text == "$8,421"]
+
+
+async def test_what_a_later_reply_changes_is_no_unasked_advice(made: Benchmark) -> None:
+    advice, messages, _ = _sealed(made)
+    assert all(any(quote in m.content for m in messages) for quote in CHANGED)
+    assert not [a for a in advice if a.topic == "the shed"]
+
+
+async def test_a_passage_without_a_usable_reply_is_left_out(out: Path) -> None:
+    class Broken(Talkative):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            reply = await super().complete(call)
+            is_read = isinstance(call.inputs, ExtractFactsInputs)
+            return reply.model_copy(update={"text": "I cannot."}) if is_read else reply
+
+    benchmark = await _made(out, Broken())
+    assert not [a for a in _sealed(benchmark)[0] if a.topic == "the oven"]
+
+
+async def test_nothing_is_read_where_the_assistant_is_to_bring_nothing_in(out: Path) -> None:
+    model = Talkative()
+    await _made(out, model, probes={"assistant_share": 0})
+    assert not any(prompt == "extract_facts" for _, prompt in model.calls)
 
 
 async def test_what_was_read_is_not_paid_for_again(made: Benchmark) -> None:
