@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.schemas.incidents import PROMPT_COLUMNS, Making, as_row, incident_counts, prompt_lines, total_line
+from longbeam.schemas.incidents import (
+    PROMPT_COLUMNS,
+    IncidentKind,
+    Making,
+    as_row,
+    incident_counts,
+    prompt_lines,
+    total_line,
+)
 from longbeam.terminal import counted
 
 
@@ -21,6 +29,8 @@ def making_section(makings: Sequence[Making]) -> str:
         if gaps
         else ""
     )
+    if unfit := counts.get(IncidentKind.UNFIT):
+        missing += f"The checker failed its calibration: {counted(unfit, 'objection')} of it refused nothing.\n\n"
     found = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in counts.items())
     return f"""
 ## How it was made

@@ -82,6 +82,9 @@ PATTERNS = (
     ),
     _p("ai_phrase", "as an ai", r"\bas an ai (?:language )?model\b", role=MessageRole.USER),
     _p("placeholder", "[", _BLANK, role=MessageRole.USER, categories=(Category.GENERAL, Category.MATH)),
+    _p("plan_word", "[today is", r"\[today is \d{4}-\d\d-\d\d\b"),
+    _p("plan_word", "length of the answer", r"\blength of the answer: \d+ to \d+ (?:words|tokens)\b"),
+    _p("plan_word", "goes on here", r"\[the conversation goes on here\.?\]"),
     _p("plan_word", "last reply", r"\b(?:your|the) last reply could not be used\b"),
     _p(
         "plan_word",

@@ -45,6 +45,9 @@ def test_a_token_that_ends_a_message_is_a_leak(asked: str, replied: str) -> None
         ("Sure, here is a question that fits the criteria:\nHow is the pantry kept dry?", "With lime."),
         ("Certainly! Here's my follow-up to that:\nAnd in winter?", "The same."),
         ("What now?", "The last reply could not be used. Please give me a question."),
+        ("What now?", "We go on.\n\n[Today is 2021-03-03 (Wednesday). Try it."),
+        ("What now?", "We go on. Length of the answer: 114 to 171 words."),
+        ("What now?", "[The conversation goes on here.] We go on."),
     ],
 )
 def test_words_about_the_task_are_a_leak(asked: str, replied: str) -> None:

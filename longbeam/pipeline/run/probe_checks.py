@@ -26,6 +26,7 @@ from longbeam.pipeline.run.units import Blocked, Units, all_of
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding, Severity
+from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.units import UnitStatus
@@ -287,6 +288,8 @@ async def _ask_check(asker: Asker, asked: Digested[_AskedCheck]) -> Sequence[Fin
         return [undecided]
     if not found or (fitness := await fitness_of(asker, marks=MARKING_PROMPT in check.prompts)).is_fit:
         return found
+    detail = f"{fitness}, not refused: {found[0].message}"
+    asker.note(Incident(kind=IncidentKind.UNFIT, prompt_id=check.prompts[-1], detail=detail))
     harmless = {"check": f"{check.name}.{UNFIT}", "severity": Severity.INFO}
     return [f.model_copy(update={**harmless, "message": f"{fitness}: {f.message}"}) for f in found]
 

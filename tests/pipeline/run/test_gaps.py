@@ -22,7 +22,7 @@ from longbeam.pipeline.run.units import Blocked, Units
 from longbeam.pipeline.status import benchmark_status, describe_making, render_status
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.incidents import Incident, IncidentKind, as_row, prompt_lines
+from longbeam.schemas.incidents import Incident, IncidentKind, Making, as_row, prompt_lines
 from longbeam.schemas.spec import BenchmarkSpec, Checks, Role, TurnWriting
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark, create_benchmark
@@ -103,6 +103,14 @@ async def test_a_turn_without_a_reply_is_left_out_with_its_bullets(spec: Benchma
     assert "1 skipped" in describe_making([making])
     assert sorted(set(own)) == list(range(len(set(own))))  # turns are numbered as they were asked
     assert "of its parts missing" in render_status(benchmark_status(benchmark), ("plan",))
+
+
+def test_the_card_says_that_a_checker_was_unfit() -> None:
+    (made_with_it, fine) = (
+        Making(incidents=(Incident(kind=kind),)) for kind in (IncidentKind.UNFIT, IncidentKind.SHORT)
+    )
+    assert "The checker failed its calibration: 1 objection of it refused nothing." in making_section([made_with_it])
+    assert "calibration" not in making_section([fine])
 
 
 async def test_more_gaps_than_allowed_leave_a_conversation_unsealed_until_the_next_run(

@@ -18,6 +18,7 @@ from longbeam.pipeline.evaluate.model_checks import run_model_checks, stored_mod
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.probe_checks import PASSAGE, passages
 from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
@@ -136,6 +137,9 @@ async def test_the_objections_of_an_unfit_checker_replace_no_probe(
     found = [f for f in stored_model_findings(benchmark) if f.subject == refused]
     assert {(f.check, f.severity.value) for f in found} == {("answerable.unfit", "info")}
     assert found[0].message.startswith("unfit checker (8 of 16 calibration items right, 80% are needed): ")
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        (incident,) = [i for i in sealed.head.making.incidents if i.kind is IncidentKind.UNFIT]
+    assert refused in incident.place
 
     judged = begun(
         "judged", models={"default": "offline", "checker": FIRST}, checks={"model": True, "least_accuracy": 0}
