@@ -86,7 +86,7 @@ class _Reader:
             (r"", self._over_side_story),
             (r"\bwhich of (?:your|the) three (?:ways|options)\b", self._taken),
             (r"\bways to deal with\b", self._options),
-            (r"\b(?:was|was it) for\?", self._use),
+            (r"\bwas (?:it )?for\?", self._use),
             (r"\bsteps\b|\b(?:in|all) \w+ points\b", self._steps),
             (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
             (r"\bwhich (?:of these did I change|change came) (?:first|last)\b", self._change_order),

@@ -133,6 +133,13 @@ def test_money_for_a_use_stands_beside_an_open_amount_and_is_never_corrected() -
         assert not any(a.kind is AdviceKind.USE for a in corrected)
 
 
+def test_nothing_is_set_aside_beside_money_that_nobody_spends() -> None:
+    plan = _plan()
+    earned = tuple(f.model_copy(update={"attribute": "advertised salary"}) for f in plan.facts)
+    drawn = _drawn(plan.model_copy(update={"facts": earned}))
+    assert not any(a.kind is AdviceKind.USE for made in drawn for a in made.advice)
+
+
 def test_what_an_earlier_amount_is_for_is_refused() -> None:
     made = {m.stage_index: m for m in _drawn(_plan()) if any(a.kind is AdviceKind.USE for a in m.advice)}[0]
     (used,) = (a.items[0] for a in made.advice if a.kind is AdviceKind.USE)
