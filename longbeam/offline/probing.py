@@ -216,7 +216,7 @@ def _taken(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 
 def _use(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    amount, it, use = shown(inputs.excerpts[0].value), inputs.topic, inputs.items[0]
+    amount, it, use = shown(inputs.excerpts[0].value), inputs.topic, inputs.computed_value
     forms = (
         f"What did you say the other {amount} for {it} was for?",
         f"Can you remind me what you told me the other {amount} for {it} was for?",

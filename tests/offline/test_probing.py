@@ -131,7 +131,7 @@ def test_a_summary_is_asked_for_and_told_in_clauses() -> None:
 @pytest.mark.parametrize("seed", ["a", "b", "c", "d", "e"])
 def test_what_an_amount_is_for_is_asked_for_by_the_amount(seed: str) -> None:
     said = _excerpt(0, "my kitchen", money(60)).model_copy(update={"speaker": MessageRole.ASSISTANT})
-    reply = _answer("information_extraction", said, seed=seed, variety="use", items=("spare tiles",))
+    reply = _answer("information_extraction", said, seed=seed, variety="use", computed_value="spare tiles")
     assert all(part in reply.question for part in ("$60", "my kitchen", "for?"))
     assert "tiles" not in reply.question
     assert reply.gold_answer == "The other $60 for your kitchen was for spare tiles."

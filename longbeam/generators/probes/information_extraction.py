@@ -172,8 +172,7 @@ def _use(given: GivenList) -> Sketch:
         topic=advice.topic,
         summary=f"the {advice.attribute} for {advice.topic}: {advice.given}",
         answers=(plain(use),),
-        items=advice.items,
-        details=ProbeDetails(variety="use"),
+        details=ProbeDetails(variety="use", computed_value=use),
     )
 
 

@@ -77,7 +77,7 @@ def test_what_an_amount_is_for_is_asked_for_by_the_amount() -> None:
 
     (excerpt,) = candidate.excerpts
     assert (excerpt.speaker, excerpt.quote, excerpt.value) == (MessageRole.ASSISTANT, said, money(60))
-    assert ([v.text for v in candidate.answers], candidate.variety) == (["spare tiles"], "use")
+    assert ([v.text for v in candidate.answers], candidate.details.variety) == (["spare tiles"], "use")
     assert not _given(multi_session_reasoning.find_candidates(story.material()))
 
 
