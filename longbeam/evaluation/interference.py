@@ -56,7 +56,7 @@ def count_competitors(plans: Sequence[Plan], probes: Sequence[Probe]) -> dict[st
     | the probe asks for | its competitors |
     |---|---|
     | a value of the user's | other values of the attribute, or of that kind for the thing, whoever says them |
-    | a value of the assistant's | the same, and all values of that kind that the assistant gave |
+    | a value of the assistant's, or what it is for | the same, and all values of that kind that the assistant gave |
     | options or steps | the assistant's other lists of that kind |
     | a wish | the other instructions and preferences, earlier forms of them too |
     | an order of things | the other things that came up |

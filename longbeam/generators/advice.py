@@ -1,8 +1,9 @@
-"""Advice that the assistant brings in: figures, days, options, steps and corrections that no message of the user's has.
+"""Advice that the assistant brings in: figures, days, options, steps, uses of money and corrections of its own.
 
 Code decides which reply gives what, and computes every value from the ledger; a model words the statements and finds
-the options and steps. A later bullet may say which option the user took, without its name. The dialogue then asks the
-writer of that reply to say it, and checks that it does; a probe on it needs the assistant's message.
+the options, the steps, and what an amount is for. A later bullet may say which option the user took, without its name.
+The dialogue then asks the writer of that reply to say it, and checks that it does; a probe on it needs the assistant's
+message.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from longbeam.schemas.plans import (
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.matching import quote_for, says
 from longbeam.text.sentences import sentences
-from longbeam.text.values import date_value, duration, money
+from longbeam.text.values import date_value, duration, money, plain
 from longbeam.text.words import content_words
 
 ADVICE_PROMPTS = ("advise",)
@@ -58,7 +59,14 @@ BULLETS_PER_ADVICE = 3
 """Bullets of a stage for each piece of advice in it."""
 ADVICE_PER_STAGE = (4, 7)
 """Fewest and most of these, besides corrections."""
-ROUND = (AdviceKind.OPTIONS, AdviceKind.FIGURE, AdviceKind.STEPS, AdviceKind.FIGURE, AdviceKind.DAY)
+ROUND = (
+    AdviceKind.OPTIONS,
+    AdviceKind.USE,
+    AdviceKind.STEPS,
+    AdviceKind.FIGURE,
+    AdviceKind.DAY,
+    AdviceKind.FIGURE,
+)
 """Kinds of a stage's advice, in turn."""
 CORRECTIONS_PER_STAGE = 2
 OPTIONS, STEPS = 3, 4
@@ -73,12 +81,21 @@ DECIDED = re.compile(
 """Words after which nobody chooses any more."""
 AHEAD = (5, 25)
 """Days from a reply to the day that it sets."""
-_FIGURES: dict[ValueKind, tuple[str, tuple[float, ...]]] = {
-    ValueKind.MONEY: ("safety margin", (0.1, 0.15, 0.2, 0.25, 0.3)),
+_SHARES = (0.1, 0.15, 0.2, 0.25, 0.3)
+_Amounts = dict[ValueKind, tuple[str, tuple[float, ...]]]
+_FIGURES: _Amounts = {
+    ValueKind.MONEY: ("safety margin", _SHARES),
     ValueKind.DURATION: ("time limit", (1.25, 1.5, 1.75, 2.0)),
 }
 """Name of the figure that the assistant works out from an amount of each kind, where the writer has none that fits the
 thing better, and the factors to choose from."""
+_USES: _Amounts = {ValueKind.MONEY: ("use of the money", _SHARES)}
+"""The same of an amount that is set aside for something."""
+_NOT_SPENT = re.compile(
+    r"\b(?:salary|pay|wages?|income|earnings|revenue|sales|prizes?|compensation|balance|owed|value|demanded|stake)\b",
+    re.IGNORECASE,
+)
+"""Words of attributes whose money nobody spends on the thing, so that nothing is set aside beside it."""
 NAMED = frozenset({AdviceKind.FIGURE, AdviceKind.DAY})
 """Kinds whose values the writer names."""
 MOST_NAME_WORDS = 4
@@ -135,7 +152,9 @@ class _Sheet:
         self._mentions = Mentions(self._ledger)
         earlier = [a for stage in task.before for a in stage.advice]
         replaced = {a.corrects for a in earlier}
-        self._open = [a for a in earlier if a.value is not None and a.advice_id not in replaced and not a.corrects]
+        self.uses_before = tuple(item for a in earlier if a.kind is AdviceKind.USE for item in a.items)
+        valued = (a for a in earlier if a.value is not None and not a.items)
+        self._open = [a for a in valued if a.advice_id not in replaced and not a.corrects]
         chosen = {i for stage in task.before for i in stage.chosen}
         self._unchosen = [a for a in earlier if a.kind is AdviceKind.OPTIONS and a.advice_id not in chosen]
         self._slots = {(a.topic.casefold(), a.attribute) for a in earlier}
@@ -167,7 +186,8 @@ class _Sheet:
     def _line(self, kind: AdviceKind) -> AdviceLine | None:
         """Return a line of this kind, or of a day where no bullet gives what the kind needs."""
         makers: dict[AdviceKind, Callable[[Bullet], AdviceLine | None]] = {
-            AdviceKind.FIGURE: self._figure,
+            AdviceKind.FIGURE: lambda b: self._amount(b, AdviceKind.FIGURE, _FIGURES),
+            AdviceKind.USE: lambda b: self._amount(b, AdviceKind.USE, _USES, count=1),
             AdviceKind.DAY: self._day,
             AdviceKind.OPTIONS: lambda b: self._list(b, AdviceKind.OPTIONS, OPTIONS),
             AdviceKind.STEPS: lambda b: self._list(b, AdviceKind.STEPS, STEPS),
@@ -191,23 +211,25 @@ class _Sheet:
         return ""
 
     def _with_steps(self, line: AdviceLine) -> AdviceLine:
-        """Let steps stand in the place of a figure or a day, where none are given for the thing."""
+        """Let steps stand in the place of a figure, a day or a use, where none are given for the thing."""
         slot = (line.topic.casefold(), AdviceKind.STEPS.value)
-        if line.kind not in NAMED or slot in self._slots:
+        if line.value is None or slot in self._slots:
             return line
         self._slots.add(slot)
         return line.model_copy(update={"or_steps": STEPS})
 
-    def _figure(self, host: Bullet) -> AdviceLine | None:
+    def _amount(self, host: Bullet, kind: AdviceKind, amounts: _Amounts, count: int = 0) -> AdviceLine | None:
         for assertion in self._ledger.by_bullet.get(host.bullet_id, ()):
             fact, value = self._ledger.fact.get(assertion.fact_id), assertion.value
             # Nobody plans with a share of what has happened, or with a multiple of what was counted.
-            if fact is None or fact.is_fixed or value is None or value.kind not in _FIGURES:
+            if fact is None or fact.is_fixed or value is None or value.kind not in amounts:
                 continue
-            attribute, rates = _FIGURES[value.kind]
+            if kind is AdviceKind.USE and _NOT_SPENT.search(fact.attribute):
+                continue
+            attribute, rates = amounts[value.kind]
             found = [new for rate in self._rng.sample(rates, len(rates)) if (new := _scaled(value, rate)) is not None]
             if new := next(filter(self._is_new, found), None):
-                return _line_for(host, AdviceKind.FIGURE, attribute, base=line_of(fact, value), value=new)
+                return _line_for(host, kind, attribute, base=line_of(fact, value), value=new, count=count)
         return None
 
     def _day(self, host: Bullet) -> AdviceLine | None:
@@ -322,10 +344,16 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
     Good lines are kept, and only the others are asked for again. A stage of which no line is left has no advice.
     """
     sheet = _Sheet(task)
-    inputs = AdviceInputs(seed=task.frame.seed, stage=task.stage, advice=sheet.advice(), choices=sheet.choices())
+    inputs = AdviceInputs(
+        seed=task.frame.seed,
+        stage=task.stage,
+        advice=sheet.advice(),
+        choices=sheet.choices(),
+        uses_before=sheet.uses_before,
+    )
     if not inputs.advice and not inputs.choices:
         return Advised(stage_index=task.stage.stage_index)
-    told = "\n".join(b.text for b in task.plan.bullets()).casefold()
+    told = "\n".join((*(b.text for b in task.plan.bullets()), *sheet.uses_before)).casefold()
 
     def sift(kept: tuple[Draft, ...], reply: AdviceReply) -> Sifted[Draft]:
         good: dict[str, Draft] = {draft.line_id: draft for draft in kept}
@@ -371,7 +399,7 @@ def _advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str) -> str
     if long := [item for item in items if not item or len(item.split()) > MOST_ITEM_WORDS]:
         return f"has the item {long[0]!r}; an item has 1 to {MOST_ITEM_WORDS} words"
     if known := [item for item in items if item in told]:
-        return f"has the item {known[0]!r}, which the user tells by themselves; find another"
+        return f"has the item {known[0]!r}, which was told before or will be; find another"
     if not _in_order(draft.text, items):
         return "must have its items in its text, in the same words and order"
     return ""
@@ -379,7 +407,7 @@ def _advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str) -> str
 
 def _chosen(line: AdviceLine, draft: AdviceDraft) -> AdviceLine:
     """Return a line as its draft has it: under the writer's name, or with steps in the place of a value."""
-    if line.or_steps and draft.items:
+    if line.or_steps and len(draft.items) > line.count:
         kind = AdviceKind.STEPS
         return line.model_copy(
             update={"kind": kind, "attribute": kind.value, "count": line.or_steps, "value": None, "base": None}
@@ -389,7 +417,7 @@ def _chosen(line: AdviceLine, draft: AdviceDraft) -> AdviceLine:
 
 
 def _name_fault(line: AdviceLine, draft: AdviceDraft) -> str:
-    if line.value is None:
+    if line.value is None or line.count:
         return ""
     words = line.attribute.split()
     if len(words) > MOST_NAME_WORDS or any(c.isdigit() for c in line.attribute):
@@ -497,8 +525,8 @@ def advised_plan(plan: Plan, advised: Sequence[Advised]) -> Plan:
 def advice_quote(advice: Advice, text: str) -> str | None:
     """Return the words of a reply that give a piece of advice, verbatim; None if it does not give it."""
     if advice.value is not None:
-        quote = quote_for(text, [advice.value])
-        return quote if quote is None else _with_name(text, quote, advice.attribute)
+        quote = quote_for(text, [advice.value, *map(plain, advice.items)])
+        return quote if quote is None or advice.items else _with_name(text, quote, advice.attribute)
     spans = [item_span(advice, text, i) for i in range(len(advice.items))]
     found = [span for span in spans if span is not None]
     if len(found) < len(spans):
@@ -558,9 +586,9 @@ def advice_faults(due: Iterable[Advice], text: str) -> Iterator[str]:
     """Yield what a reply does not say of what it has to bring in."""
     for advice in due:
         if advice_quote(advice, text) is None:
-            said = advice.value.text if advice.value is not None else "; ".join(advice.items)
             yield (
-                f"it must give the {advice.attribute} for {advice.topic}, under this name and in these words: {said}"
+                f"it must give the {advice.attribute} for {advice.topic}, under this name and in these words: "
+                f"{advice.given}"
             )
 
 

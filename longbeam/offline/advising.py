@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 
-from longbeam.offline.language import fill
-from longbeam.offline.packs import Thread, pack_for
+from longbeam.offline.language import fill, shuffled
+from longbeam.offline.packs import Thread, pack_for, read_yaml
 from longbeam.offline.planning import thread_of
 from longbeam.offline.story import people_thread
 from longbeam.prompts.calls.advice import (
@@ -23,6 +25,7 @@ from longbeam.prompts.calls.advice import (
 )
 from longbeam.schemas.plans import AdviceKind, ValueKind
 
+PURPOSES = Path(__file__).parent / "data" / "purposes.yaml"
 FIGURES = (
     "For {it}, I would set the {attribute} at {new}.",
     "My {attribute} for {it} would be {new}, and I would write it down today.",
@@ -55,6 +58,14 @@ LISTS = {
         "The steps for {it}, one after the other:\n{list}",
     ),
 }
+USES = (
+    "For {it}, I would put another {new} aside, to be used for {use}.",
+    "I would hold {new} ready for {it}: it is meant for {use}.",
+    "Set another {new} aside with {it} in mind, and keep it for {use}.",
+    "With {it}, I would plan for {new} more, and that is for {use}.",
+    "There is one more amount that I would put down for {it}: {new} for {use}.",
+    "Keep {new} on the side for {it}, and let that be for {use}.",
+)
 CHOICES = (
     "I took the {nth} of your three options for {it}, and so far I don't regret it.",
     "Of the three options you gave me for {it}, I went for the {nth}.",
@@ -73,25 +84,44 @@ ATTRIBUTES = {
 _FURTHER_OPTION = "leaving it as it is for another month"
 
 
+@lru_cache(maxsize=1)
+def purposes() -> Mapping[str, list[str]]:
+    """Return what an amount of money may be for, by pack; `any` fits every pack."""
+    known: Mapping[str, list[str]] = read_yaml(PURPOSES)
+    return known
+
+
 def advise(inputs: AdviceInputs, rng: random.Random) -> AdviceReply:
     """Return words for each line: values as they are given, options and steps from the thread's knowledge."""
     pack = pack_for(inputs.seed)
     drafts = []
+    uses = _uses(pack.pack, inputs.uses_before, rng)
     for line in inputs.advice:
         thread = thread_of(pack, line.bullet.narrative) or rng.choice(pack.threads)
-        drafts.append(_draft(line, thread, rng))
+        drafts.append(_draft(line, thread, uses, rng))
     return AdviceReply(advice=drafts, choices=[_choice(line, rng) for line in inputs.choices])
 
 
-def _draft(line: AdviceLine, thread: Thread, rng: random.Random) -> AdviceDraft:
+def _draft(line: AdviceLine, thread: Thread, uses: Iterator[str], rng: random.Random) -> AdviceDraft:
     fields = {"it": line.topic, "attribute": line.attribute, "new": line.value.text if line.value else ""}
     if line.kind in LISTS:
         items = _items(line, thread, rng)
         listed = "\n".join(f"{i}. {item}" for i, item in enumerate(items, 1))
         text = fill(rng.choice(LISTS[line.kind]), {**fields, "list": listed})
         return AdviceDraft(line_id=line.line_id, text=text, items=items)
+    if line.kind is AdviceKind.USE:
+        use = next(uses)
+        text = fill(rng.choice(USES), {**fields, "use": use})
+        return AdviceDraft(line_id=line.line_id, text=text, items=[use])
     forms = {AdviceKind.FIGURE: FIGURES, AdviceKind.DAY: DAYS, AdviceKind.CORRECTION: CORRECTIONS}[line.kind]
     return AdviceDraft(line_id=line.line_id, text=fill(rng.choice(forms), fields))
+
+
+def _uses(pack: str, before: Sequence[str], rng: random.Random) -> Iterator[str]:
+    """Yield what no amount was for before, that of the pack first."""
+    known = purposes()
+    own, general = shuffled(known.get(pack, ()), rng), shuffled(known["any"], rng)
+    return (use for use in (*own, *general) if use not in before)
 
 
 def _items(line: AdviceLine, thread: Thread, rng: random.Random) -> list[str]:

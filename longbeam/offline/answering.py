@@ -86,6 +86,7 @@ class _Reader:
             (r"", self._over_side_story),
             (r"\bwhich of (?:your|the) three (?:ways|options)\b", self._taken),
             (r"\bways to deal with\b", self._options),
+            (r"\bwas (?:it )?for\?", self._use),
             (r"\bsteps\b|\b(?:in|all) \w+ points\b", self._steps),
             (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
             (r"\bwhich (?:of these did I change|change came) (?:first|last)\b", self._change_order),
@@ -361,6 +362,10 @@ class _Reader:
         if not options or not taken or taken[-1] not in NTH:
             return ""
         return f"You took this one: {options[NTH.index(taken[-1])]}."
+
+    def _use(self) -> str:
+        subject, uses = self._items(AdviceKind.USE.value)
+        return f"The money for {to_you(subject)} was for {listed(uses)}." if uses else ""
 
     def _summary(self) -> str:
         slots = []

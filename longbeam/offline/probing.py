@@ -215,7 +215,23 @@ def _taken(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     )
 
 
-_LIST_WRITERS: dict[str, WordingRule] = {"listed": _options, "taken": _taken}
+def _use(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    amount, it, use = shown(inputs.excerpts[0].value), inputs.topic, inputs.computed_value
+    forms = (
+        f"What did you say the other {amount} for {it} was for?",
+        f"Can you remind me what you told me the other {amount} for {it} was for?",
+        f"You once suggested another {amount} for {it}. What did you say it was for?",
+        f"You told me to set {amount} aside for {it}. What was it for?",
+    )
+    nugget = f"States that the other {amount} for {of_user(it)} was for {use}"
+    return ProbeReply(
+        question=rng.choice(forms),
+        gold_answer=f"The other {amount} for {to_you(it)} was for {use}.",
+        nuggets=[NuggetDraft(text=nugget, excerpts=[0])],
+    )
+
+
+_LIST_WRITERS: dict[str, WordingRule] = {"listed": _options, "taken": _taken, "use": _use}
 
 
 def _ask_by_clue(wanted: Excerpt, clue: Excerpt, rng: random.Random) -> str:

@@ -15,12 +15,12 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from string import Formatter
 
-from longbeam.offline.advising import ATTRIBUTES, CHOICES, CORRECTIONS, DAYS, FIGURES, ITEMS, LISTS
+from longbeam.offline.advising import ATTRIBUTES, CHOICES, CORRECTIONS, DAYS, FIGURES, ITEMS, LISTS, USES
 from longbeam.offline.packs import Pack, Standing, Thread, load_pack, pack_paths, wishes
 from longbeam.offline.planning import ENDING_LABEL, MOVED_ANYWHERE, NEVER_ANYWHERE
 from longbeam.offline.story import people_thread
 from longbeam.offline.telling import COST_SLOT, END_SLOT, ENDED, OWN_COST, WHOLE
-from longbeam.schemas.plans import ValueKind
+from longbeam.schemas.plans import AdviceKind, ValueKind
 from longbeam.text.sentences import sentences
 from longbeam.text.side_texts import (
     AMOUNT,
@@ -300,6 +300,8 @@ def _advice_rules() -> tuple[_Rule, ...]:
         for text in (*(DAYS if kind is ValueKind.DATE else FIGURES), *CORRECTIONS):
             told = text.replace("{attribute}", attribute)
             rules.append(_Rule(told, {"new": kind}, "", f"advice/{attribute}", "", How.TOLD, {"new": attribute}))
+    use = AdviceKind.USE.value
+    rules += [_Rule(text, {"new": ValueKind.MONEY}, "", f"advice/{use}", "", How.TOLD, {"use": use}) for text in USES]
     for kind_, texts in LISTS.items():
         names = [f"item{i}" for i in range(ITEMS[kind_])]
         # Each item goes on to the end of its line: it may have commas.

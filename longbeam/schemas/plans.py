@@ -191,6 +191,8 @@ class AdviceKind(StrEnum):
     """A list to choose from; the user may say later which of them they took."""
     STEPS = "steps"
     """A plan: what to do, in its order."""
+    USE = "use"
+    """An amount of money to set aside, and what it is for."""
     CORRECTION = "correction"
     """A figure or a day in place of one that it gave before."""
 
@@ -207,13 +209,13 @@ class Advice(Record):
     topic: str
     """Subject of the advice, a short noun phrase."""
     attribute: str
-    """Attribute of the subject that the advice gives: `safety margin`, `options`, `steps`."""
+    """Attribute of the subject that the advice gives: `safety margin`, `options`, `steps`, `use of the money`."""
     text: str
-    """The statement, as the assistant would say it, with its value or items."""
+    """The statement, as the assistant would say it, with its value and items."""
     value: Value | None = None
-    """Value of a figure, a day or a correction."""
+    """Value of a figure, a day or a correction, and the amount of a use."""
     items: tuple[str, ...] = ()
-    """The options or steps, in their order."""
+    """The options or steps, in their order, or the one thing that the amount of a use is for."""
     corrects: str = ""
     """Id of the advice that a correction replaces."""
     taken: int = 0
@@ -225,6 +227,11 @@ class Advice(Record):
     def sub_plan(self) -> str:
         """`p0.s2`."""
         return self.advice_id.rpartition(".")[0]
+
+    @property
+    def given(self) -> str:
+        """What a reply has to say: value and items."""
+        return "; ".join([*([self.value.text] if self.value else []), *self.items])
 
 
 class SubPlan(Record):

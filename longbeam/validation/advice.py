@@ -30,8 +30,8 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
 
 def _missing(advice: Advice, message: Message) -> str:
     """Return the value or the item that a reply lacks; empty if it has all."""
-    if advice.value is not None:
-        return "" if says(message.content, advice.value) else advice.value.text
+    if advice.value is not None and not says(message.content, advice.value):
+        return advice.value.text
     folded = message.content.casefold()
     return next((item for item in advice.items if item.casefold() not in folded), "")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from longbeam.abilities.record import Trait
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.plans import AdviceKind, Value, ValueKind
 from longbeam.schemas.probes import Probe
 from longbeam.text.extraction import named_value, values_in
 from longbeam.text.matching import says_equivalent
@@ -65,6 +65,8 @@ def _value_problems(probe: Probe) -> Iterator[Problem]:
             kind = "maybe_answer" if _is_small(value) else "answer"
             yield Problem(kind, probe.probe_id, f"the question says {shorten(said)!r}, which is the answer")
             return
+    if probe.details.variety == AdviceKind.USE:
+        return  # the question goes by the amount
     values = values_in(probe.gold_answer)
     repeated = [v for v in values if says_equivalent(probe.question, v)]
     known = [v.text for v in repeated if not _is_small(v)]

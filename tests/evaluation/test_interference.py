@@ -56,6 +56,8 @@ GIVEN = (
     advice(2, AdviceKind.OPTIONS, "the glaze", items=("i", "j", "k")),
     advice(3, AdviceKind.FIGURE, "the kiln", attribute="safety margin", value=money(400)),
     advice(4, AdviceKind.FIGURE, "the lease", attribute="deposit to keep", value=money(90)),
+    advice(5, AdviceKind.USE, "the kiln", value=money(30), items=("l",)),
+    advice(6, AdviceKind.USE, "the lease", value=money(20), items=("m",)),
 )
 PLAN = Plan(
     plan_index=0,
@@ -85,19 +87,21 @@ ORDERED = ProbeDetails(items=("the kiln",))
 @pytest.mark.parametrize(
     ("asked", "competitors"),
     [
-        # the assistant's margin of the same thing, and what a pasted document claims
-        (probe("$4,200", fact_ids=("p0.f0",)), 2),
-        # the other amount that the assistant gave, the user's price and the document's
-        (probe("$400", bullet_ids=("p0.s0.a3",)), 3),
+        # the assistant's margin of the same thing and its amount for a use, and what a pasted document claims
+        (probe("$4,200", fact_ids=("p0.f0",)), 3),
+        # the three other amounts that the assistant gave, the user's price and the document's
+        (probe("$400", bullet_ids=("p0.s0.a3",)), 5),
+        # what another amount is for: the same, with the margin
+        (probe("The other $30 was for l.", bullet_ids=("p0.s0.a5",)), 5),
         (probe(bullet_ids=("p0.s0.a0",), details=ProbeDetails(items=("a", "b", "c", "d"))), 1),
         (probe(bullet_ids=("p0.s0.a2",)), 0),
         (probe(bullet_ids=("p0.s0.b3",)), 2),
         # three things came up; the question names the lease and the gold answer the kiln
         (probe("1) the kiln", bullet_ids=("p0.s0.b0",), details=ORDERED), 1),
-        # price, margin and steps of the kiln, of which another detail is missing
-        (probe(is_cited=False, bullet_ids=("p0.s0.b0",)), 3),
+        # price, margin, steps and use of the kiln, of which another detail is missing
+        (probe(is_cited=False, bullet_ids=("p0.s0.b0",)), 4),
     ],
-    ids=["value", "figure", "steps", "options", "wish", "order", "absence"],
+    ids=["value", "figure", "use", "steps", "options", "wish", "order", "absence"],
 )
 def test_competitors_are_what_a_memory_could_give_instead(asked: Probe, competitors: int) -> None:
     assert count_competitors([PLAN], [asked]) == {"p.0": competitors}

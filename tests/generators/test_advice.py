@@ -40,11 +40,12 @@ def _task(stage_index: int = 0, before: tuple[Advised, ...] = (), plan: Plan | N
 
 def _worded(inputs: AdviceInputs) -> AdviceReply:
     items = {line.line_id: [f"{line.topic} way {n}" for n in range(line.count)] for line in inputs.advice}
+    values = {line.line_id: [line.value.text] if line.value else [] for line in inputs.advice}
     return AdviceReply(
         advice=[
             AdviceDraft(
                 line_id=line.line_id,
-                text=f"The {line.attribute}: {line.value.text if line.value else '; '.join(items[line.line_id])}",
+                text=f"The {line.attribute}: {'; '.join(values[line.line_id] + items[line.line_id])}",
                 items=items[line.line_id],
             )
             for line in inputs.advice
@@ -118,6 +119,47 @@ def test_figures_are_worked_out_only_from_amounts_that_are_still_open() -> None:
     assert figures == {"p0.s0.b0", "p0.s0.b6", "p0.s0.b8"}
 
 
+def test_money_for_a_use_stands_beside_an_open_amount_and_is_never_corrected() -> None:
+    plan = _plan()
+    uses = [a for first in _drawn(plan) for a in first.advice if a.kind is AdviceKind.USE]
+
+    # Odd bullets tell what was paid.
+    assert uses
+    assert {a.bullet_id for a in uses} <= {f"p0.s0.b{j}" for j in range(0, 10, 2)}
+    assert all(a.value and a.value.kind is ValueKind.MONEY and len(a.items) == 1 for a in uses)
+    for first in _drawn(plan):
+        given = {a.advice_id: a for a in first.advice}
+        corrected = (given[a.corrects] for m in _drawn(plan, 1, (first,)) for a in m.advice if a.corrects)
+        assert not any(a.kind is AdviceKind.USE for a in corrected)
+
+
+def test_nothing_is_set_aside_beside_money_that_nobody_spends() -> None:
+    plan = _plan()
+    earned = tuple(f.model_copy(update={"attribute": "advertised salary"}) for f in plan.facts)
+    drawn = _drawn(plan.model_copy(update={"facts": earned}))
+    assert not any(a.kind is AdviceKind.USE for made in drawn for a in made.advice)
+
+
+def test_what_an_earlier_amount_is_for_is_refused() -> None:
+    made = {m.stage_index: m for m in _drawn(_plan()) if any(a.kind is AdviceKind.USE for a in m.advice)}[0]
+    (used,) = (a.items[0] for a in made.advice if a.kind is AdviceKind.USE)
+
+    def again(call: ModelCall) -> str:
+        assert isinstance(call.inputs, AdviceInputs)
+        assert call.inputs.uses_before == (used,)
+        text = "; ".join((*(line.value.text for line in call.inputs.advice if line.value), used))
+        drafts = [
+            AdviceDraft(line_id=line.line_id, text=f"The {line.attribute}: {text}", items=[used] * line.count)
+            for line in call.inputs.advice
+        ]
+        return AdviceReply(advice=drafts).model_dump_json()
+
+    model = ScriptedModel({"advise": again})
+    second = asyncio.run(write_advice(asker_for(model), _task(1, (made,))))
+    assert not any(a.kind is AdviceKind.USE for a in second.advice)
+    assert "told before" in faults_of(model.calls[1])
+
+
 def test_a_day_comes_before_the_one_that_the_user_has_planned_and_before_the_end() -> None:
     plan, planned = _plan(), ANCHORS[1] + dt.timedelta(days=7)
     fact = Fact(fact_id="p0.f99", subject="thing 10", attribute="day", kind=ValueKind.DATE)
@@ -161,7 +203,7 @@ def test_words_without_the_value_are_refused_and_then_left_out() -> None:
     model = ScriptedModel({"advise": without_values})
     made = asyncio.run(write_advice(asker_for(model), _task()))
 
-    assert {a.kind for a in made.advice} == {AdviceKind.OPTIONS, AdviceKind.STEPS}
+    assert {a.kind for a in made.advice} == {AdviceKind.OPTIONS, AdviceKind.STEPS, AdviceKind.USE}
     assert "must say" in faults_of(model.calls[1])
 
 
@@ -177,7 +219,7 @@ def test_only_the_lines_that_cannot_be_used_are_asked_for_again() -> None:
     made = asyncio.run(write_advice(asker_for(model), _task()))
 
     assert len(made.advice) == 4
-    assert [len(c.inputs.advice) for c in model.calls if isinstance(c.inputs, AdviceInputs)] == [4, 2]
+    assert [len(c.inputs.advice) for c in model.calls if isinstance(c.inputs, AdviceInputs)] == [4, 1]
 
 
 def test_a_stage_of_which_no_line_can_be_used_has_no_advice_and_says_so() -> None:
@@ -238,7 +280,7 @@ def test_steps_stand_in_the_place_of_a_figure_that_makes_no_sense() -> None:
     made = asyncio.run(write_advice(asker_for(model), _task()))
 
     assert len(model.calls) == 1
-    assert {a.kind for a in made.advice} == {AdviceKind.OPTIONS, AdviceKind.STEPS}
+    assert {a.kind for a in made.advice} == {AdviceKind.OPTIONS, AdviceKind.STEPS, AdviceKind.USE}
     assert all(a.value is None and a.attribute == "steps" for a in made.advice if a.items == tuple(steps))
 
 
@@ -250,6 +292,16 @@ def test_a_reply_has_to_give_the_value_under_its_name() -> None:
     assert not [*advice_faults([margin], "I would set a safety margin. It should be $60, no less.")]
     assert "safety margin" in next(advice_faults([margin], "Keep $60 in a drawer."))
     assert "$60" in next(advice_faults([margin], "Keep a safety margin."))
+
+
+def test_a_reply_has_to_say_what_an_amount_is_for() -> None:
+    use = Advice(
+        advice_id="p0.s0.a0", kind=AdviceKind.USE, bullet_id="p0.s0.b1", narrative="Money", topic="the roof",
+        attribute="use of the money", text="Keep $60 for spare slates.", value=money(60), items=("spare slates",),
+    )  # fmt: skip
+    assert not [*advice_faults([use], "Put $60 aside. Keep it for spare slates.")]
+    assert "spare slates" in next(advice_faults([use], "Put $60 aside."))
+    assert "$60" in next(advice_faults([use], "Keep something for spare slates."))
 
 
 def test_what_was_corrected_is_not_known_any_more() -> None:

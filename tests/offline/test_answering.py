@@ -6,7 +6,9 @@ import datetime as dt
 
 import pytest
 
+from longbeam.offline.advising import USES
 from longbeam.offline.answering import answer
+from longbeam.offline.language import fill
 from longbeam.offline.understanding import How, understand
 from longbeam.prompts.calls.evaluation import AnswerInputs
 
@@ -149,6 +151,14 @@ def test_options_are_read_back() -> None:
     context = "assistant: All right.\n\nThese are your options for the nightly job:\n1. a cloud\n2. a box\n3. a rota\n"
     told = asked("Which three ways to deal with the nightly job did you once name for me?", context)
     assert told == "The options for the nightly job were a cloud, a box and a rota."
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_the_assistant_set_money_aside_for_is_read_back(use: str) -> None:
+    said = fill(use, {"it": "the nightly job", "new": "$60", "use": "a printout of everything"})
+    context = f"assistant: All right.\n\n{said}\n\nMore tomorrow."
+    told = asked("What did you say the other $60 for the nightly job was for?", context)
+    assert told == "The money for the nightly job was for a printout of everything."
 
 
 def test_a_thing_called_a_summary_is_no_wish_for_one() -> None:

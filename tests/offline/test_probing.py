@@ -128,6 +128,17 @@ def test_a_summary_is_asked_for_and_told_in_clauses() -> None:
     assert reply.gold_answer == "You told me what the price of the live site was ($80) and who provides it (Vercel)."
 
 
+@pytest.mark.parametrize("seed", ["a", "b", "c", "d", "e"])
+def test_what_an_amount_is_for_is_asked_for_by_the_amount(seed: str) -> None:
+    said = _excerpt(0, "my kitchen", money(60)).model_copy(update={"speaker": MessageRole.ASSISTANT})
+    reply = _answer("information_extraction", said, seed=seed, variety="use", computed_value="spare tiles")
+    assert all(part in reply.question for part in ("$60", "my kitchen", "for?"))
+    assert "tiles" not in reply.question
+    assert reply.gold_answer == "The other $60 for your kitchen was for spare tiles."
+    told = "States that the other $60 for the user's kitchen was for spare tiles"
+    assert [n.text for n in reply.nuggets] == [told]
+
+
 def test_what_the_assistant_gave_is_told_as_its_own() -> None:
     said = _excerpt(0, "the roof", money(3)).model_copy(
         update={"attribute": "safety margin", "speaker": MessageRole.ASSISTANT}

@@ -470,7 +470,18 @@ SAMPLES: dict[str, PromptInputs] = {
                 value=money(1_800, "NOK"),
                 former=MARGIN,
             ),
+            AdviceLine(
+                line_id="a3",
+                kind=AdviceKind.USE,
+                bullet=SIGNING,
+                topic="the lease",
+                attribute="use of the money",
+                base=LEDGER[1],
+                value=money(900, "NOK"),
+                count=1,
+            ),
         ),
+        uses_before=("a spare key for the yard",),
         choices=(
             ChoiceLine(
                 line_id="c0", after=OPENING_DAY.bullet_id, day=OPENING_DAY.happens_on, options=GLAZES, ordinal=2

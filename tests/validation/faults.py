@@ -305,6 +305,14 @@ def brings_in(position: int | None) -> Spoil:
     return spoil
 
 
+def brings_in_half_a_use(reader: MemoryReader) -> MemoryReader:
+    """Have a reply name an amount of money, and not what it is for."""
+    use = {"kind": AdviceKind.USE, "items": ("spare keys",)}
+    planned = reader.with_plan(advice=(ADVICE.model_copy(update=use),))
+    said = f"{reader.said[3].content} Put another $77,777 aside."
+    return planned.with_message(3, bullet_ids=(ADVICE.advice_id,), content=said)
+
+
 def chooses(item: str) -> Spoil:
     """Have the user name the option that they took, of a list that a reply gives."""
 
@@ -413,6 +421,7 @@ FAULTS = (
     Fault("advice.not_given", brings_in(None), "p0.s0.a0"),
     Fault("advice.speaker", brings_in(2), "p0.s0.a0"),
     Fault("advice.value_not_said", brings_in(3), "p0.s0.a0"),
+    Fault("advice.value_not_said", brings_in_half_a_use, "p0.s0.a0"),
     Fault("advice.option_named", chooses("an old tile"), "p0.s0.a0"),
     Fault("leaks.marker", append(3, " ->-> next"), "p0.s0.t1.n1"),
     Fault("leaks.marker", append(3, "\n~~~reply\nfine"), "p0.s0.t1.n1"),

@@ -20,3 +20,14 @@ def test_a_question_that_repeats_a_short_instruction_is_an_error(question: str, 
     cited = {0: "instruction"}
     probe = asks("instruction_following", question, "It gives the length.", cited, instruction=INSTRUCTION)
     assert names(imported((INSTRUCTION, "I will."), probe), "question_leaks") == expected
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [("spare tiles", []), ("the kitchen", ["question_leaks.answer"])],
+)
+def test_a_question_may_name_the_amount_whose_use_it_asks_for_and_not_the_use(use: str, expected: list[str]) -> None:
+    said = f"Put another $60 aside and keep it for {use}."
+    asked, gold = "What was the other $60 for the kitchen for?", f"The other $60 was for {use}."
+    probe = asks("information_extraction", asked, gold, {1: "support"}, variety="use", computed_value=use)
+    assert names(imported(("The kitchen is $400.", said), probe), "question_leaks") == expected

@@ -18,7 +18,7 @@ from longbeam.schemas.plans import Advice, AdviceKind, Bullet, Plan
 
 @dataclass(frozen=True)
 class GivenList:
-    """A list that one reply gives."""
+    """A list that one reply gives; of a use, an amount with the one thing that it is for."""
 
     advice: Advice
     whole: Quote
@@ -85,7 +85,7 @@ def _reply(advice: Advice, voices: Voices) -> tuple[int, Message, str] | None:
 
 def _value(advice: Advice, voices: Voices) -> FactQuote | None:
     found = _reply(advice, voices)
-    if found is None or advice.value is None:
+    if found is None or advice.value is None or advice.items:
         return None
     position, message, quote = found
     return FactQuote(
@@ -123,6 +123,7 @@ def _list(advice: Advice, voices: Voices, choices: Mapping[str, Bullet]) -> Give
             narrative=intern(advice.narrative),
             subject=intern(advice.topic),
             attribute=intern(advice.attribute),
+            value=advice.value,
         )
 
     spans = [item_span(advice, message.content, i) for i in range(len(advice.items))]

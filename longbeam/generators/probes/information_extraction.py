@@ -1,8 +1,8 @@
 """Information extraction: what was said once, and never changed or denied.
 
 Easy: one fact, asked for by its name. Medium: two facts of one thing. Hard: one fact of a thing that the question
-refers to only by something else that was said of it. Of what the assistant said: a value, its list of options (medium),
-and the option that the user took, who names only its number (hard).
+refers to only by something else that was said of it. Of what the assistant said: a value, what an amount is for, its
+list of options (medium), and the option that the user took, who names only its number (hard).
 """
 
 from __future__ import annotations
@@ -69,9 +69,10 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 
 def _of_assistant(given: GivenAdvice) -> Iterator[Sketch]:
-    """Yield candidates on what the assistant said: a value, a list of options, and the one of them that was taken."""
+    """Yield candidates on what the assistant said: options, the one of them that was taken, uses, and values."""
     for options in given.lists_of(AdviceKind.OPTIONS):
         yield _listed(options) if options.choice is None else _taken(options, options.choice)
+    yield from map(_use, given.lists_of(AdviceKind.USE))
     yield from (_direct(said) for said in given.settled)
 
 
@@ -157,6 +158,21 @@ def _taken(given: GivenList, choice: Quote) -> Sketch:
         cited=(0, 1),
         answers=(plain(item),),
         details=ProbeDetails(variety="taken", computed_value=item),
+    )
+
+
+def _use(given: GivenList) -> Sketch:
+    advice = given.advice
+    (use,) = advice.items
+    return Sketch.of(
+        ABILITY,
+        cite([given.whole]),
+        difficulty=Difficulty.EASY,
+        variety="use",
+        topic=advice.topic,
+        summary=f"the {advice.attribute} for {advice.topic}: {advice.given}",
+        answers=(plain(use),),
+        details=ProbeDetails(variety="use", computed_value=use),
     )
 
 

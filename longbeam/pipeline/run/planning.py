@@ -89,7 +89,7 @@ PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
 OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS, tries=TRIES)
 SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=TRIES, version=2)
 SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS, tries=TRIES, version=3)
-ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=TRIES, version=2)
+ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=TRIES, version=3)
 PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS, tries=TRIES)
 
 

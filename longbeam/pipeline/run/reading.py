@@ -71,5 +71,4 @@ async def _read(asker: Asker, passage: Digested[tuple[Message, ...]], known: tup
 
 def _line(advice: Advice) -> str:
     """Return planned advice as a passage is shown what is known."""
-    given = advice.value.text if advice.value else "; ".join(advice.items)
-    return f"assistant: {advice.topic}, {advice.attribute}: {given}"
+    return f"assistant: {advice.topic}, {advice.attribute}: {advice.given}"

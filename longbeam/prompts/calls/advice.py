@@ -13,7 +13,7 @@ from longbeam.schemas.plans import Advice, AdviceKind, Bullet, Value
 from longbeam.schemas.seeds import Seed
 
 MOST_ITEM_WORDS = 14
-"""Words of an option or a step."""
+"""Words of an option, a step or what an amount is for."""
 
 
 class AdviceLine(Record):
@@ -28,13 +28,13 @@ class AdviceLine(Record):
     attribute: str
     """Name of what is given; the writer may name a figure or a day in its own words."""
     base: LedgerLine | None = None
-    """The user's amount that a figure is worked out from."""
+    """The user's amount that a figure or the amount of a use is worked out from."""
     value: Value | None = None
-    """Value of a figure, a day or a correction."""
+    """Value of a figure, a day or a correction, and the amount of a use."""
     count: int = 0
-    """Number of options or steps."""
+    """Number of options or steps; a use has one thing that the amount is for."""
     or_steps: int = 0
-    """Steps that may stand in the place of a figure or a day that makes no sense there; 0: none may."""
+    """Steps that may stand in the place of a figure, a day or a use that makes no sense there; 0: none may."""
     former: Advice | None = None
     """Advice that a correction replaces."""
 
@@ -59,10 +59,12 @@ class AdviceInputs(PromptInputs):
     stage: Stage
     advice: tuple[AdviceLine, ...]
     choices: tuple[ChoiceLine, ...]
+    uses_before: tuple[str, ...] = ()
+    """What the amounts of earlier stages are for: none of it comes again."""
 
 
 class AdviceDraft(ReplyModel):
-    """A statement of the assistant's; `items` are the options or steps."""
+    """A statement of the assistant's; `items` are the options, the steps, or what the amount of a use is for."""
 
     line_id: str
     name: str = ""

@@ -68,6 +68,19 @@ def test_the_option_that_the_user_took_needs_both_speakers() -> None:
     assert all(option in candidate.excerpts[0].quote for option in OPTIONS)
 
 
+def test_what_an_amount_is_for_is_asked_for_by_the_amount() -> None:
+    story = Story()
+    told = _priced(story, 0, "the kitchen", 400)
+    said = "Put another $60 aside for the kitchen, and keep it for spare tiles."
+    story.bring_in(told, AdviceKind.USE, "use of the money", said, value=money(60), items=("spare tiles",))
+    (candidate,) = _given(information_extraction.find_candidates(story.material()))
+
+    (excerpt,) = candidate.excerpts
+    assert (excerpt.speaker, excerpt.quote, excerpt.value) == (MessageRole.ASSISTANT, said, money(60))
+    assert ([v.text for v in candidate.answers], candidate.details.variety) == (["spare tiles"], "use")
+    assert not _given(multi_session_reasoning.find_candidates(story.material()))
+
+
 def test_a_corrected_figure_is_an_update_of_the_assistants() -> None:
     story = Story()
     first = _margin(story, _priced(story, 0, "the kitchen", 400), 60)
