@@ -8,7 +8,7 @@ nothing is asked of it. Facts of the user and of the assistant are kept apart.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longbeam.generators.probes.evidence import words_of
@@ -155,38 +155,57 @@ def _value(text: str, quote: str) -> Value | None:
 class _Ledger:
     """Facts and assertions while statements are added in the order of the messages."""
 
+    denied: Mapping[str, str]
+    """Statements that contradict an earlier one, which they name; by digest."""
     facts: dict[tuple[MessageRole, str], Fact] = field(default_factory=dict)
     assertions: list[Assertion] = field(default_factory=list)
     last: dict[str, tuple[Value, str]] = field(default_factory=dict)
     """Value of each fact, and the bullet that gave it."""
+    given: dict[str, Assertion] = field(default_factory=dict)
+    """Assertion of each statement, by digest."""
 
-    def add(self, statement: Statement, bullet_id: str) -> str | None:
-        """Add a fact's statement; returns the bullet that it updates, None for any other."""
+    def add(self, statement: Statement, bullet_id: str) -> tuple[BulletKind, str | None]:
+        """Add a fact's statement; returns the kind of its bullet, and the bullet that it updates or contradicts."""
         assert statement.value is not None
-        key = statement.role, slot_key(statement.subject, statement.attribute)
+        if (against := self.given.get(self.denied.get(statement.digest, ""))) is not None:
+            self._assert(statement, bullet_id, against.fact_id, Stance.DENIES)
+            return BulletKind.CONTRADICTION, against.bullet_id
+        fact_id = self._fact_of(statement).fact_id
+        before = self.last.get(fact_id)
+        is_update = before is not None and statement.says == "change"
+        stance = Stance.SETS if before is None else Stance.UPDATES if is_update else Stance.MENTIONS
+        self._assert(statement, bullet_id, fact_id, stance)
+        if before is None or is_update:
+            self.last[fact_id] = statement.value, bullet_id
+        return (BulletKind.UPDATE, before[1]) if before is not None and is_update else (BulletKind.EVENT, None)
+
+    def _fact_of(self, statement: Statement) -> Fact:
+        assert statement.value is not None
         new = Fact(
             fact_id=str(FactId(0, len(self.facts))),
             subject=statement.subject,
             attribute=statement.attribute,
             kind=statement.value.kind,
         )
-        fact = self.facts.setdefault(key, new)
-        before = self.last.get(fact.fact_id)
-        is_update = before is not None and statement.says == "change"
-        stance = Stance.SETS if before is None else Stance.UPDATES if is_update else Stance.MENTIONS
-        made = Assertion(bullet_id=bullet_id, fact_id=fact.fact_id, stance=stance, value=statement.value)
+        return self.facts.setdefault((statement.role, slot_key(statement.subject, statement.attribute)), new)
+
+    def _assert(self, statement: Statement, bullet_id: str, fact_id: str, stance: Stance) -> None:
+        made = Assertion(bullet_id=bullet_id, fact_id=fact_id, stance=stance, value=statement.value)
         self.assertions.append(made)
-        if before is None or is_update:
-            self.last[fact.fact_id] = statement.value, bullet_id
-        return before[1] if before is not None and is_update else None
+        self.given[statement.digest] = made
 
 
-def plan_of(messages: Sequence[Message], statements: Sequence[Statement]) -> tuple[Plan, dict[str, tuple[str, ...]]]:
-    """Return the plan of the statements, a sub-plan for each session, and the bullets that each message voices."""
+def plan_of(
+    messages: Sequence[Message], statements: Sequence[Statement], denied: Mapping[str, str] | None = None
+) -> tuple[Plan, dict[str, tuple[str, ...]]]:
+    """Return the plan of the statements, a sub-plan for each session, and the bullets that each message voices.
+
+    `denied`: the statements that contradict an earlier one, which they name; by digest.
+    """
     by_message: dict[str, list[Statement]] = {}
     for statement in statements:
         by_message.setdefault(statement.message_key, []).append(statement)
-    ledger, voiced = _Ledger(), dict[str, tuple[str, ...]]()
+    ledger, voiced = _Ledger(denied or {}), dict[str, tuple[str, ...]]()
     sessions: dict[int, list[Bullet]] = {}
     anchors = {message.session: message.sent_at.date() for message in reversed(messages)}
     for message in messages:
@@ -206,8 +225,9 @@ def plan_of(messages: Sequence[Message], statements: Sequence[Statement]) -> tup
 
 def _bullet(statement: Statement, message: Message, ordinal: int, ledger: _Ledger) -> Bullet:
     bullet_id = str(BulletId(0, message.session, ordinal))
-    updated = ledger.add(statement, bullet_id) if statement.value is not None else None
-    kind = _KINDS.get(statement.says) or (BulletKind.UPDATE if updated else BulletKind.EVENT)
+    kind, target = _KINDS.get(statement.says, BulletKind.EVENT), None
+    if statement.value is not None:
+        kind, target = ledger.add(statement, bullet_id)
     return Bullet(
         bullet_id=bullet_id,
         kind=kind,
@@ -215,7 +235,8 @@ def _bullet(statement: Statement, message: Message, ordinal: int, ledger: _Ledge
         topic=statement.subject,
         text=statement.quote,
         happens_on=message.sent_at.date(),
-        target_bullet_id=updated,
+        target_bullet_id=target,
         condition=statement.condition,
         requirement=statement.requirement,
+        variety="other_value" if kind is BulletKind.CONTRADICTION else "",
     )
