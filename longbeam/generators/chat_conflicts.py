@@ -16,6 +16,7 @@ from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import ToldRemark
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, MessageRole
+from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART
 from longbeam.text.matching import says
 from longbeam.text.plans import is_planned
@@ -75,12 +76,17 @@ def _is_one_thing(one: Statement, other: Statement) -> bool:
     """Return whether two statements may give the same attribute of the same thing, under names that differ a little."""
     assert one.value is not None
     assert other.value is not None
-    is_alike = one.value.kind is other.value.kind and one.value.unit == other.value.unit
-    return is_alike and all(
-        a <= b or b <= a
-        for a, b in (
-            (_words(one.subject), _words(other.subject)),
-            (_words(one.attribute), _words(other.attribute)),
+    units = {one.value.unit, other.value.unit}
+    has_one_unit = len(units) == 1 or one.value.kind is ValueKind.DURATION or units > {""}
+    return (
+        one.value.kind is other.value.kind
+        and has_one_unit
+        and all(
+            a <= b or b <= a
+            for a, b in (
+                (_words(one.subject), _words(other.subject)),
+                (_words(one.attribute), _words(other.attribute)),
+            )
         )
     )
 

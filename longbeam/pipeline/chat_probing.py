@@ -135,7 +135,8 @@ async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, pro
         asked = replace(models, chat=journalled)
         units = Units(conversation_id, benchmark.spec, log, asked, default_registry())
         units.reporting_to(progress, journalled)
-        statements = await _statements(units, messages)
+        is_dated = all(note.kind is not NoteKind.NO_DATE for note in head.import_notes)
+        statements = await _statements(units, messages, is_dated=is_dated)
         plan, voiced = plan_of(messages, statements, await _denied(units, messages, statements))
         messages = [m.model_copy(update={"bullet_ids": voiced.get(m.message_key, ())}) for m in messages]
         head = head.model_copy(update={"plans": (plan,), "narratives": (CHATS,), "user_turns": ()})
@@ -146,21 +147,26 @@ async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, pro
     return ChatProbes(len(statements), sum(p.is_selected for p in pool.probes), failures)
 
 
-async def _statements(units: Units, messages: Sequence[Message]) -> list[Statement]:
-    """Return the statements of all passages, one after the other: each is shown what those before it stated."""
+async def _statements(units: Units, messages: Sequence[Message], *, is_dated: bool) -> list[Statement]:
+    """Return the statements of all passages, one after the other: each is shown what those before it stated.
+
+    `is_dated`: whether the file gave the times of all messages.
+    """
     found: list[Statement] = []
     for number, passage in enumerate(passages_of(messages)):
         known = tuple(dict.fromkeys(s.line for s in found if s.value is not None))
         read = Digested(passage, digest_of([m.digest for m in passage]))
         try:
-            found += await units.run(READ, f"passage{number}", read, known, work=_read)
+            found += await units.run(READ, f"passage{number}", read, known, is_dated, work=_read)
         except Blocked:
             continue  # it is in `units.failed`
     return found
 
 
-async def _read(asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...]) -> Sequence[Statement]:
-    return await read_passage(asker, passage.value, known)
+async def _read(
+    asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...], is_dated: bool
+) -> Sequence[Statement]:
+    return await read_passage(asker, passage.value, known, is_dated=is_dated)
 
 
 async def _denied(units: Units, messages: Sequence[Message], statements: Sequence[Statement]) -> dict[str, str]:

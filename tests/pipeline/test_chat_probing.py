@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,6 +40,7 @@ FACTS = {
     "€1,150": ("the removal van", "price"),
     "24 lessons": ("the language course", "length"),
     "30 lessons": ("the language course", "length"),
+    "4 May": ("Transvia", "arrival"),
     "210 kg": ("the piano", "weight"),
     "€1,290": ("the removal van", "price"),
 }
@@ -91,12 +93,12 @@ def imported(tmp_path: Path) -> Benchmark:
     return imported_from(TALK, tmp_path)
 
 
-def imported_from(talk: Sequence[tuple[str, str]], folder: Path) -> Benchmark:
-    """A benchmark of chats with one message of each speaker, every second day of March 2024."""
+def imported_from(talk: Sequence[tuple[str, str]], folder: Path, *, is_dated: bool = True) -> Benchmark:
+    """A benchmark of chats with one message of each speaker, every second day of March 2024, or of unknown days."""
     chats = [
         {
             "title": f"Day {day}",
-            "created_at": f"2024-03-{1 + 2 * day:02d}T09:00:00Z",
+            **({"created_at": f"2024-03-{1 + 2 * day:02d}T09:00:00Z"} if is_dated else {}),
             "messages": [{"role": "user", "content": said}, {"role": "assistant", "content": replied}],
         }
         for day, (said, replied) in enumerate(talk)
@@ -182,6 +184,17 @@ async def test_nobody_is_asked_about_contradictions_where_models_do_not_check(tm
     reader = Reader(can_both_be_true=False)
     await probe_chats(replace(imported, spec=probing_spec(imported, given)), answered_by(reader))
     assert reader.judged == []
+
+
+@pytest.mark.parametrize("is_dated", [False, True])
+async def test_a_day_without_its_year_needs_the_times_of_the_messages(tmp_path: Path, *, is_dated: bool) -> None:
+    imported = imported_from([("Transvia comes on 4 May.", "Good.")], tmp_path, is_dated=is_dated)
+    benchmark = replace(imported, spec=probing_spec(imported, checked_spec(model=False)))
+    made = await probe_chats(benchmark, answered_by(Reader()))
+    assert made.statements == is_dated
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        days = [a.value.date for plan in sealed.head.plans for a in plan.assertions if a.value]
+    assert days == [dt.date(2024, 5, 4)] * is_dated
 
 
 async def test_a_second_run_asks_nothing_again(imported: Benchmark) -> None:
