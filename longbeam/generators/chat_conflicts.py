@@ -2,7 +2,8 @@
 
 Rules pair statements of the ledger, and the role `checker` confirms each pair. Only a thing of which the user gives
 exactly two values is paired: a value that is given again or changed settles the matter, and three values are a series.
-What else settles it, such as a reply or a message without a value, the model check `counter_evidence` finds.
+A denial ("I have never met Goran") is paired with the earlier statement that has most of its words. What else settles
+a matter, such as a reply or a message without a value, the model check `counter_evidence` finds.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from longbeam.generators.chat_ledger import Statement
 from longbeam.generators.entailment_judge import exclude_each_other
-from longbeam.generators.probes.evidence import coverage, with_subject, words_of
+from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage, with_subject, words_of
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import ToldRemark
 from longbeam.schemas.base import Record
@@ -26,7 +27,7 @@ NAMED = 0.5
 
 
 class Opposed(Record):
-    """Two statements of the user's that give one thing two values."""
+    """Two statements of the user's that give one thing two values, or of which the later denies the earlier."""
 
     earlier: Statement
     later: Statement
@@ -35,20 +36,30 @@ class Opposed(Record):
 
 
 def opposed_pairs(messages: Sequence[Message], statements: Iterable[Statement]) -> list[Opposed]:
-    """Return the pairs of statements that may contradict each other, in the order of the earlier one.
+    """Return the pairs of statements that may contradict each other.
 
-    Both are the user's, at least CONTRADICTION_MESSAGES_APART messages apart, and no third one gives the thing a value.
+    Both are the user's, at least CONTRADICTION_MESSAGES_APART messages apart. They give one thing two values, and no
+    third statement gives it one; or the later one is a denial.
     """
+    statements = list(statements)
     places = {message.message_key: i for i, message in enumerate(messages)}
     told = [s for s in statements if s.role is MessageRole.USER and s.value is not None]
     told.sort(key=lambda s: places[s.message_key])
-    pairs = []
-    for earlier, later in _of_one_thing(told):
-        first, second = places[earlier.message_key], places[later.message_key]
-        remarks = _remark(messages[first], earlier), _remark(messages[second], later)
-        if second - first >= CONTRADICTION_MESSAGES_APART and _may_exclude(earlier, later, remarks):
-            pairs.append(Opposed(earlier=earlier, later=later, remarks=remarks))
-    return pairs
+
+    def pair(earlier: Statement, later: Statement) -> Opposed:
+        first, second = (_remark(messages[places[s.message_key]], s) for s in (earlier, later))
+        return Opposed(earlier=earlier, later=later, remarks=(first, second))
+
+    def is_far(earlier: Statement, later: Statement) -> bool:
+        return places[later.message_key] - places[earlier.message_key] >= CONTRADICTION_MESSAGES_APART
+
+    pairs = [pair(*both) for both in _of_one_thing(told) if is_far(*both)]
+    found = [one for one in pairs if _may_exclude(one)]
+    for denial in (s for s in statements if s.says == "denial"):
+        denied = [pair(s, denial) for s in told if is_far(s, denial)]
+        if closest := max(denied, key=_closeness, default=None):
+            found += [closest] if _closeness(closest) >= MIN_COVERAGE else []
+    return found
 
 
 async def confirmed(asker: Asker, pair: Opposed) -> tuple[Opposed, ...]:
@@ -96,17 +107,28 @@ def _words(name: str) -> frozenset[str]:
     return words_of(name) or frozenset({name.casefold()})
 
 
-def _may_exclude(earlier: Statement, later: Statement, remarks: tuple[ToldRemark, ToldRemark]) -> bool:
+def _may_exclude(pair: Opposed) -> bool:
+    """Return whether two values of one thing may contradict each other."""
+    earlier, later = pair.earlier, pair.later
     assert earlier.value is not None
     assert later.value is not None
     if "change" in (earlier.says, later.says) or earlier.value.means_same_as(later.value):
         return False
-    first, second = (remark.text for remark in remarks)
+    first, second = (remark.text for remark in pair.remarks)
     if says(first, later.value) or says(second, earlier.value):
         return False  # who tells both values says how they come about
     is_named = all(coverage(s.subject, text) >= NAMED for s, text in ((earlier, first), (later, second)))
     # A plan and what came of it are no contradiction.
     return is_named and is_planned(first) == is_planned(second)
+
+
+def _closeness(pair: Opposed) -> float:
+    """Return the share of what a denial says of its subject that the statement before it has; 0 for a plan."""
+    first, second = (remark.text for remark in pair.remarks)
+    if coverage(pair.later.subject, first) < NAMED or is_planned(first):
+        return 0.0
+    denied = words_of(second) - words_of(pair.later.subject)
+    return len(denied & words_of(first)) / max(1, len(denied))
 
 
 def _remark(message: Message, statement: Statement) -> ToldRemark:

@@ -124,6 +124,8 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
         condition, requirement = draft.condition.strip(), draft.requirement.strip()
         is_whole = message.role is MessageRole.USER and condition and requirement
         return made.model_copy(update={"condition": condition, "requirement": requirement}) if is_whole else None
+    if draft.says == "denial":
+        return made if message.role is MessageRole.USER else None
     value = _value(draft.value, quote, message.sent_at.date() if is_dated else None)
     if value is None or not attribute or says(subject, value) or says(attribute, value):
         return None
@@ -192,10 +194,10 @@ class _Ledger:
     def add(self, statement: Statement, bullet_id: str) -> tuple[BulletKind, str | None]:
         """Add a fact's statement; returns the kind of its bullet, and the bullet that it updates or contradicts."""
         value = statement.value
-        assert value is not None
         if (against := self.given.get(self.denied.get(statement.digest, ""))) is not None:
             self._assert(statement, bullet_id, against.fact_id, Stance.DENIES, value)
             return BulletKind.CONTRADICTION, against.bullet_id
+        assert value is not None
         new = Fact(
             fact_id=str(FactId(0, len(self.facts))),
             subject=statement.subject,
@@ -213,7 +215,7 @@ class _Ledger:
             self.last[fact_id] = value, bullet_id
         return (BulletKind.UPDATE, before[1]) if before is not None and is_update else (BulletKind.EVENT, None)
 
-    def _assert(self, statement: Statement, bullet_id: str, fact_id: str, stance: Stance, value: Value) -> None:
+    def _assert(self, statement: Statement, bullet_id: str, fact_id: str, stance: Stance, value: Value | None) -> None:
         made = Assertion(bullet_id=bullet_id, fact_id=fact_id, stance=stance, value=value)
         self.assertions.append(made)
         self.given[statement.digest] = made
@@ -230,10 +232,12 @@ def plan_of(
 ) -> tuple[Plan, dict[str, tuple[str, ...]]]:
     """Return the plan of the statements, a sub-plan for each session, and the bullets that each message voices.
 
-    `denied`: the statements that contradict an earlier one, which they name; by digest.
+    `denied`: the statements that contradict an earlier one, which they name; by digest. Other denials are left out.
     """
     by_message: dict[str, list[Statement]] = {}
     for statement in statements:
+        if statement.says == "denial" and statement.digest not in (denied or {}):
+            continue
         by_message.setdefault(statement.message_key, []).append(statement)
     ledger, voiced = _Ledger(denied or {}), dict[str, tuple[str, ...]]()
     sessions: dict[int, list[Bullet]] = {}
@@ -256,7 +260,7 @@ def plan_of(
 def _bullet(statement: Statement, message: Message, ordinal: int, ledger: _Ledger) -> Bullet:
     bullet_id = str(BulletId(0, message.session, ordinal))
     kind, target = _KINDS.get(statement.says, BulletKind.EVENT), None
-    if statement.value is not None:
+    if statement.says not in _KINDS:
         kind, target = ledger.add(statement, bullet_id)
     return Bullet(
         bullet_id=bullet_id,
@@ -268,5 +272,5 @@ def _bullet(statement: Statement, message: Message, ordinal: int, ledger: _Ledge
         target_bullet_id=target,
         condition=statement.condition,
         requirement=statement.requirement,
-        variety="other_value" if kind is BulletKind.CONTRADICTION else "",
+        variety="" if kind is not BulletKind.CONTRADICTION else "other_value" if statement.value else "never_statement",
     )

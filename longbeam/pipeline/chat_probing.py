@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from longbeam.errors import UserError
 from longbeam.formats.chat import FORMAT
 from longbeam.generators.calibration import CALIBRATION_PROMPT
+from longbeam.generators.chat_advice import with_replies_advice
 from longbeam.generators.chat_conflicts import Opposed, confirmed, opposed_pairs
 from longbeam.generators.chat_ledger import CHATS, EXTRACT_PROMPT, Statement, passages_of, plan_of, read_passage
 from longbeam.generators.entailment_judge import CONTRADICTION_PROMPTS
@@ -137,7 +138,8 @@ async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, pro
         units.reporting_to(progress, journalled)
         is_dated = all(note.kind is not NoteKind.NO_DATE for note in head.import_notes)
         statements = await _statements(units, messages, is_dated=is_dated)
-        plan, voiced = plan_of(messages, statements, await _denied(units, messages, statements))
+        told = plan_of(messages, statements, await _denied(units, messages, statements))
+        plan, voiced = with_replies_advice(*told, messages)
         messages = [m.model_copy(update={"bullet_ids": voiced.get(m.message_key, ())}) for m in messages]
         head = head.model_copy(update={"plans": (plan,), "narratives": (CHATS,), "user_turns": ()})
         text = ConversationText(head, messages, digest_of([m.digest for m in messages]))

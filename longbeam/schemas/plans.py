@@ -226,7 +226,7 @@ class Advice(Record):
     """`p0.s2.a1`: plan, sub-plan, ordinal in the sub-plan."""
     kind: AdviceKind
     bullet_id: str
-    """The user's bullet whose message the reply answers."""
+    """The user's bullet whose message the reply answers; in imported chats the bullet that the reply itself voices."""
     narrative: str
     topic: str
     """Subject of the advice, a short noun phrase."""

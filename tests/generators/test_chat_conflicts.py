@@ -85,6 +85,63 @@ def test_the_assistant_contradicts_nobody() -> None:
     assert pairs(FIRST, OTHER, assistant=FAR) == []
 
 
+MET = (0, "I see Goran for chess twice a week.", "twice a week", "Goran, chess", "fact")
+NEVER = "I have never played chess with Goran."
+
+
+def denied(*told: tuple[int, str, str, str, str]) -> list[str]:
+    """The quotes of the statements that the denial, in the last message, is paired with."""
+    texts = {place: text for place, text, *_ in told}
+    messages = [message(i, texts.get(i, "Hello.")) for i in range(FAR + 1)] + [message(FAR + 1, NEVER)]
+    draft = StatementDraft(message=0, quote=NEVER, says="denial", subject="Goran")
+    denial = verified(draft, messages[-1:])
+    assert denial is not None
+    found = opposed_pairs(messages, [*(stated(messages[place], *rest) for place, *rest in told), denial])
+    assert all(p.later is denial for p in found)
+    return [p.earlier.quote for p in found]
+
+
+def test_a_denial_is_paired_with_the_earlier_statement_that_has_most_of_its_words() -> None:
+    other = (1, "I owe Goran €20.", "€20", "Goran, debt", "fact")
+    assert denied(MET, other) == [MET[1]]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        (2, *MET[1:]),  # too near
+        (0, "I played chess for two weeks.", "two weeks", "chess, length", "fact"),
+        (0, "I plan to play chess with Goran on May 3, 2024.", "May 3, 2024", "Goran, chess", "fact"),
+        (0, "I owe Goran €20 for the tickets and the taxi.", "€20", "Goran, debt", "fact"),
+    ],
+)
+def test_a_denial_of_something_else_is_paired_with_nothing(told: tuple[int, str, str, str, str]) -> None:
+    assert denied(told) == []
+
+
+def test_the_assistant_denies_nothing() -> None:
+    messages = [message(0, NEVER, MessageRole.ASSISTANT)]
+    assert verified(StatementDraft(message=0, quote=NEVER, says="denial", subject="Goran"), messages) is None
+
+
+def test_a_confirmed_denial_contests_what_it_denies_and_another_one_is_left_out() -> None:
+    messages = [message(0, MET[1]), message(1, NEVER)]
+    told, denial = (
+        stated(messages[0], *MET[1:4]),
+        verified(StatementDraft(message=0, quote=NEVER, says="denial", subject="Goran"), messages[1:]),
+    )
+    assert denial is not None
+    plan, _ = plan_of(messages, [told, denial], {denial.digest: told.digest})
+    (conflict,) = Histories([plan]).conflicts()
+    assert (conflict.statement.text, conflict.denial.text, conflict.denial.variety) == (
+        MET[1],
+        NEVER,
+        "never_statement",
+    )
+    assert [life.steps for life in Histories([plan]).lives()] == [()]
+    assert [b.text for b in plan_of(messages, [told, denial])[0].bullets()] == [MET[1]]
+
+
 def _pair() -> tuple[list[Message], Opposed]:
     messages = [message(i, "Hello.") for i in range(FAR + 1)]
     messages[0] = message(0, "The van is a find! It costs €1,150.")

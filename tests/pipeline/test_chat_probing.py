@@ -40,6 +40,10 @@ FACTS = {
     "€1,150": ("the removal van", "price"),
     "24 lessons": ("the language course", "length"),
     "30 lessons": ("the language course", "length"),
+    "2 March 2024": ("the piano", "day of tuning"),
+    "20 March 2024": ("the piano", "next tuning day"),
+    "€120": ("the lift", "repair money"),
+    "€90": ("the stairs", "repair money"),
     "4 May": ("Transvia", "arrival"),
     "210 kg": ("the piano", "weight"),
     "€1,290": ("the removal van", "price"),
@@ -184,6 +188,31 @@ async def test_nobody_is_asked_about_contradictions_where_models_do_not_check(tm
     reader = Reader(can_both_be_true=False)
     await probe_chats(replace(imported, spec=probing_spec(imported, given)), answered_by(reader))
     assert reader.judged == []
+
+
+async def test_what_the_assistant_gave_is_asked_for_by_more_than_one_ability(tmp_path: Path) -> None:
+    talk = [
+        ("The piano was tuned on 2 March 2024.", "I see."),
+        ("I sing at night.", "Have it tuned anew, the next tuning day is 20 March 2024."),
+        ("The piano weighs 210 kg.", "Put €120 aside as the repair money for the lift."),
+        ("I sing at noon, too.", "Put €90 aside as the repair money for the stairs."),
+        ("I sing at dawn.", "Sing on."),
+    ]
+    imported = imported_from(talk, tmp_path)
+    abilities = ["information_extraction", "multi_session_reasoning", "temporal_reasoning"]
+    given = BenchmarkSpec.model_validate({"name": "x", "abilities": abilities, "probes_per_ability": 4})
+    benchmark = replace(imported, spec=probing_spec(imported, given))
+    assert (await probe_chats(benchmark, answered_by(Reader()))).failures == ()
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        probes = [p for p in sealed.probes() if p.is_selected]
+        replies = {m.message_key for m in sealed.messages() if m.role is MessageRole.ASSISTANT}
+    asked = [p for p in probes if replies & {e.message_key for e in p.evidence}]
+    assert {p.ability: p.details.computed_value for p in asked if p.details.computed_value} == {
+        "multi_session_reasoning": "€210",
+        "temporal_reasoning": "18 days",
+    }
+    assert "March 20, 2024" in " ".join(p.gold_answer for p in asked if p.ability == "information_extraction")
+    assert run(["validate", "mine", "--out", str(tmp_path / "out")]) == OK
 
 
 @pytest.mark.parametrize("is_dated", [False, True])
