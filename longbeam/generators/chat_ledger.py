@@ -7,8 +7,9 @@ nothing is asked of it. Facts of the user and of the assistant are kept apart.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longbeam.generators.probes.evidence import words_of
@@ -30,15 +31,20 @@ from longbeam.schemas.plans import (
     ValueKind,
     slot_key,
 )
-from longbeam.text.extraction import named_value
+from longbeam.text.extraction import named_value, parse_value
+from longbeam.text.grounding import nearest_day
 from longbeam.text.matching import says
-from longbeam.text.values import name
+from longbeam.text.numbers import NUMBER_WORDS
+from longbeam.text.units import unit_name
+from longbeam.text.values import name, number
 
 EXTRACT_PROMPT = "extract_facts"
 PASSAGE_CHARACTERS = 16_000
 """Characters of the messages that one call reads."""
 MESSAGE_CHARACTERS = 8_000
 """Characters of a message that are read; of a longer one, the first and the last half of these."""
+FURTHEST_DAY = 150
+"""Days from a message to a day that it names without a year; a day further off may be of either year."""
 MOST_KNOWN = 80
 """Statements of earlier passages that a call is shown, the latest ones."""
 LONGEST_NAME = 60
@@ -85,8 +91,13 @@ def passages_of(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
         yield tuple(run)
 
 
-async def read_passage(asker: Asker, messages: Sequence[Message], known: Sequence[str]) -> list[Statement]:
-    """Return the statements of a passage that code can verify, each once."""
+async def read_passage(
+    asker: Asker, messages: Sequence[Message], known: Sequence[str], *, is_dated: bool = False
+) -> list[Statement]:
+    """Return the statements of a passage that code can verify, each once.
+
+    `is_dated`: whether the times of the messages are true, so that they give the year to a day without one.
+    """
     read = (
         ReadMessage(number=i, role=m.role, said_on=m.sent_at.date(), content=_shortened(m.content))
         for i, m in enumerate(messages)
@@ -95,12 +106,12 @@ async def read_passage(asker: Asker, messages: Sequence[Message], known: Sequenc
     reply: ExtractFactsReply = await asker.structured(EXTRACT_PROMPT, inputs)
     found: dict[str, Statement] = {}
     for draft in reply.statements:
-        if (statement := verified(draft, messages)) is not None:
+        if (statement := verified(draft, messages, is_dated=is_dated)) is not None:
             found.setdefault(statement.digest, statement)
     return list(found.values())
 
 
-def verified(draft: StatementDraft, messages: Sequence[Message]) -> Statement | None:
+def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bool = False) -> Statement | None:
     """Return the statement of a draft; None if its message, its quote, its value or a name of it does not hold."""
     if not 0 <= draft.message < len(messages):
         return None
@@ -113,7 +124,9 @@ def verified(draft: StatementDraft, messages: Sequence[Message]) -> Statement | 
         condition, requirement = draft.condition.strip(), draft.requirement.strip()
         is_whole = message.role is MessageRole.USER and condition and requirement
         return made.model_copy(update={"condition": condition, "requirement": requirement}) if is_whole else None
-    value = _value(draft.value, quote)
+    if draft.says == "denial":
+        return made if message.role is MessageRole.USER else None
+    value = _value(draft.value, quote, message.sent_at.date() if is_dated else None)
     if value is None or not attribute or says(subject, value) or says(attribute, value):
         return None
     return made.model_copy(update={"attribute": attribute, "value": value})
@@ -136,16 +149,30 @@ def _named(text: str) -> str:
     return line if len(line) <= LONGEST_NAME and (words_of(line) or line.casefold() in ("me", "i")) else ""
 
 
-def _value(text: str, quote: str) -> Value | None:
-    """Return the typed value of a text that stands in the quote; words that are no typed value are taken as a name."""
+def _value(text: str, quote: str, today: dt.date | None) -> Value | None:
+    """Return the typed value of a text that stands in the quote; words that are no typed value are taken as a name.
+
+    A day without its year is that of its name nearest to `today`; None where that is unknown, or another year as near.
+    """
     said = _standing(text, quote).strip(" .,:;")
     if not said:
         return None
-    value = named_value(said)
+    value = _typed(said)
     if value.kind is ValueKind.DATE and value.date is None:
-        return None  # a day without its year could be any
-    value = name(said) if value.kind is ValueKind.TEXT else value.model_copy(update={"text": said})
+        day = nearest_day(said, today) if today is not None else None
+        if day is None or today is None or abs((day - today).days) > FURTHEST_DAY:
+            return None
+        value = value.model_copy(update={"date": day})
     return value if says(quote, value) else None
+
+
+def _typed(said: str) -> Value:
+    value = parse_value(said)
+    if value.kind is ValueKind.TEXT:
+        value = number(NUMBER_WORDS.index(word)) if (word := said.casefold()) in NUMBER_WORDS else named_value(said)
+    if value.kind is ValueKind.TEXT:
+        return name(said)
+    return value.model_copy(update={"text": said, "unit": unit_name(value.unit)})
 
 
 # --- the plan ---------------------------------------------------------------------------------------------
@@ -155,38 +182,64 @@ def _value(text: str, quote: str) -> Value | None:
 class _Ledger:
     """Facts and assertions while statements are added in the order of the messages."""
 
+    denied: Mapping[str, str]
+    """Statements that contradict an earlier one, which they name; by digest."""
     facts: dict[tuple[MessageRole, str], Fact] = field(default_factory=dict)
     assertions: list[Assertion] = field(default_factory=list)
     last: dict[str, tuple[Value, str]] = field(default_factory=dict)
     """Value of each fact, and the bullet that gave it."""
+    given: dict[str, Assertion] = field(default_factory=dict)
+    """Assertion of each statement, by digest."""
 
-    def add(self, statement: Statement, bullet_id: str) -> str | None:
-        """Add a fact's statement; returns the bullet that it updates, None for any other."""
-        assert statement.value is not None
-        key = statement.role, slot_key(statement.subject, statement.attribute)
+    def add(self, statement: Statement, bullet_id: str) -> tuple[BulletKind, str | None]:
+        """Add a fact's statement; returns the kind of its bullet, and the bullet that it updates or contradicts."""
+        value = statement.value
+        if (against := self.given.get(self.denied.get(statement.digest, ""))) is not None:
+            self._assert(statement, bullet_id, against.fact_id, Stance.DENIES, value)
+            return BulletKind.CONTRADICTION, against.bullet_id
+        assert value is not None
         new = Fact(
             fact_id=str(FactId(0, len(self.facts))),
             subject=statement.subject,
             attribute=statement.attribute,
-            kind=statement.value.kind,
+            kind=value.kind,
         )
-        fact = self.facts.setdefault(key, new)
-        before = self.last.get(fact.fact_id)
-        is_update = before is not None and statement.says == "change"
+        fact_id = self.facts.setdefault((statement.role, slot_key(statement.subject, statement.attribute)), new).fact_id
+        before = self.last.get(fact_id)
+        if before is not None:
+            value = _counted_as(before[0], value)
+        is_update = before is not None and statement.says == "change" and not value.means_same_as(before[0])
         stance = Stance.SETS if before is None else Stance.UPDATES if is_update else Stance.MENTIONS
-        made = Assertion(bullet_id=bullet_id, fact_id=fact.fact_id, stance=stance, value=statement.value)
-        self.assertions.append(made)
+        self._assert(statement, bullet_id, fact_id, stance, value)
         if before is None or is_update:
-            self.last[fact.fact_id] = statement.value, bullet_id
-        return before[1] if before is not None and is_update else None
+            self.last[fact_id] = value, bullet_id
+        return (BulletKind.UPDATE, before[1]) if before is not None and is_update else (BulletKind.EVENT, None)
+
+    def _assert(self, statement: Statement, bullet_id: str, fact_id: str, stance: Stance, value: Value | None) -> None:
+        made = Assertion(bullet_id=bullet_id, fact_id=fact_id, stance=stance, value=value)
+        self.assertions.append(made)
+        self.given[statement.digest] = made
 
 
-def plan_of(messages: Sequence[Message], statements: Sequence[Statement]) -> tuple[Plan, dict[str, tuple[str, ...]]]:
-    """Return the plan of the statements, a sub-plan for each session, and the bullets that each message voices."""
+def _counted_as(before: Value, value: Value) -> Value:
+    """Return a value of a thing with the unit of the value before it, where one of them is a bare number."""
+    is_count = value.kind is before.kind is ValueKind.NUMBER
+    return value.model_copy(update={"unit": before.unit}) if is_count and not (value.unit and before.unit) else value
+
+
+def plan_of(
+    messages: Sequence[Message], statements: Sequence[Statement], denied: Mapping[str, str] | None = None
+) -> tuple[Plan, dict[str, tuple[str, ...]]]:
+    """Return the plan of the statements, a sub-plan for each session, and the bullets that each message voices.
+
+    `denied`: the statements that contradict an earlier one, which they name; by digest. Other denials are left out.
+    """
     by_message: dict[str, list[Statement]] = {}
     for statement in statements:
+        if statement.says == "denial" and statement.digest not in (denied or {}):
+            continue
         by_message.setdefault(statement.message_key, []).append(statement)
-    ledger, voiced = _Ledger(), dict[str, tuple[str, ...]]()
+    ledger, voiced = _Ledger(denied or {}), dict[str, tuple[str, ...]]()
     sessions: dict[int, list[Bullet]] = {}
     anchors = {message.session: message.sent_at.date() for message in reversed(messages)}
     for message in messages:
@@ -206,8 +259,9 @@ def plan_of(messages: Sequence[Message], statements: Sequence[Statement]) -> tup
 
 def _bullet(statement: Statement, message: Message, ordinal: int, ledger: _Ledger) -> Bullet:
     bullet_id = str(BulletId(0, message.session, ordinal))
-    updated = ledger.add(statement, bullet_id) if statement.value is not None else None
-    kind = _KINDS.get(statement.says) or (BulletKind.UPDATE if updated else BulletKind.EVENT)
+    kind, target = _KINDS.get(statement.says, BulletKind.EVENT), None
+    if statement.says not in _KINDS:
+        kind, target = ledger.add(statement, bullet_id)
     return Bullet(
         bullet_id=bullet_id,
         kind=kind,
@@ -215,7 +269,8 @@ def _bullet(statement: Statement, message: Message, ordinal: int, ledger: _Ledge
         topic=statement.subject,
         text=statement.quote,
         happens_on=message.sent_at.date(),
-        target_bullet_id=updated,
+        target_bullet_id=target,
         condition=statement.condition,
         requirement=statement.requirement,
+        variety="" if kind is not BulletKind.CONTRADICTION else "other_value" if statement.value else "never_statement",
     )

@@ -143,12 +143,32 @@ async def contradiction_fault(asker: Asker, place: str, earlier: ToldRemark, lat
     return "" if reason and await _is_unfit(asker, place, "check_contradiction", reason) else reason
 
 
-async def _is_unfit(asker: Asker, place: str, prompt_id: str, objection: str) -> bool:
+async def exclude_each_other(asker: Asker, place: str, earlier: ToldRemark, later: ToldRemark) -> bool:
+    """Return whether all checkers find that two remarks cannot both be true; False if none is asked, or one is unfit.
+
+    Nobody planned these remarks, so that doubt counts against a contradiction.
+    """
+    reason = ""
+    for judge in _judges(asker, place):
+        inputs = ContradictionInputs(earlier=earlier, later=later)
+        default = ContradictionReply(reason="", can_both_be_true=True)
+        reply: ContradictionReply = await judge.structured(
+            "check_contradiction", inputs, accept=Acceptance(default=default)
+        )
+        if reply.can_both_be_true:
+            return False
+        reason = reply.reason
+    if not has_model_checks(asker.spec):
+        return False
+    return not await _is_unfit(asker, place, "check_contradiction", reason, "no contradiction")
+
+
+async def _is_unfit(asker: Asker, place: str, prompt_id: str, objection: str, consequence: str = "not refused") -> bool:
     """Return whether a judge that objects is not fit to; the objection is an incident then."""
     for judge in _judges(asker, place):
         fitness = await fitness_of(judge)
         if not fitness.is_fit:
-            detail = f"{fitness}, not refused: {objection}"
+            detail = f"{fitness}, {consequence}: {objection}"
             asker.note(Incident(kind=IncidentKind.UNFIT, prompt_id=prompt_id, place=place, detail=detail))
             return True
     return False

@@ -23,7 +23,7 @@ from longbeam.text.grounding import Key, value_keys, values_with_keys
 from longbeam.text.spoken_days import spell_out
 from longbeam.text.words import content_words
 
-_GIVER = re.compile(r"^(?:suggested|proposed|recommended|estimated|advised)\s+", re.IGNORECASE)
+GIVER = re.compile(r"^(?:suggested|proposed|recommended|estimated|advised)\s+", re.IGNORECASE)
 """First word of an attribute that only says who gives it."""
 
 
@@ -51,7 +51,7 @@ def unasked_advice(
     for statement in statements:
         reply, value = replies.get(statement.message_key), statement.value
         host = bullets.get(hosts.get(statement.message_key, ""))
-        if reply is None or host is None or value is None or statement.says != "fact" or not _is_typed(value):
+        if reply is None or host is None or value is None or statement.says != "fact" or not is_typed(value):
             continue
         advice = Advice(
             advice_id=f"{sub_plan.key}.a{ordinal}",
@@ -59,7 +59,7 @@ def unasked_advice(
             bullet_id=host.bullet_id,
             narrative=host.narrative,
             topic=statement.subject,
-            attribute=_GIVER.sub("", statement.attribute),
+            attribute=GIVER.sub("", statement.attribute),
             text=statement.quote,
             value=value,
         )
@@ -116,7 +116,8 @@ def _hosts(messages: Iterable[Message]) -> dict[str, str]:
     return hosts
 
 
-def _is_typed(value: Value) -> bool:
+def is_typed(value: Value) -> bool:
+    """Return whether a value is an amount, a length of time or a day, and not a name."""
     return value.number is not None or value.date is not None
 
 

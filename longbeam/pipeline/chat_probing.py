@@ -12,16 +12,21 @@ from dataclasses import dataclass, replace
 
 from longbeam.errors import UserError
 from longbeam.formats.chat import FORMAT
+from longbeam.generators.calibration import CALIBRATION_PROMPT
+from longbeam.generators.chat_advice import with_replies_advice
+from longbeam.generators.chat_conflicts import Opposed, confirmed, opposed_pairs
 from longbeam.generators.chat_ledger import CHATS, EXTRACT_PROMPT, Statement, passages_of, plan_of, read_passage
+from longbeam.generators.entailment_judge import CONTRADICTION_PROMPTS
 from longbeam.models.asking import Asker
 from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
+from longbeam.models.kinds import has_model_checks
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.run.driver import limited_models
 from longbeam.pipeline.run.gaps import making_of
 from longbeam.pipeline.run.probing import ConversationText, write_probe_pool
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
-from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.conversation import ConversationHead
@@ -36,6 +41,9 @@ from longbeam.text.redaction import Found, Redaction
 
 READ = UnitSpec("ledger", Statement, prompts=(EXTRACT_PROMPT,), acting=Role.CHECKER)
 """The statements of one passage. The checker reads also where `[checks] model = false`, so the role is named here."""
+
+OPPOSED = UnitSpec("ledger", Opposed, prompts=CONTRADICTION_PROMPTS, unversioned_prompts=(CALIBRATION_PROMPT,))
+"""A pair of statements that the checkers find to contradict each other; nothing of one that they do not."""
 
 
 @dataclass(frozen=True)
@@ -128,8 +136,10 @@ async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, pro
         asked = replace(models, chat=journalled)
         units = Units(conversation_id, benchmark.spec, log, asked, default_registry())
         units.reporting_to(progress, journalled)
-        statements = await _statements(units, messages)
-        plan, voiced = plan_of(messages, statements)
+        is_dated = all(note.kind is not NoteKind.NO_DATE for note in head.import_notes)
+        statements = await _statements(units, messages, is_dated=is_dated)
+        told = plan_of(messages, statements, await _denied(units, messages, statements))
+        plan, voiced = with_replies_advice(*told, messages)
         messages = [m.model_copy(update={"bullet_ids": voiced.get(m.message_key, ())}) for m in messages]
         head = head.model_copy(update={"plans": (plan,), "narratives": (CHATS,), "user_turns": ()})
         text = ConversationText(head, messages, digest_of([m.digest for m in messages]))
@@ -139,21 +149,42 @@ async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, pro
     return ChatProbes(len(statements), sum(p.is_selected for p in pool.probes), failures)
 
 
-async def _statements(units: Units, messages: Sequence[Message]) -> list[Statement]:
-    """Return the statements of all passages, one after the other: each is shown what those before it stated."""
+async def _statements(units: Units, messages: Sequence[Message], *, is_dated: bool) -> list[Statement]:
+    """Return the statements of all passages, one after the other: each is shown what those before it stated.
+
+    `is_dated`: whether the file gave the times of all messages.
+    """
     found: list[Statement] = []
     for number, passage in enumerate(passages_of(messages)):
         known = tuple(dict.fromkeys(s.line for s in found if s.value is not None))
         read = Digested(passage, digest_of([m.digest for m in passage]))
         try:
-            found += await units.run(READ, f"passage{number}", read, known, work=_read)
+            found += await units.run(READ, f"passage{number}", read, known, is_dated, work=_read)
         except Blocked:
             continue  # it is in `units.failed`
     return found
 
 
-async def _read(asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...]) -> Sequence[Statement]:
-    return await read_passage(asker, passage.value, known)
+async def _read(
+    asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...], is_dated: bool
+) -> Sequence[Statement]:
+    return await read_passage(asker, passage.value, known, is_dated=is_dated)
+
+
+async def _denied(units: Units, messages: Sequence[Message], statements: Sequence[Statement]) -> dict[str, str]:
+    """Return the statements that contradict an earlier one with this one, by digest; none where no model checks."""
+    if not has_model_checks(units.spec):
+        return {}
+    pairs = opposed_pairs(messages, statements)
+    judged = await all_of([_judged(units, f"pair{number}", pair) for number, pair in enumerate(pairs)])
+    return {pair.later.digest: pair.earlier.digest for found in judged for pair in found}
+
+
+async def _judged(units: Units, key: str, pair: Opposed) -> Sequence[Opposed]:
+    try:
+        return await units.run(OPPOSED, key, pair, work=confirmed)
+    except Blocked:
+        return ()  # it is in `units.failed`
 
 
 def _seal(

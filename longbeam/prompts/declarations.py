@@ -163,7 +163,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("instruction_following", 4),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
-    Prompt("extract_facts", 1, Role.CHECKER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),
+    Prompt("extract_facts", 2, Role.CHECKER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),
     # Memory systems.
     Prompt("extract_keys", 1, Role.EXTRACTOR, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
     Prompt("take_notes", 1, Role.EXTRACTOR, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),

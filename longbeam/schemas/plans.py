@@ -7,6 +7,7 @@ found by queries on the two.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from enum import StrEnum
 
 from pydantic import Field
@@ -81,6 +82,19 @@ class ValueKind(StrEnum):
     TEXT = "text"
 
 
+_LENGTHS = {
+    "minutes": (60, "seconds"),
+    "hours": (3_600, "seconds"),
+    "days": (86_400, "seconds"),
+    "weeks": (604_800, "seconds"),
+    "quarters": (3, "months"),
+    "years": (12, "months"),
+}
+"""Factor and unit by which lengths of time of several units are compared; a month has no length in days."""
+_LOOSE = re.compile(r"[\s.,'’\"-]+")
+"""Characters of a name that people write or leave out: `Dr. Weber`, `7 p.m.`."""
+
+
 class Value(Record):
     """A typed value: `text` is its wording; `number`, `unit` and `date` are its meaning."""
 
@@ -99,8 +113,18 @@ class Value(Record):
         if self.kind is ValueKind.DATE:
             return self.date == other.date
         if self.number is not None or other.number is not None:
-            return self.number == other.number and self.unit == other.unit
+            return self._amount == other._amount
+        if self.kind is ValueKind.NAME:
+            return _LOOSE.sub("", self.text).casefold() == _LOOSE.sub("", other.text).casefold()
         return self.text.casefold() == other.text.casefold()
+
+    @property
+    def _amount(self) -> tuple[float | None, str]:
+        """Number and unit; lengths of time in the unit that all of their kind have in common."""
+        if self.kind is ValueKind.DURATION and self.number is not None and self.unit in _LENGTHS:
+            factor, unit = _LENGTHS[self.unit]
+            return self.number * factor, unit
+        return self.number, self.unit
 
 
 class Stance(StrEnum):
@@ -204,7 +228,7 @@ class Advice(Record):
     """`p0.s2.a1`: plan, sub-plan, ordinal in the sub-plan."""
     kind: AdviceKind
     bullet_id: str
-    """The user's bullet whose message the reply answers."""
+    """The user's bullet whose message the reply answers; in imported chats the bullet that the reply itself voices."""
     narrative: str
     topic: str
     """Subject of the advice, a short noun phrase."""

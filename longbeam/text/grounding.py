@@ -123,7 +123,7 @@ def value_keys(value: Value, day: dt.date) -> frozenset[Key]:
     keys: set[Key] = {("text", said.removeprefix("v") if value.kind is ValueKind.VERSION else said)}
     number = value.number
     if value.kind is ValueKind.DATE:
-        date = value.date or _nearest(value.text, day)
+        date = value.date or nearest_day(value.text, day)
         keys |= {("date", date)} if date else set()
     elif number is None:
         clock = _CLOCK.match(value.text) if value.kind is ValueKind.TEXT else None
@@ -147,7 +147,7 @@ def _time_keys(number: float, unit: str) -> set[Key]:
     return {("months", round(number * _MONTHS[unit], 2))} if unit in _MONTHS else set()
 
 
-def _nearest(text: str, day: dt.date) -> dt.date | None:
+def nearest_day(text: str, day: dt.date) -> dt.date | None:
     """Return the day nearest to another one that a date without year can mean."""
     years = (s.value.date for year in (day.year - 1, day.year, day.year + 1) for s in stated_in(text, year=year))
     return min((d for d in years if d is not None), key=lambda d: abs(d - day), default=None)
@@ -185,7 +185,7 @@ def unrecorded_values(text: str, recorded: Iterable[Value], day: dt.date) -> tup
 def is_derivable(value: Value, near: Sequence[Value], known: Sequence[Value], day: dt.date) -> bool:
     """Return whether a value follows in one step from near values; see the module for the steps."""
     if value.kind is ValueKind.DATE:
-        date = value.date or _nearest(value.text, day)
+        date = value.date or nearest_day(value.text, day)
         return date is not None and any(abs((date - d).days) <= 1 for d in _moved(near, day))
     if value.number is None:
         return False
@@ -235,7 +235,7 @@ def _shares(near: Sequence[Value], known: Sequence[Value]) -> Iterator[float]:
 
 
 def _days(near: Iterable[Value], day: dt.date) -> list[dt.date]:
-    dates = (v.date or _nearest(v.text, day) for v in near if v.kind is ValueKind.DATE)
+    dates = (v.date or nearest_day(v.text, day) for v in near if v.kind is ValueKind.DATE)
     return [day, *(d for d in dates if d is not None)]
 
 

@@ -24,6 +24,11 @@ _SPELLINGS = (
 )
 
 
+def unit_name(unit: str) -> str:
+    """Return the first of a unit's usual spellings: `km` for `kilometres`; the unit itself where it has one only."""
+    return next((spellings[0] for spellings in _SPELLINGS if unit.casefold() in spellings), unit)
+
+
 def unit_pattern(unit: str) -> str:
     """Return the pattern of a unit's usual spellings: singular, plural, abbreviation."""
     folded = unit.casefold()

@@ -8,7 +8,7 @@ from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Stance, Value
 from longbeam.schemas.probes import EvidencePart, Probe
 from longbeam.text.extraction import named_value
-from longbeam.text.matching import in_days, says, says_equivalent
+from longbeam.text.matching import says, says_equivalent
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 
@@ -21,7 +21,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     if not (old and new):
         if not index.is_import:
             yield Problem("no_values", probe.probe_id, "the probe does not say which value became which")
-    elif _is_same(named_value(old), named_value(new)):
+    elif named_value(old).means_same_as(named_value(new)):
         yield Problem("no_change", probe.probe_id, f"old and new value are the same: {shorten(new)!r}")
     elif not says_equivalent(probe.gold_answer, named_value(new)):
         yield Problem("gold_lacks_new", probe.probe_id, f"the gold answer does not say {shorten(new)!r}")
@@ -51,10 +51,6 @@ def _third_values(index: ConversationIndex, probe: Probe, new: str) -> Iterator[
                 text = f"{assertion.bullet_id} gives {fact_id} a third value later, {shorten(value.text)!r}"
                 keys = tuple(m.message_key for m in index.voicing(assertion.bullet_id))
                 yield Problem("third_value", probe.probe_id, text, keys)
-
-
-def _is_same(old: Value, new: Value) -> bool:
-    return old.means_same_as(new) or (in_days(old) is not None and in_days(old) == in_days(new))
 
 
 def _means(value: Value, text: str) -> bool:

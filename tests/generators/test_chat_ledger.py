@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from longbeam.generators.chat_ledger import Statement, passages_of, plan_of, read_passage, verified
+from longbeam.generators.probes.histories import Histories
 from longbeam.prompts.calls.chats import StatementDraft
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.plans import BulletKind, Stance, ValueKind
@@ -80,6 +81,69 @@ def test_words_are_values_and_a_day_without_its_year_is_none() -> None:
     assert name.value is not None
     assert name.value.kind is ValueKind.NAME
     assert verified(draft(quote=said[0].content, value="May 3"), said) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "day", "resolved"),
+    [
+        ("May 3", 0, dt.date(2024, 5, 3)),
+        ("3 May", 0, dt.date(2024, 5, 3)),
+        ("December 20", 0, dt.date(2023, 12, 20)),
+        ("May 3, 2026", 0, dt.date(2026, 5, 3)),
+        ("September 2", 0, None),  # as near in 2023 as in 2024
+    ],
+)
+def test_a_day_without_its_year_is_the_nearest_where_messages_are_dated(
+    said: str, day: int, resolved: dt.date | None
+) -> None:
+    messages = [message(day, f"Transvia moves us on {said}.")]
+    found = verified(draft(quote=messages[0].content, value=said), messages, is_dated=True)
+    value = found.value if found is not None else None
+    assert (value.date if value else None) == resolved
+    if value is not None:
+        assert value.text == said
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1,500", "1500"),
+        ("$85", "85 dollars"),
+        ("$1.2 million", "1,200,000 dollars"),
+        ("18 May", "May 18"),
+        ("two weeks", "14 days"),
+        ("1 hour", "60 minutes"),
+        ("2 years", "24 months"),
+        ("3 km", "3 kilometres"),
+        ("35%", "35 percent"),
+        ("seven", "7"),
+        ("24 lessons", "24"),
+        ("24", "24 lessons"),
+        ("Dr. Weber", "Dr Weber"),
+        ("7 p.m.", "7pm"),
+    ],
+)
+def test_a_value_is_the_same_in_another_spelling(one: str, other: str) -> None:
+    assert _values_of(one, other) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("1,500", "1,501"), ("$85", "€85"), ("1 month", "30 days"), ("C++", "C#"), ("May 18", "May 19")]
+)
+def test_another_value_is_another_one(one: str, other: str) -> None:
+    assert _values_of(one, other) == 2
+
+
+def _values_of(*said: str) -> int:
+    """The number of values that a thing has had after these were told of it, each as a change."""
+    messages = [message(i, f"It is {value} there.") for i, value in enumerate(said)]
+    drafts = (draft(quote=m.content, value=v, says="change") for m, v in zip(messages, said, strict=True))
+    told = [verified(d, [m], is_dated=True) for d, m in zip(drafts, messages, strict=True)]
+    plan, _ = plan_of(messages, [s for s in told if s is not None])
+    assert len(plan.assertions) == len(said)
+    (life,) = Histories([plan]).lives()
+    assert sum(b.kind is BulletKind.UPDATE for b in plan.bullets()) == len(life.steps) - 1
+    return len(life.steps)
 
 
 async def test_a_passage_is_read_in_one_call_and_faulty_statements_are_left_out() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.chat_probing import chats_of, probe_chats, probing_spec
 from longbeam.pipeline.importing import Origin, import_benchmark
 from longbeam.prompts.calls.chats import ExtractFactsInputs, StatementDraft
+from longbeam.prompts.calls.checks import ContradictionInputs, CounterEvidenceInputs
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.spec import BenchmarkSpec
@@ -36,21 +39,40 @@ FACTS = {
     "€850": ("the shipping to Lisbon", "suggested reserve"),
     "€1,150": ("the removal van", "price"),
     "24 lessons": ("the language course", "length"),
+    "30 lessons": ("the language course", "length"),
+    "2 March 2024": ("the piano", "day of tuning"),
+    "20 March 2024": ("the piano", "next tuning day"),
+    "€120": ("the lift", "repair money"),
+    "€90": ("the stairs", "repair money"),
+    "4 May": ("Transvia", "arrival"),
     "210 kg": ("the piano", "weight"),
     "€1,290": ("the removal van", "price"),
 }
 
 
 class Reader:
-    """Finds the facts above; the offline writer answers every other prompt."""
+    """Finds the facts above; the offline writer answers every other prompt.
 
-    def __init__(self) -> None:
+    `can_both_be_true` is its verdict on two statements; None leaves that to the offline writer, too. `settling`: a
+    message that it finds to settle each contradiction.
+    """
+
+    def __init__(self, *, can_both_be_true: bool | None = None, settling: str = "") -> None:
         self.calls = 0
         self.readers: set[str] = set()
+        self.judged: list[ContradictionInputs] = []
+        self._can_both_be_true = can_both_be_true
+        self._settling = settling
         self._writer = OfflineWriter()
 
     async def complete(self, call: ModelCall) -> ModelReply:
         self.calls += 1
+        if isinstance(call.inputs, ContradictionInputs) and self._can_both_be_true is not None:
+            self.judged.append(call.inputs)
+            return ModelReply(text=json.dumps({"reason": "r", "can_both_be_true": self._can_both_be_true}))
+        if isinstance(call.inputs, CounterEvidenceInputs) and call.inputs.is_contradiction and self._settling:
+            number = next(m.number for m in call.inputs.others if m.text == self._settling)
+            return ModelReply(text=json.dumps({"reason": "r", "message": number, "quote": self._settling}))
         if not isinstance(call.inputs, ExtractFactsInputs):
             return await self._writer.complete(call)
         self.readers.add(call.model)
@@ -72,18 +94,23 @@ class Reader:
 
 @pytest.fixture
 def imported(tmp_path: Path) -> Benchmark:
+    return imported_from(TALK, tmp_path)
+
+
+def imported_from(talk: Sequence[tuple[str, str]], folder: Path, *, is_dated: bool = True) -> Benchmark:
+    """A benchmark of chats with one message of each speaker, every second day of March 2024, or of unknown days."""
     chats = [
         {
             "title": f"Day {day}",
-            "created_at": f"2024-03-{1 + 2 * day:02d}T09:00:00Z",
+            **({"created_at": f"2024-03-{1 + 2 * day:02d}T09:00:00Z"} if is_dated else {}),
             "messages": [{"role": "user", "content": said}, {"role": "assistant", "content": replied}],
         }
-        for day, (said, replied) in enumerate(TALK)
+        for day, (said, replied) in enumerate(talk)
     ]
-    file = tmp_path / "chats.json"
+    file = folder / "chats.json"
     file.write_text(json.dumps(chats))
     given = import_chat(file, ImportOptions(joins=True))
-    return import_benchmark(given, "mine", tmp_path / "out", Origin("chat", "", "o200k_base")).benchmark
+    return import_benchmark(given, "mine", folder / "out", Origin("chat", "", "o200k_base")).benchmark
 
 
 async def test_probes_are_made_on_what_both_speakers_said(imported: Benchmark, tmp_path: Path) -> None:
@@ -105,6 +132,98 @@ async def test_probes_are_made_on_what_both_speakers_said(imported: Benchmark, t
     )
     assert open_benchmark(tmp_path / "out", "mine").spec.probes_per_ability == 4
     assert run(["validate", "mine", "--out", str(tmp_path / "out")]) == OK
+
+
+DISAGREEING = [
+    *TALK[2:],
+    *TALK[:2],
+    ("My language course has 30 lessons.", "A lot."),
+    ("I sing in the evenings.", "Sing on."),
+]
+"""Its first and its last but one message of the user's give the language course two lengths."""
+
+
+def checked_spec(*, model: bool) -> BenchmarkSpec:
+    """A spec of two abilities, with or without the checks of models."""
+    abilities = ["contradiction_resolution", "information_extraction"]
+    return BenchmarkSpec.model_validate({"name": "x", "abilities": abilities, "checks": {"model": model}})
+
+
+@pytest.mark.parametrize("is_possible", [False, True])
+async def test_two_statements_that_cannot_both_be_true_are_asked_for(tmp_path: Path, *, is_possible: bool) -> None:
+    imported = imported_from(DISAGREEING, tmp_path)
+    first, last = DISAGREEING[0][0], DISAGREEING[5][0]
+    given = checked_spec(model=True)
+    benchmark = replace(imported, spec=probing_spec(imported, given))
+    reader = Reader(can_both_be_true=is_possible)
+    made = await probe_chats(benchmark, answered_by(reader))
+    assert made.failures == ()
+    (pair,) = reader.judged
+    assert (f"{pair.earlier.text}.", f"{pair.later.text}.") == (first, last)
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        probes = [p for p in sealed.probes() if p.is_selected]
+    found = [p for p in probes if p.ability == "contradiction_resolution"]
+    assert [[e.quote for e in p.evidence] for p in found] == ([] if is_possible else [[first, last]])
+    # Nothing else is asked of a thing whose value is open.
+    assert not [p for p in probes if p not in found and "lessons" in p.gold_answer]
+    calls = reader.calls
+    assert await probe_chats(benchmark, answered_by(reader)) == made
+    assert reader.calls == calls
+    assert run(["validate", "mine", "--out", str(tmp_path / "out")]) == OK
+
+
+async def test_what_another_message_settles_is_not_asked_for(tmp_path: Path) -> None:
+    settling = "I had miscounted the lessons of my language course."
+    imported = imported_from([*DISAGREEING, (settling, "I see."), ("I sing at night.", "Sing on.")], tmp_path)
+    given = checked_spec(model=True)
+    benchmark = replace(imported, spec=probing_spec(imported, given))
+    await probe_chats(benchmark, answered_by(Reader(can_both_be_true=False, settling=settling)))
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        assert "contradiction_resolution" not in {p.ability for p in sealed.probes()}
+
+
+async def test_nobody_is_asked_about_contradictions_where_models_do_not_check(tmp_path: Path) -> None:
+    imported = imported_from(DISAGREEING, tmp_path)
+    given = checked_spec(model=False)
+    reader = Reader(can_both_be_true=False)
+    await probe_chats(replace(imported, spec=probing_spec(imported, given)), answered_by(reader))
+    assert reader.judged == []
+
+
+async def test_what_the_assistant_gave_is_asked_for_by_more_than_one_ability(tmp_path: Path) -> None:
+    talk = [
+        ("The piano was tuned on 2 March 2024.", "I see."),
+        ("I sing at night.", "Have it tuned anew, the next tuning day is 20 March 2024."),
+        ("The piano weighs 210 kg.", "Put €120 aside as the repair money for the lift."),
+        ("I sing at noon, too.", "Put €90 aside as the repair money for the stairs."),
+        ("I sing at dawn.", "Sing on."),
+    ]
+    imported = imported_from(talk, tmp_path)
+    abilities = ["information_extraction", "multi_session_reasoning", "temporal_reasoning"]
+    given = BenchmarkSpec.model_validate({"name": "x", "abilities": abilities, "probes_per_ability": 4})
+    benchmark = replace(imported, spec=probing_spec(imported, given))
+    assert (await probe_chats(benchmark, answered_by(Reader()))).failures == ()
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        probes = [p for p in sealed.probes() if p.is_selected]
+        replies = {m.message_key for m in sealed.messages() if m.role is MessageRole.ASSISTANT}
+    asked = [p for p in probes if replies & {e.message_key for e in p.evidence}]
+    assert {p.ability: p.details.computed_value for p in asked if p.details.computed_value} == {
+        "multi_session_reasoning": "€210",
+        "temporal_reasoning": "18 days",
+    }
+    assert "March 20, 2024" in " ".join(p.gold_answer for p in asked if p.ability == "information_extraction")
+    assert run(["validate", "mine", "--out", str(tmp_path / "out")]) == OK
+
+
+@pytest.mark.parametrize("is_dated", [False, True])
+async def test_a_day_without_its_year_needs_the_times_of_the_messages(tmp_path: Path, *, is_dated: bool) -> None:
+    imported = imported_from([("Transvia comes on 4 May.", "Good.")], tmp_path, is_dated=is_dated)
+    benchmark = replace(imported, spec=probing_spec(imported, checked_spec(model=False)))
+    made = await probe_chats(benchmark, answered_by(Reader()))
+    assert made.statements == is_dated
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        days = [a.value.date for plan in sealed.head.plans for a in plan.assertions if a.value]
+    assert days == [dt.date(2024, 5, 4)] * is_dated
 
 
 async def test_a_second_run_asks_nothing_again(imported: Benchmark) -> None:

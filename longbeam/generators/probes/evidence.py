@@ -169,7 +169,7 @@ def find_value(voices: Voices, life: Life, step: Step, role: MessageRole = Messa
         if quote is not None:
             return FactQuote(
                 **_of(step.bullet, position, message),
-                quote=_with_subject(message.content, quote, fact.subject),
+                quote=with_subject(message.content, quote, fact.subject),
                 fact_id=fact.fact_id,
                 subject=intern(fact.subject),
                 attribute=intern(fact.attribute),
@@ -193,8 +193,8 @@ def _telling(message: Message, value: Value, subject: str, text: str) -> str | N
     return max(told, key=lambda s: coverage(text, s)) if told else quote_for(content, [value], today)
 
 
-def _with_subject(content: str, quote: str, subject: str) -> str:
-    """Add the sentence before a quote where only that sentence names the subject ("It will cost $80.")."""
+def with_subject(content: str, quote: str, subject: str) -> str:
+    """Return a quote, with the sentence before it where only that sentence names the subject ("It will cost $80.")."""
     start = content.find(quote)
     if coverage(subject, quote) >= 0.5 or not start:
         return quote

@@ -11,7 +11,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.calls import PromptInputs, ReplyModel
 from longbeam.schemas.dialogue import MessageRole
 
-Says = Literal["fact", "change", "instruction", "preference"]
+Says = Literal["fact", "change", "denial", "instruction", "preference"]
 
 
 class ReadMessage(Record):

@@ -1,0 +1,136 @@
+"""Contradictions in somebody's own chats: two statements of the user's on one thing that cannot both be true.
+
+Rules pair statements of the ledger, and the role `checker` confirms each pair. Only a thing of which the user gives
+exactly two values is paired: a value that is given again or changed settles the matter, and three values are a series.
+A denial ("I have never met Goran") is paired with the earlier statement that has most of its words. What else settles
+a matter, such as a reply or a message without a value, the model check `counter_evidence` finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from longbeam.generators.chat_ledger import Statement
+from longbeam.generators.entailment_judge import exclude_each_other
+from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage, with_subject, words_of
+from longbeam.models.asking import Asker
+from longbeam.prompts.calls.checks import ToldRemark
+from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import Message, MessageRole
+from longbeam.schemas.plans import ValueKind
+from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART
+from longbeam.text.matching import says
+from longbeam.text.plans import is_planned
+
+NAMED = 0.5
+"""Share of the words of a thing's name that a remark must have to be about the thing."""
+
+
+class Opposed(Record):
+    """Two statements of the user's that give one thing two values, or of which the later denies the earlier."""
+
+    earlier: Statement
+    later: Statement
+    remarks: tuple[ToldRemark, ToldRemark]
+    """The words of both, as the checker reads them."""
+
+
+def opposed_pairs(messages: Sequence[Message], statements: Iterable[Statement]) -> list[Opposed]:
+    """Return the pairs of statements that may contradict each other.
+
+    Both are the user's, at least CONTRADICTION_MESSAGES_APART messages apart. They give one thing two values, and no
+    third statement gives it one; or the later one is a denial.
+    """
+    statements = list(statements)
+    places = {message.message_key: i for i, message in enumerate(messages)}
+    told = [s for s in statements if s.role is MessageRole.USER and s.value is not None]
+    told.sort(key=lambda s: places[s.message_key])
+
+    def pair(earlier: Statement, later: Statement) -> Opposed:
+        first, second = (_remark(messages[places[s.message_key]], s) for s in (earlier, later))
+        return Opposed(earlier=earlier, later=later, remarks=(first, second))
+
+    def is_far(earlier: Statement, later: Statement) -> bool:
+        return places[later.message_key] - places[earlier.message_key] >= CONTRADICTION_MESSAGES_APART
+
+    pairs = [pair(*both) for both in _of_one_thing(told) if is_far(*both)]
+    found = [one for one in pairs if _may_exclude(one)]
+    for denial in (s for s in statements if s.says == "denial"):
+        denied = [pair(s, denial) for s in told if is_far(s, denial)]
+        if closest := max(denied, key=_closeness, default=None):
+            found += [closest] if _closeness(closest) >= MIN_COVERAGE else []
+    return found
+
+
+async def confirmed(asker: Asker, pair: Opposed) -> tuple[Opposed, ...]:
+    """Return the pair if the checkers find that its statements cannot both be true."""
+    return (pair,) if await exclude_each_other(asker, "pair", *pair.remarks) else ()
+
+
+def _of_one_thing(told: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
+    """Yield the statements on things that have exactly two, in their order."""
+    by_word: dict[str, list[int]] = {}
+    for i, statement in enumerate(told):
+        for word in _words(statement.subject):
+            by_word.setdefault(word, []).append(i)
+    others = [
+        {j for word in _words(one.subject) for j in by_word[word] if j != i and _is_one_thing(one, told[j])}
+        for i, one in enumerate(told)
+    ]
+    for i, found in enumerate(others):
+        for j in found:
+            if i < j and found == {j} and others[j] == {i}:
+                yield told[i], told[j]
+
+
+def _is_one_thing(one: Statement, other: Statement) -> bool:
+    """Return whether two statements may give the same attribute of the same thing, under names that differ a little."""
+    assert one.value is not None
+    assert other.value is not None
+    units = {one.value.unit, other.value.unit}
+    has_one_unit = len(units) == 1 or one.value.kind is ValueKind.DURATION or units > {""}
+    return (
+        one.value.kind is other.value.kind
+        and has_one_unit
+        and all(
+            a <= b or b <= a
+            for a, b in (
+                (_words(one.subject), _words(other.subject)),
+                (_words(one.attribute), _words(other.attribute)),
+            )
+        )
+    )
+
+
+def _words(name: str) -> frozenset[str]:
+    """Return the content words of a name; the name itself where it has none ("me")."""
+    return words_of(name) or frozenset({name.casefold()})
+
+
+def _may_exclude(pair: Opposed) -> bool:
+    """Return whether two values of one thing may contradict each other."""
+    earlier, later = pair.earlier, pair.later
+    assert earlier.value is not None
+    assert later.value is not None
+    if "change" in (earlier.says, later.says) or earlier.value.means_same_as(later.value):
+        return False
+    first, second = (remark.text for remark in pair.remarks)
+    if says(first, later.value) or says(second, earlier.value):
+        return False  # who tells both values says how they come about
+    is_named = all(coverage(s.subject, text) >= NAMED for s, text in ((earlier, first), (later, second)))
+    # A plan and what came of it are no contradiction.
+    return is_named and is_planned(first) == is_planned(second)
+
+
+def _closeness(pair: Opposed) -> float:
+    """Return the share of what a denial says of its subject that the statement before it has; 0 for a plan."""
+    first, second = (remark.text for remark in pair.remarks)
+    if coverage(pair.later.subject, first) < NAMED or is_planned(first):
+        return 0.0
+    denied = words_of(second) - words_of(pair.later.subject)
+    return len(denied & words_of(first)) / max(1, len(denied))
+
+
+def _remark(message: Message, statement: Statement) -> ToldRemark:
+    text = with_subject(message.content, statement.quote, statement.subject)
+    return ToldRemark(text=text, day=message.sent_at.date())
