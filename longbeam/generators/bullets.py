@@ -155,7 +155,7 @@ def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str
     if line.part != CLOSING and may_change and (found := SETTLED.search(draft.text)):
         yield f"{place} says {found[0]!r} of what may still change later; leave that out"
     changed = line.changes if line.changes and any(f.slot == line.changes.fact_id for f in draft.facts) else None
-    if not (draft.topic.strip() or changed):
+    if not (draft.topic.strip() or changed or line.outcome_of):
         yield f"{place} has no topic"
     read: list[Value] = []
     for fact in draft.facts:
@@ -336,12 +336,11 @@ class _Maker:
 
     def _bullet(self, line: SheetLine, draft: BulletDraft) -> Bullet:
         # A draft leaves empty what its line of the sheet says.
-        topic = line.changes.subject if line.changes else line.evolves.topic if line.evolves else ""
         bullet = Bullet(
             bullet_id=str(self._key.bullet(len(self.bullets))),
             kind=line.kind,
             narrative=draft.narrative if draft.narrative in self._known.labels else line.narrative,
-            topic=draft.topic.strip() or topic,
+            topic=draft.topic.strip() or line.topic,
             text=draft.text.strip(),
             happens_on=line.day,
             condition=draft.condition or (line.evolves.condition if line.evolves else ""),
