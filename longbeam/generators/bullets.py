@@ -155,7 +155,7 @@ def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str
     if line.part != CLOSING and may_change and (found := SETTLED.search(draft.text)):
         yield f"{place} says {found[0]!r} of what may still change later; leave that out"
     changed = line.changes if line.changes and any(f.slot == line.changes.fact_id for f in draft.facts) else None
-    if not (draft.topic.strip() or changed):
+    if not (draft.topic.strip() or changed or line.outcome_of):
         yield f"{place} has no topic"
     read: list[Value] = []
     for fact in draft.facts:
@@ -268,9 +268,12 @@ def new_slot(code: str) -> NewSlot | None:
     return NewSlot(kind=ValueKind(kind), is_fixed=bool(mark))
 
 
-def value_of(fact: FactDraft, line: SheetLine, known: Known) -> Value:
-    """Return the typed value of a drafted fact; raises ValueError with a sentence for a text that cannot be read."""
-    known_fact, slot = known.fact(fact.slot), new_slot(fact.slot)
+def value_of(fact: FactDraft, line: SheetLine, known: Known, told: Fact | None = None) -> Value:
+    """Return the typed value of a drafted fact; raises ValueError with a sentence for a text that cannot be read.
+
+    `told`: the fact that its slot names, where the ledger does not have it yet.
+    """
+    known_fact, slot = told or known.fact(fact.slot), new_slot(fact.slot)
     kind = known_fact.kind if known_fact else slot.kind if slot else ValueKind.TEXT
     if kind is ValueKind.NAME and len(fact.value.split()) > MOST_WORDS_OF_A_NAME:
         raise ValueError(f"{fact.value!r} is no name; a name has at most {MOST_WORDS_OF_A_NAME} words")
@@ -315,6 +318,7 @@ class _Maker:
         self._known, self._key = known, key
         own = [f for f in known.ledger.facts if f.fact_id not in known.history.facts]
         self._slots = {f.slot: f for f in own}
+        self._own: dict[str, Fact] = {}  # facts of the stage itself, by id
         self._first_ordinal = len(own)
         self._values = dict(known.values)
         self._preferences = {_wish_of(b): b.requirement for b in known.preferences}
@@ -336,12 +340,11 @@ class _Maker:
 
     def _bullet(self, line: SheetLine, draft: BulletDraft) -> Bullet:
         # A draft leaves empty what its line of the sheet says.
-        topic = line.changes.subject if line.changes else line.evolves.topic if line.evolves else ""
         bullet = Bullet(
             bullet_id=str(self._key.bullet(len(self.bullets))),
             kind=line.kind,
             narrative=draft.narrative if draft.narrative in self._known.labels else line.narrative,
-            topic=draft.topic.strip() or topic,
+            topic=draft.topic.strip() or line.topic,
             text=draft.text.strip(),
             happens_on=line.day,
             condition=draft.condition or (line.evolves.condition if line.evolves else ""),
@@ -355,11 +358,11 @@ class _Maker:
         return bullet if former in {None, bullet.requirement} else bullet.model_copy(update={"variety": EVOLVED})
 
     def _add_fact(self, bullet: Bullet, line: SheetLine, draft: FactDraft) -> None:
+        fact = self._known.fact(draft.slot) or self._own.get(draft.slot)
         try:
-            value = value_of(draft, line, self._known)
+            value = value_of(draft, line, self._known, fact)
         except ValueError:
             return
-        fact = self._known.fact(draft.slot)
         if fact is None:
             slot = new_slot(draft.slot) or NewSlot(kind=value.kind, is_fixed=False)
             slot = slot.model_copy(update={"kind": value.kind})
@@ -387,6 +390,7 @@ class _Maker:
             is_fixed=slot.is_fixed,
         )
         self.facts.append(fact)
+        self._own[fact.fact_id] = fact
         self._slots[fact.slot] = fact
         return fact
 

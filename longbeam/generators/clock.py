@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, groupby
+
+from longbeam.text.greetings import Hours
 
 FIRST_HOUR, LAST_HOUR = 7, 23
 """Waking hours, in which messages are sent."""
@@ -18,33 +20,55 @@ REPLY_S, ANSWER_S, NEXT_TURN_S = (8, 90), (40, 420), (90, 900)
 """Least and most seconds until a reply, an answer or a follow-up, and the next turn of a sitting."""
 
 
-def sent_times(lines: Sequence[tuple[dt.date, int]], rng_key: str) -> list[dt.datetime]:
+def sent_times(
+    lines: Sequence[tuple[dt.date, int]], rng_key: str, greeted: Mapping[int, Hours] | None = None
+) -> list[dt.datetime]:
     """Return one time per message, each given as its day and its turn; the days never decrease.
 
+    `greeted`: the hours of turns that say a part of the day, which begin in these hours, or half an hour or so off.
     The times of a day depend on its own messages only, so adding days at the end changes no earlier time.
     """
     times: list[dt.datetime] = []
     for day, group in groupby(lines, key=lambda line: line[0]):
         rng = random.Random(f"{rng_key}/{day.isoformat()}")
-        counts = [len(list(turn)) for _, turn in groupby(group, key=lambda line: line[1])]
+        counts = {turn: len(list(messages)) for turn, messages in groupby(group, key=lambda line: line[1])}
+        spans = [(greeted or {}).get(turn, (FIRST_HOUR, LAST_HOUR)) for turn in counts]
         midnight = dt.datetime.combine(day, dt.time())
-        times += [midnight + dt.timedelta(seconds=int(at)) for at in _seconds(counts, rng)]
+        seconds = _seconds(list(counts.values()), spans, rng)
+        times += [midnight + dt.timedelta(seconds=int(at)) for at in seconds]
     return times
 
 
-def _seconds(counts: Sequence[int], rng: random.Random) -> list[float]:
-    """Return the seconds from midnight of a day's messages; `counts`: messages of each turn, in order."""
+def _seconds(counts: Sequence[int], spans: Sequence[Hours], rng: random.Random) -> list[float]:
+    """Return the seconds from midnight of a day's messages; `counts`, `spans`: messages and hours of each turn."""
     sittings: list[list[float]] = []
-    for i, count in enumerate(counts):
+    hours: list[Hours] = []
+    for i, (count, (first, last)) in enumerate(zip(counts, spans, strict=True)):
         if i == 0 or rng.random() >= SITTING:
             sittings.append([0.0])
+            hours.append((first, last))
         else:
             sittings[-1].append(sittings[-1][-1] + rng.uniform(*NEXT_TURN_S))
+            hours[-1] = max(hours[-1][0], first), min(hours[-1][1], last)
         for j in range(1, count):
             sittings[-1].append(sittings[-1][-1] + rng.uniform(*(REPLY_S if j % 2 else ANSWER_S)))
-    hours = rng.choices(range(len(HOURS)), HOURS, k=len(sittings))
-    begins = sorted((hour + rng.random()) / len(HOURS) for hour in hours)
+    drawn = [rng.choices(range(len(HOURS)), _weights(span))[0] for span in _in_order(hours)]
+    begins = sorted((hour + rng.random()) / len(HOURS) for hour in drawn)
     return _packed(sittings, begins)
+
+
+def _in_order(spans: Sequence[Hours]) -> list[Hours]:
+    """Return the hours left for each sitting: none begins before one in front of it can, or after one behind it has to.
+
+    Where two sittings contradict each other, the one in front holds.
+    """
+    firsts = list(accumulate((first for first, _ in spans), max))
+    lasts = list(accumulate((last for _, last in reversed(spans)), min))[::-1]
+    return [(first, max(last, first + 1)) for first, last in zip(firsts, lasts, strict=True)]
+
+
+def _weights(span: Hours) -> list[int]:
+    return [weight if span[0] <= hour < span[1] else 0 for hour, weight in enumerate(HOURS, FIRST_HOUR)]
 
 
 def _packed(sittings: Sequence[Sequence[float]], begins: Sequence[float]) -> list[float]:

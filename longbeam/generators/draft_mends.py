@@ -80,7 +80,7 @@ class Mender:
     def _with_topic(self, draft: BulletDraft, line: SheetLine) -> BulletDraft:
         """Return a draft whose topic is the narrative's label, where it has none or one of the example."""
         is_given = draft.topic.strip() and not self.is_copied(draft.topic)
-        return draft if is_given or line.changes else draft.model_copy(update={"topic": line.narrative})
+        return draft if is_given or line.topic else draft.model_copy(update={"topic": line.narrative})
 
     def _with_own_condition(self, draft: BulletDraft) -> BulletDraft:
         """Return a wish about its topic, where its condition is that of the example."""
@@ -122,7 +122,9 @@ class Mender:
 
     def _clause(self, fact: FactDraft, draft: BulletDraft, line: SheetLine) -> str:
         known = self.known.fact(fact.slot)
-        name, thing = (known.attribute, known.subject) if known else (fact.name.strip(), draft.topic.strip())
+        name, thing = (
+            (known.attribute, known.subject) if known else (fact.name.strip(), draft.topic.strip() or line.topic)
+        )
         of = f" of {thing}" if thing and not content_words(thing) <= content_words(name) else ""
         is_new = line.changes is not None and line.changes.fact_id == fact.slot
         words = f"the new {name}" if is_new else name

@@ -16,7 +16,7 @@ from longbeam.generators.draft_mends import Mender
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.sheets import SheetInputs, Story, draw_sheet, with_targets
+from longbeam.generators.sheets import SheetInputs, Story, draw_sheet, until_due, with_targets
 from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
 from longbeam.models.changes import describe_changes
 from longbeam.prompts.calls.plans import (
@@ -170,8 +170,8 @@ async def write_sub_plan(asker: Asker, context: PlanContext, earlier: Sequence[D
     while left:
         known = replace(_known(context, stage, (*earlier, made)), language=asker.spec.language)
         # A rest of half a group is written along with the group before it.
-        group = left if len(left) <= size + size // 2 else left[:size]
-        story = Story(known.ledger, known.preferences, context.stages, recalled_by((*earlier, made)))
+        group = until_due(left if len(left) <= size + size // 2 else left[:size])
+        story = Story(known.ledger, known.preferences, context.stages)
         lines = with_targets(group, story, f"{context.rng_key}/{stage.stage_index}")
         left = left[len(lines) :]
         written, was_accepted = await _write_group(asker.within(f"l{lines[0].line}"), context, known, lines)

@@ -343,8 +343,6 @@ class Story:
     standing: Sequence[Bullet]
     """Preferences in force."""
     stages: Sequence[Stage] = ()
-    recalled: frozenset[str] = frozenset()
-    """Ids of the slots that earlier lines come back to."""
 
     @cached_property
     def state(self) -> tuple[LedgerLine, ...]:
@@ -352,26 +350,60 @@ class Story:
         return tuple(f for f in self.ledger.lines() if f.subject.casefold() not in SELF)
 
     @cached_property
+    def mentions(self) -> Mentions:
+        """Index of the things that the lines so far speak of."""
+        return Mentions(self.ledger)
+
+    @cached_property
     def going_on(self) -> tuple[LedgerLine, ...]:
         """The slots of things that no line has ended."""
-        mentions, end = Mentions(self.ledger), len(self.ledger.bullets)
-        return tuple(f for f in self.state if not mentions.has_ended(_setting(self.ledger, f), end))
+        end = len(self.ledger.bullets)
+        return tuple(f for f in self.state if not self.mentions.has_ended(_setting(self.ledger, f), end))
 
     def open_on(self, day: dt.date) -> list[LedgerLine]:
         """Return the slots of things and narratives that go on, on a day."""
         return [f for f in self.going_on if not _is_over(self.stages, _setting(self.ledger, f).narrative, day)]
 
+    def untold_on(self, day: dt.date) -> list[LedgerLine]:
+        """Return the announced days that are past on a day, where nothing has been told of their things since."""
+        return [f for f in self.going_on if _is_past(f, day) and not self._is_told_since(f)]
+
+    def _is_told_since(self, slot: LedgerLine) -> bool:
+        asserting = (self.ledger.bullet[a.bullet_id] for a in self.ledger.by_fact[slot.fact_id])
+        telling = (b for b in self.mentions.of(slot.subject) if b.kind in TOLD)
+        return any(_is_past(slot, b.happens_on) for b in (*asserting, *telling))
+
+
+def until_due(lines: Sequence[SheetLine]) -> Sequence[SheetLine]:
+    """Return the first lines that can be worded together: up to where one may tell how a day went that they announce.
+
+    The last lines of a story are worded when everything before them is known.
+    """
+    days: list[dt.date] = []
+    for i, line in enumerate(lines):
+        ends = line.part == CLOSING and lines[0].part != CLOSING
+        if ends or (line.kind is BulletKind.EVENT and any(day < line.day for day in days)):
+            return lines[:i]
+        days += [slot.day for slot in line.sets if slot.day is not None and not slot.is_fixed]
+    return lines
+
 
 def with_targets(lines: Sequence[SheetLine], story: Story, rng_key: str) -> tuple[SheetLine, ...]:
     """Return lines that know what they change, come back to, name alike or replace; drawn from the story so far.
 
-    A slot is changed once, and never one that happened once. The opening and the end of a story change nothing.
+    A slot is changed once, and never one that happened once. The opening and the end of a story change nothing. The
+    next event tells how an announced day went; a narrative that a line ends is not ended by another one.
     """
     taken: set[str] = set()
-    return tuple(_with_target(line, story, taken, random.Random(f"{rng_key}/targets/{line.line}")) for line in lines)
+    ending = frozenset(line.narrative for line in lines if line.part == CLOSING)
+    return tuple(
+        _with_target(line, story, ending, taken, random.Random(f"{rng_key}/targets/{line.line}")) for line in lines
+    )
 
 
-def _with_target(line: SheetLine, story: Story, taken: set[str], rng: random.Random) -> SheetLine:
+def _with_target(
+    line: SheetLine, story: Story, ending: frozenset[str], taken: set[str], rng: random.Random
+) -> SheetLine:
     if line.kind is BulletKind.PREFERENCE:
         former = [
             b for b in story.standing if b.bullet_id not in taken and (line.day - b.happens_on).days >= SETTLED_DAYS
@@ -385,21 +417,42 @@ def _with_target(line: SheetLine, story: Story, taken: set[str], rng: random.Ran
     update: dict[str, object] = {"sets": tuple(_named_alike(slot, story.state, rng) for slot in line.sets)}
     chance = rng.random()
     related = [f for f in state if _setting(ledger, f).narrative == line.narrative]
-    due = [f for f in related if _is_due(f, line.day) and f.fact_id not in story.recalled]
-    if line.kind is BulletKind.EVENT and not line.part and chance < CHANGES_PER_EVENT:
+    if (announced := _outcome(line, story, ending, taken, rng)) is not None:
+        bullet = ledger.bullet[ledger.by_fact[announced.fact_id][-1].bullet_id]
+        update |= {"recalls": announced, "outcome_of": bullet, "narrative": bullet.narrative, "person": ""}
+    elif line.kind is BulletKind.EVENT and not line.part and chance < CHANGES_PER_EVENT:
         if (changes := _one_of(_changeable(ledger, state, line.day), taken, rng)) is not None:
             # The change belongs to the aspect of the story that the slot is of, whoever's turn it is.
             narrative = _setting(ledger, changes).narrative
             update |= {"changes": changes, "sets": (), "narrative": narrative, "person": ""}
-    elif due or chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or line.part == CLOSING:
-        update["recalls"] = _one_of(due, taken, rng) or _one_of(related, taken, rng)
+    elif chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or line.part == CLOSING:
+        update["recalls"] = _one_of(related, taken, rng)
     return line.model_copy(update=update)
 
 
-def _is_due(slot: LedgerLine, day: dt.date) -> bool:
-    """Return whether a planned day has come, so that the user tells what came of it."""
-    planned = slot.value.date if slot.value is not None and not slot.is_fixed else None
-    return planned is not None and planned <= day
+def _outcome(
+    line: SheetLine, story: Story, ending: frozenset[str], taken: set[str], rng: random.Random
+) -> LedgerLine | None:
+    """Return an announced day whose outcome an event tells, one of its own narrative if it can be; None if none is due.
+
+    The others wait for the next events. At the end of a story nothing but its last lines is left for them.
+    """
+    if line.kind is not BulletKind.EVENT:
+        return None
+    own, others = list[LedgerLine](), list[LedgerLine]()
+    for slot in story.untold_on(line.day):
+        narrative = _setting(story.ledger, slot).narrative
+        if narrative == line.narrative:
+            own.append(slot)
+        elif line.part != CLOSING or narrative not in ending:
+            others.append(slot)
+    return _one_of(own, taken, rng) or _one_of(others, taken, rng)
+
+
+def _is_past(slot: LedgerLine, day: dt.date) -> bool:
+    """Return whether a slot holds an announced day that is past on a day, so that the user knows how it went."""
+    announced = slot.value.date if slot.value is not None and not slot.is_fixed else None
+    return announced is not None and announced < day
 
 
 def _is_over(stages: Sequence[Stage], narrative: str, day: dt.date) -> bool:

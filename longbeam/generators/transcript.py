@@ -11,6 +11,7 @@ from longbeam.generators.clock import sent_times
 from longbeam.keys import MessageKey
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import SubPlan
+from longbeam.text.greetings import greeted_hours
 
 MESSAGES_PER_TURN = 8
 """Upper limit: a question, two answers or follow-ups, and a reply to each."""
@@ -67,7 +68,12 @@ class Transcript:
 
     def messages(self, rng_key: str) -> tuple[Message, ...]:
         """Return the messages with their times: within each day in order, none before the one before it."""
-        times = sent_times([(line.day, line.turn_index) for line in self.lines], rng_key)
+        greeted = {
+            line.turn_index: hours
+            for line in self.lines
+            if line.kind is MessageKind.QUESTION and (hours := greeted_hours(line.text)) is not None
+        }
+        times = sent_times([(line.day, line.turn_index) for line in self.lines], rng_key, greeted)
         turns = groupby(zip(self.lines, times, strict=True), key=lambda timed: timed[0].turn_index)
         return tuple(
             self._message(line, ordinal, sent_at) for _, turn in turns for ordinal, (line, sent_at) in enumerate(turn)

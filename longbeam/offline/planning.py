@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -23,7 +24,7 @@ from longbeam.offline.packs import (
     threads_elsewhere,
     wishes,
 )
-from longbeam.offline.remarks import without_remark
+from longbeam.offline.remarks import outcome_of, without_remark
 from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
 from longbeam.offline.telling import WHOLE, Scene
 from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
@@ -41,6 +42,7 @@ from longbeam.prompts.calls.plans import (
     OutlineReply,
     PlanSheet,
     RevisionDraft,
+    SheetLine,
     StageDraft,
     SubPlanInputs,
     SubPlanReply,
@@ -142,9 +144,11 @@ def sub_plan(inputs: SubPlanInputs, sheet: PlanSheet, conversation: str) -> SubP
     if inputs.chapter is not None and inputs.chapter.plan_index:
         rng_key = f"{rng_key}/p{inputs.chapter.plan_index}"
     pack, lines = pack_for(inputs.seed), sheet.stages[inputs.stage_index]
-    scenes = iter(_scenes_of(inputs, sheet, conversation, rng_key)[inputs.stage_index])
+    story = _scenes_of(inputs, sheet, conversation, rng_key)
+    scenes = deque(scene for stage in story[inputs.stage_index :] for scene in stage)
     preferences = iter(_preferences(pack, inputs, sheet, rng_key))
-    asked, labels = {line.line for line in inputs.lines}, {n.label for n in inputs.narratives}
+    asked, labels = {line.line: line for line in inputs.lines}, {n.label for n in inputs.narratives}
+    people = {p.first_name for p in inputs.people}
     drafts: list[BulletDraft] = []
     for line in lines:
         if line.kind is BulletKind.INTRODUCTION:
@@ -154,7 +158,11 @@ def sub_plan(inputs: SubPlanInputs, sheet: PlanSheet, conversation: str) -> SubP
         elif line.part == "opening":
             draft = beginning(inputs)
         else:
-            draft = _event(next(scenes))
+            scene = scenes.popleft()
+            draft = _event(scene)
+            if line.line in asked and asked[line.line].outcome_of:
+                # The thing's own scenes tell how its days went; people's days have scenes of their own.
+                draft = _with_outcome(draft, asked[line.line], {*people, scene.thing, *(s.thing for s in scenes)})
         if line.line in asked:
             narrative = draft.narrative if draft.narrative in labels else ""  # a short story has few narratives
             drafts.append(draft.model_copy(update={"line": line.line, "narrative": narrative}))
@@ -191,6 +199,19 @@ def _event(scene: Scene) -> BulletDraft:
         text=scene.text,
         facts=facts,
     )
+
+
+def _with_outcome(draft: BulletDraft, line: SheetLine, elsewhere: Collection[str]) -> BulletDraft:
+    """Return a draft that also says how an announced day went, unless it ends with a remark.
+
+    `elsewhere`: things whose days other scenes tell of.
+    """
+    slot = line.recalls
+    if slot is None or slot.value is None or slot.subject in elsewhere or without_remark(draft.text) != draft.text:
+        return draft
+    text = f"{draft.text} {outcome_of(slot.subject, slot.attribute, slot.value, line.line)}"
+    fact = FactDraft(slot=slot.fact_id, name=slot.attribute, value=slot.value.text)
+    return draft.model_copy(update={"text": text, "facts": [*draft.facts, fact]})
 
 
 def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> BulletDraft:

@@ -1,4 +1,4 @@
-"""Remarks on dates that have passed, which end a statement of the user's."""
+"""Remarks on dates that have passed, which end a statement of the user's: that they passed, and how they went."""
 
 from __future__ import annotations
 
@@ -25,12 +25,23 @@ _PASSED = (
     "We're past {date}, which was the {attribute}.",
     "{date} was the {attribute}, and it has been and gone.",
 )
+_MET = (
+    "By the way, the {attribute} for {it} was {date}, and we kept to it.",
+    "As for {it}, {date} was the {attribute}, and it was met, if only just.",
+    "And with {it} we made {date}, the {attribute}, with nothing to spare.",
+)
+_WENT = (
+    "By the way, {date}, the {attribute} for {it}, went better than I'd feared.",
+    "As for {it}, {date} was the {attribute}, and it went off as it should.",
+    "And {date} is behind us, the {attribute} for {it}, without a hitch.",
+)
 _WORK_TO_END = re.compile(
     r"target|deadline|completion|finishing|decision|due|submission|hand-in|milestone|hoped|freeze"
 )
 """Attributes of deadlines; other dates pass without being missed."""
 _ENDINGS = tuple(
-    re.compile(r"(?<=[.!?\"]) " + pattern_of(t).pattern.replace(".+?", "[^.!?]+?") + "$") for t in (*_MISSED, *_PASSED)
+    re.compile(r"(?<=[.!?\"]) " + pattern_of(t).pattern.replace(".+?", "[^.!?]+?") + "$")
+    for t in (*_MISSED, *_PASSED, *_MET, *_WENT)
 )
 
 
@@ -46,6 +57,12 @@ def remark_on(attribute: str, value: Value, today: dt.date, number: int, *, goes
     missed = goes_on and _WORK_TO_END.search(attribute.casefold()) is not None
     pool = _MISSED if missed else _PASSED
     return fill(pool[number % len(pool)], {"date": times.format_date(value.date), "attribute": attribute})
+
+
+def outcome_of(it: str, attribute: str, value: Value, number: int) -> str:
+    """Return a sentence on how an announced date of a thing went; `number` chooses the wording."""
+    pool = _MET if _WORK_TO_END.search(attribute.casefold()) else _WENT
+    return fill(pool[number % len(pool)], {"it": it, "date": value.text, "attribute": attribute})
 
 
 @lru_cache(maxsize=4096)

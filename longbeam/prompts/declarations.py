@@ -79,7 +79,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("outline", 9, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
-        15,
+        16,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,

@@ -110,13 +110,15 @@ def _line_form(schema: Schema, line: SheetLine) -> Schema:
     """Return the form of one line's draft: only the fields that code does not know."""
     fields = _fields(schema, "BulletDraft")
     form: Schema = {"line": {"type": "integer", "enum": [line.line]}}
-    if not (line.changes or line.evolves):
+    if not line.topic:
         form["topic"] = _bounded(fields, "topic")
     if line.slots:
         # Before the text: the values are known when it is written.
         fact = copy.deepcopy(schema["$defs"]["FactDraft"])
         fact["properties"] |= {name: _bounded(fact["properties"], name) for name in ("name", "value")}
-        fact["properties"]["slot"] = {"type": "string", "enum": list(dict.fromkeys((*line.slots, *_NEW_SLOTS)))}
+        announced = (line.recalls.fact_id,) if line.outcome_of and line.recalls else ()
+        slots = dict.fromkeys((*line.slots, *announced, *_NEW_SLOTS))
+        fact["properties"]["slot"] = {"type": "string", "enum": list(slots)}
         form["facts"] = {"type": "array", "items": fact}
         _count(form["facts"], len(line.slots), len(line.slots) + MORE_FACTS)
     form["text"] = _bounded(fields, "text")

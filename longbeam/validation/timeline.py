@@ -1,7 +1,8 @@
 """Dates of messages, sub-plans and bullets: temporal probes are only as right as these.
 
 The ledger tells planned days from actual ones: a planned day lies behind the bullet that tells it, an actual one does
-not. Once the actual end of a thing is past, nobody plans it any more.
+not. Once the actual end of a thing is past, nobody plans it any more. Once a planned day is past, somebody tells how it
+went; that this is told cannot be read, so the check looks for a later word on the thing.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import datetime as dt
 from collections.abc import Iterator
 from itertools import product
 
-from longbeam.schemas.plans import Bullet, Plan, Stance, ValueKind
+from longbeam.schemas.plans import Bullet, BulletKind, Plan, Stance, ValueKind
 from longbeam.text.words import content_words
-from longbeam.validation.base import ERROR, WARNING, Check, Problem
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 
 _DONE = content_words("completion completed finish finished end closing done sign-off submission release delivery")
@@ -20,6 +21,9 @@ _TARGET = content_words("target due deadline planned plan goal")
 """Stems of attributes that are the end of a thing, as it was and as it is meant to be."""
 _DELIVERY = content_words("delivery")
 """Stems of ends that may be a beginning: a book is delivered, and then somebody plans to be through with it."""
+
+_TELLING = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE})
+"""Kinds of bullets that may tell how an announced day went."""
 
 _Ends = dict[str, list[tuple[Bullet, dt.date, frozenset[str]]]]
 """Bullets that say the end of a topic, each with its day and the stems of its attribute."""
@@ -31,6 +35,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     yield from _plan_problems(index)
     for plan in index.head.plans:
         yield from _planned_problems(index, plan)
+        yield from _untold_problems(index, plan)
 
 
 def _message_problems(index: ConversationIndex) -> Iterator[Problem]:
@@ -94,6 +99,29 @@ def _planned_problems(index: ConversationIndex, plan: Plan) -> Iterator[Problem]
                 yield Problem("planned_after_done", aim.bullet_id, text, keys)
 
 
+def _untold_problems(index: ConversationIndex, plan: Plan) -> Iterator[Problem]:
+    """Yield bullets that announce a day of the plan, after which nothing is told of the thing."""
+    dates = {f.fact_id: f for f in plan.facts if f.kind is ValueKind.DATE and not f.is_fixed and not f.side_story}
+    told = {b.bullet_id: (b, content_words(b.text)) for b in plan.bullets() if b.kind in _TELLING}
+    if not told:
+        return
+    end = max(bullet.happens_on for bullet, _ in told.values())
+    newest: dict[str, tuple[Bullet, dt.date]] = {}
+    for assertion in plan.assertions:
+        day = assertion.value.date if assertion.value is not None else None
+        if assertion.fact_id in dates and assertion.bullet_id in told and day and assertion.stance is not Stance.DENIES:
+            newest[assertion.fact_id] = told[assertion.bullet_id][0], day
+    for fact_id, (bullet, day) in newest.items():
+        fact = dates[fact_id]
+        words = content_words(fact.subject)
+        later = [(b, own) for b, own in told.values() if b.happens_on > day]
+        if bullet.happens_on < day < end and not any(b.topic == fact.subject or words <= own for b, own in later):
+            text = f"{fact.attribute} of {fact.subject!r} is announced for {day}, and nothing is told of it after that"
+            yield Problem(
+                "no_outcome", bullet.bullet_id, text, tuple(m.message_key for m in index.voicing(bullet.bullet_id))
+            )
+
+
 def _is_same_end(planned: frozenset[str], done: frozenset[str]) -> bool:
     """Return whether two attributes may mean one end; a delivery ends only what is planned as a delivery."""
     return bool(done & (_DONE - _DELIVERY) or done & planned & _DELIVERY)
@@ -119,6 +147,7 @@ CHECK = Check(
         "bullet_order": WARNING,
         "told_early": WARNING,
         "planned_after_done": ERROR,
+        "no_outcome": INFO,
     },
     on_conversation=find_problems,
 )

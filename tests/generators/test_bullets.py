@@ -199,6 +199,21 @@ def test_the_first_value_of_a_slot_sets_it_another_updates_it_the_same_mentions_
     assert [a.stance for a in made.assertions] == [Stance.SETS, Stance.MENTIONS, Stance.UPDATES]
 
 
+def test_a_slot_set_in_the_same_stage_is_named_by_its_id() -> None:
+    dearer = _draft("It is $990 now.", ("p0.f0", "price", "$990"), topic="another thing")
+    made = _told(PRICE, dearer)
+    assert [f.fact_id for f in made.facts] == ["p0.f0"]
+    assert [(a.stance, a.value) for a in made.assertions] == [(Stance.SETS, money(850)), (Stance.UPDATES, money(990))]
+
+
+def test_the_topic_of_an_outcome_is_the_thing_of_its_announcement() -> None:
+    (fair,) = _after(_draft("The fair is on March 12.", ("date", "day", "March 12"), topic="the fair")).ledger.lines()
+    line = EVENT.model_copy(update={"recalls": fair, "outcome_of": good_conversation().head.plans[0].bullets()[1]})
+    wet = _draft("It rained all day.", topic="")
+    assert _faults(wet, line) == []
+    assert _told(wet, line=line).sub_plan.bullets[0].topic == "the fair"
+
+
 def test_a_draft_leaves_empty_what_its_line_says() -> None:
     known = _after(PRICE)
     line = EVENT.model_copy(update={"changes": known.ledger.lines()[0], "part": "closing"})

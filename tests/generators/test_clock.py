@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longbeam.generators.clock import FIRST_HOUR, LAST_HOUR, REPLY_S, sent_times
+from longbeam.text.greetings import greeted_hours
 
 MONDAY = dt.date(2024, 3, 4)
 
@@ -42,6 +43,23 @@ def test_turns_are_written_at_all_times_of_the_day() -> None:
     # The weights before noon are 26 of 100, those from 6 pm on 36: four standard errors of 400 draws are 10 points.
     assert 0.16 < sum(h < 12 for h in hours) / 400 < 0.36
     assert 0.26 < sum(h >= 18 for h in hours) / 400 < 0.46
+
+
+def test_a_greeting_stands_at_its_time_of_the_day() -> None:
+    days = [MONDAY + dt.timedelta(days=i) for i in range(300)]
+    spans = {"Good morning! A question.": range(7, 11), "Hello, good evening.": range(17, 23)}
+    for text, hours in spans.items():
+        greeted = {i: span for i in range(300) if (span := greeted_hours(text))}
+        times = sent_times([(day, i) for i, day in enumerate(days)], "x", greeted)
+        assert {t.hour for t in times} <= set(hours)
+
+
+def test_a_turn_after_an_evening_greeting_is_of_the_evening_and_the_one_before_may_be_of_the_day() -> None:
+    lines = [(MONDAY + dt.timedelta(days=day), 3 * day + turn) for day in range(300) for turn in range(3)]
+    times = sent_times(lines, "x", {3 * day + 1: (18, 24) for day in range(300)})
+    assert times == sorted(times)
+    assert all(t.hour >= 17 for i, t in enumerate(times) if i % 3)
+    assert any(t.hour < 12 for t in times[::3])
 
 
 def test_a_reply_comes_soon_after_its_message() -> None:

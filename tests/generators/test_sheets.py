@@ -22,9 +22,10 @@ from longbeam.generators.sheets import (
     draw_sheet,
     narratives_for,
     stages_of,
+    until_due,
     with_targets,
 )
-from longbeam.prompts.calls.plans import SheetLine, Span
+from longbeam.prompts.calls.plans import NewSlot, SheetLine, Span
 from longbeam.schemas.people import Gender, Person, Relation
 from longbeam.schemas.plans import CLOSING, BulletKind, Fact, Narrative, ValueKind
 from longbeam.schemas.seeds import Category, Timeline
@@ -215,16 +216,19 @@ def test_a_line_comes_back_to_its_own_narrative() -> None:
         assert story.ledger.bullet[setting.bullet_id].narrative == line.narrative
 
 
-def _told(*texts: str) -> Story:
+def _told(*texts: str, announced: dt.date = dt.date(2024, 3, 6)) -> Story:
     """Return a story of one narrative, which told a planned day of the fair and the cost of thing 0, then the texts."""
     plan = _with_text(_plan(4), "p0.s0.b1", "The fair is on March 6.", "the fair")
     for i, text in enumerate(texts, 2):
         plan = _with_text(plan, f"p0.s0.b{i}", text, "thing 0")
     fair = Fact(fact_id="p0.f1", subject="the fair", attribute="day", kind=ValueKind.DATE)
     cost, _, *others = plan.facts
-    day = plan.assertions[1].model_copy(update={"value": date_value(dt.date(2024, 3, 6))})
+    day = plan.assertions[1].model_copy(update={"value": date_value(announced)})
     assertions = (plan.assertions[0], day, *plan.assertions[2:])
     return Story(Ledger((plan.sub_plans[0],), (cost, fair, *others), assertions[:4]), ())
+
+
+LATER = dt.date(2024, 12, 1)
 
 
 def _targets(story: Story, day: dt.date, narrative: str = "Money") -> list[SheetLine]:
@@ -232,18 +236,66 @@ def _targets(story: Story, day: dt.date, narrative: str = "Money") -> list[Sheet
     return [drawn for key in range(60) for drawn in with_targets([line], story, str(key))]
 
 
-def test_a_planned_day_that_has_come_is_told_of_again_once() -> None:
-    story, day = _told(), dt.date(2024, 3, 6)
-    recalled = {line.recalls.fact_id for line in _targets(story, day) if line.recalls}
-    assert recalled == {"p0.f1"}
-    assert any(line.recalls is None for line in _targets(story, day - dt.timedelta(days=1)))
-    again = [line for line in _targets(replace(story, recalled=frozenset({"p0.f1"})), day) if line.recalls is None]
-    assert again
+def test_the_first_event_after_an_announced_day_tells_how_it_went() -> None:
+    day = dt.date(2024, 3, 6)
+    told = [line.outcome_of for line in _targets(_told(), day + dt.timedelta(days=1))]
+    assert {bullet.bullet_id if bullet else "" for bullet in told} == {"p0.s0.b1"}
+    assert not any(line.outcome_of for line in _targets(_told(), day))
+
+
+def test_an_outcome_is_told_in_the_narrative_of_its_announcement_and_about_its_thing() -> None:
+    (line, *_) = _targets(_told(), dt.date(2024, 3, 20), narrative="Rooms")
+    assert (line.narrative, line.topic, line.person) == ("Money", "the fair", "")
+
+
+def test_an_outcome_is_told_once() -> None:
+    story = _told()
+    (sub_plan,) = story.ledger.sub_plans
+    fair = next(b for b in sub_plan.bullets if b.bullet_id == "p0.s0.b1")
+    for day, is_due in ((6, True), (7, False)):
+        later = fair.model_copy(
+            update={"bullet_id": "p0.s0.b99", "text": "It rained.", "happens_on": dt.date(2024, 3, day)}
+        )
+        bullets = sub_plan.model_copy(update={"bullets": (*sub_plan.bullets, later)})
+        ledger = Ledger((bullets,), story.ledger.facts, story.ledger.assertions)
+        drawn = _targets(replace(story, ledger=ledger), dt.date(2024, 3, 20))
+        assert all(bool(line.outcome_of) is is_due for line in drawn)
+
+
+def test_lines_are_worded_together_until_one_may_tell_how_a_day_went() -> None:
+    sets = (NewSlot(kind=ValueKind.DATE, is_fixed=False, day=dt.date(2024, 3, 6)),)
+    days = [dt.date(2024, 3, n) for n in (1, 6, 7, 9)]
+    lines = [SheetLine(line=i, kind=BulletKind.EVENT, day=day, narrative="Money") for i, day in enumerate(days)]
+    assert until_due(lines) == lines
+    lines[0] = lines[0].model_copy(update={"sets": sets})
+    assert until_due(lines) == lines[:2]
+    lines[2] = lines[2].model_copy(update={"kind": BulletKind.RELATIONSHIP})
+    assert until_due(lines) == lines[:3]
+
+
+def test_the_lines_that_end_a_story_are_worded_by_themselves() -> None:
+    last = _sheet()[-1]
+    group = until_due(last[-6:])
+    assert [line.part for line in group] == ["", ""]
+    assert until_due(last[-4:]) == last[-4:]
+
+
+def test_one_event_of_a_group_tells_the_outcome_of_a_day() -> None:
+    line = SheetLine(line=1, kind=BulletKind.EVENT, day=dt.date(2024, 3, 20), narrative="Money")
+    lines = with_targets([line, line.model_copy(update={"line": 2})], _told(), "k")
+    assert [bool(drawn.outcome_of) for drawn in lines] == [True, False]
+
+
+def test_a_line_that_ends_a_narrative_tells_no_outcome_of_another_ending_one() -> None:
+    line = SheetLine(line=1, kind=BulletKind.EVENT, day=dt.date(2024, 3, 20), narrative="Rooms", part=CLOSING)
+    alone, before = with_targets([line], _told(), "k"), line.model_copy(update={"line": 2, "narrative": "Money"})
+    assert alone[0].outcome_of
+    assert [bool(drawn.outcome_of) for drawn in with_targets([line, before], _told(), "k")] == [False, True]
 
 
 def test_what_a_line_has_ended_is_neither_changed_nor_come_back_to() -> None:
     day = dt.date(2024, 4, 6)
-    for story, is_open in ((_told(), True), (_told("We called thing 0 off."), False)):
+    for story, is_open in ((_told(announced=LATER), True), (_told("We called thing 0 off.", announced=LATER), False)):
         touched = [line.changes or line.recalls for line in _targets(story, day)]
         assert ("p0.f0" in {slot.fact_id for slot in touched if slot}) is is_open
 
@@ -252,7 +304,7 @@ def test_slots_of_a_narrative_that_is_over_are_left_alone() -> None:
     days = {"first_day": dt.date(2024, 3, 1), "last_day": dt.date(2024, 4, 1)}
     stage = STAGES[0].model_copy(update={**days, "narratives": ("Money",), "spans": (Span.EARLY,)})
     for stages, is_open in (((), True), ((stage, STAGES[1]), False)):
-        drawn = _targets(replace(_told(), stages=stages), dt.date(2024, 3, 25))
+        drawn = _targets(replace(_told(announced=LATER), stages=stages), dt.date(2024, 3, 25))
         assert any(line.changes or line.recalls for line in drawn) is is_open
 
 

@@ -16,16 +16,16 @@ from longbeam.generators.seeds import load_catalogue
 from longbeam.generators.sheets import SheetInputs, draw_sheet
 from longbeam.offline.drawing import Span, changed, draw
 from longbeam.offline.packs import load_pack, pack_for, pack_paths
-from longbeam.offline.planning import _scenes_of
+from longbeam.offline.planning import _scenes_of, sub_plan
 from longbeam.offline.remarks import without_remark
 from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
 from longbeam.offline.telling import COST_SLOT, WHOLE, relation_words
-from longbeam.prompts.calls.plans import SheetLine, Stage, SubPlanInputs
+from longbeam.prompts.calls.plans import PlanSheet, SheetLine, Stage, SubPlanInputs
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.seeds import Category, Domain, Seed
 from longbeam.text.matching import says
-from tests.prompts.samples import SAMPLES
+from tests.prompts.samples import SAMPLES, STATES
 from tests.prompts.samples import SHEET as SAMPLE_SHEET
 
 STAGES = tuple((dt.date(2024, m, 1), dt.date(2024, m, 28)) for m in range(1, 6))
@@ -183,6 +183,24 @@ def test_a_day_that_passed_while_its_matter_went_on_is_remarked_on_once() -> Non
         assert says(scene.text.removeprefix(body), passed)
         remarks[(scene.subject, name)] += 1
     assert len(remarks) >= 4
+
+
+def test_an_announced_day_of_a_thing_without_later_scenes_is_told_of_beside_another_thing() -> None:
+    inputs, sheet = SAMPLES["sub_plan"], STATES["sub_plan"]
+    assert isinstance(inputs, SubPlanInputs)
+    assert isinstance(sheet, PlanSheet)
+    drafts = {draft.line: draft for draft in sub_plan(inputs, sheet, "1/c000").bullets}
+    (asked,) = [line for line in inputs.lines if line.outcome_of]
+    assert asked.recalls is not None
+    assert asked.recalls.value is not None
+    said = drafts[asked.line]
+    assert asked.recalls.subject in said.text
+    assert (said.facts[-1].slot, said.facts[-1].value) == (asked.recalls.fact_id, asked.recalls.value.text)
+    assert len(without_remark(said.text)) < len(said.text)
+    # A thing with scenes of its own to come tells of its days there.
+    later = asked.model_copy(update={"recalls": asked.recalls.model_copy(update={"subject": said.topic})})
+    (alone,) = sub_plan(inputs.model_copy(update={"lines": (later,)}), sheet, "1/c000").bullets
+    assert alone.text == without_remark(said.text)
 
 
 def test_what_a_day_brought_is_told_behind_that_day_and_departures_lie_ahead_of_the_end() -> None:

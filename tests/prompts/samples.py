@@ -337,14 +337,16 @@ def _sample_lines() -> tuple[SheetLine, ...]:
     meeting = next(line for line in SHEET.stages[1] if line.kind is BulletKind.RELATIONSHIP)
     day = NewSlot(kind=ValueKind.DATE, is_fixed=False, day=events[0].day + dt.timedelta(days=9))
     fee = NewSlot(kind=ValueKind.MONEY, is_fixed=True, like="monthly rent")
-    return (
+    lines = (
         events[0].model_copy(update={"sets": (day,), "person": "Selma"}),
         events[1].model_copy(update={"sets": (), "changes": LEDGER[1]}),
         events[2].model_copy(update={"sets": (fee,), "recalls": LEDGER[0]}),
+        events[3].model_copy(update={"recalls": BRIEFS[0].facts[0], "outcome_of": OPENING_DAY}),
         meeting,
         wish.model_copy(update={"evolves": PREFERENCE}),
         SHEET.stages[1][-1],
     )
+    return tuple(sorted(lines, key=lambda line: line.line))
 
 
 LINES = _sample_lines()

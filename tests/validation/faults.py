@@ -342,6 +342,14 @@ def planned_after_done(reader: MemoryReader) -> MemoryReader:
     return spoilt.with_bullet("p0.s1.b4", topic=topic)
 
 
+def no_outcome(reader: MemoryReader) -> MemoryReader:
+    """A tasting is announced for March 20, and no bullet after that day speaks of it."""
+    plan = reader.head.plans[0]
+    fact = Fact(fact_id="p0.f22", subject="the tasting", attribute="date", kind=ValueKind.DATE)
+    told = Assertion(bullet_id="p0.s0.b1", fact_id="p0.f22", stance=Stance.SETS, value=date_value(dt.date(2024, 3, 20)))
+    return reader.with_plan(facts=(*plan.facts, fact), assertions=(*plan.assertions, told))
+
+
 def one_update(reader: MemoryReader) -> MemoryReader:
     old, new = reader.probe("knowledge_update").evidence
     same = old.model_copy(update={"message_key": new.message_key, "quote": new.quote})
@@ -403,6 +411,7 @@ FAULTS = (
     Fault("timeline.bullet_order", lambda r: r.with_bullet("p0.s0.b3", happens_on=dt.date(2024, 3, 5)), "p0.s0.b3"),
     Fault("timeline.told_early", lambda r: r.with_bullet("p0.s1.b4", happens_on=dt.date(2024, 5, 2)), "p0.s1.b4"),
     Fault("timeline.planned_after_done", planned_after_done, "p0.s1.b4"),
+    Fault("timeline.no_outcome", no_outcome, "p0.s0.b1"),
     Fault("length.off_target", lambda r: r.with_head(target_tokens=5_000), "conversation"),
     Fault("token_counts.miscounted", message(8, tokens=400), "p0.s0.t3.n0"),
     Fault("token_counts.unknown_tokenizer", lambda r: r.with_head(tokenizer="gpt2"), "conversation"),

@@ -249,11 +249,19 @@ class SheetLine(Record):
     changes: LedgerLine | None = None
     """The slot that gets another value, as it stands before."""
     recalls: LedgerLine | None = None
-    """The slot that the bullet comes back to without its value."""
+    """The slot that the bullet comes back to without its value; the announced day where it tells an outcome."""
+    outcome_of: Bullet | None = None
+    """The bullet that announced a day which has passed since: this one tells how it went."""
     evolves: Bullet | None = None
     """The preference that this one replaces."""
     form: str = ""
     """Form of a preference's sentence; empty for any."""
+
+    @property
+    def topic(self) -> str:
+        """The bullet's topic where code knows it; empty where the writer finds it."""
+        slot = self.changes or (self.recalls if self.outcome_of else None)
+        return slot.subject if slot else self.evolves.topic if self.evolves else ""
 
     @property
     def slots(self) -> tuple[str, ...]:
