@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from longbeam.generators.chat_ledger import Statement
 from longbeam.generators.entailment_judge import exclude_each_other
-from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage, with_subject, words_of
+from longbeam.generators.probes.evidence import coverage, with_subject, words_of
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import ToldRemark
 from longbeam.schemas.base import Record
@@ -21,9 +21,13 @@ from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART
 from longbeam.text.matching import says
 from longbeam.text.plans import is_planned
+from longbeam.text.polarity import denied_words
+from longbeam.text.words import content_words
 
 NAMED = 0.5
 """Share of the words of a thing's name that a remark must have to be about the thing."""
+DENIED = 0.5
+"""Share of the words of a denial above which a statement is what it denies."""
 
 
 class Opposed(Record):
@@ -58,7 +62,7 @@ def opposed_pairs(messages: Sequence[Message], statements: Iterable[Statement]) 
     for denial in (s for s in statements if s.says == "denial"):
         denied = [pair(s, denial) for s in told if is_far(s, denial)]
         if closest := max(denied, key=_closeness, default=None):
-            found += [closest] if _closeness(closest) >= MIN_COVERAGE else []
+            found += [closest] if _closeness(closest) > DENIED else []
     return found
 
 
@@ -123,12 +127,12 @@ def _may_exclude(pair: Opposed) -> bool:
 
 
 def _closeness(pair: Opposed) -> float:
-    """Return the share of what a denial says of its subject that the statement before it has; 0 for a plan."""
+    """Return the share of the words that a denial denies which the statement before it has; 0 for a plan."""
     first, second = (remark.text for remark in pair.remarks)
     if coverage(pair.later.subject, first) < NAMED or is_planned(first):
         return 0.0
-    denied = words_of(second) - words_of(pair.later.subject)
-    return len(denied & words_of(first)) / max(1, len(denied))
+    denied = denied_words(second) or content_words(second)
+    return len(denied & content_words(first)) / max(1, len(denied))
 
 
 def _remark(message: Message, statement: Statement) -> ToldRemark:

@@ -86,7 +86,7 @@ def test_the_assistant_contradicts_nobody() -> None:
 
 
 MET = (0, "I see Goran for chess twice a week.", "twice a week", "Goran, chess", "fact")
-NEVER = "I have never played chess with Goran."
+NEVER = "I have never played chess with Goran, so where would I find a rather patient teacher for a late beginner?"
 
 
 def denied(*told: tuple[int, str, str, str, str]) -> list[str]:
@@ -101,7 +101,7 @@ def denied(*told: tuple[int, str, str, str, str]) -> list[str]:
     return [p.earlier.quote for p in found]
 
 
-def test_a_denial_is_paired_with_the_earlier_statement_that_has_most_of_its_words() -> None:
+def test_a_denial_is_paired_with_the_earlier_statement_that_has_most_of_what_it_denies() -> None:
     other = (1, "I owe Goran €20.", "€20", "Goran, debt", "fact")
     assert denied(MET, other) == [MET[1]]
 

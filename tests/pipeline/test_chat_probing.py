@@ -44,6 +44,7 @@ FACTS = {
     "20 March 2024": ("the piano", "next tuning day"),
     "€120": ("the lift", "repair money"),
     "€90": ("the stairs", "repair money"),
+    "2 hours": ("chess with Goran", "length of a game"),
     "4 May": ("Transvia", "arrival"),
     "210 kg": ("the piano", "weight"),
     "€1,290": ("the removal van", "price"),
@@ -88,6 +89,11 @@ class Reader:
             for m in call.inputs.messages
             for value in FACTS
             if value in m.content
+        ]
+        found += [
+            StatementDraft(message=m.number, quote=m.content, says="denial", subject="Goran").model_dump()
+            for m in call.inputs.messages
+            if m.content.startswith("I have never")
         ]
         return ModelReply(text=json.dumps({"statements": found}))
 
@@ -169,6 +175,19 @@ async def test_two_statements_that_cannot_both_be_true_are_asked_for(tmp_path: P
     calls = reader.calls
     assert await probe_chats(benchmark, answered_by(reader)) == made
     assert reader.calls == calls
+    assert run(["validate", "mine", "--out", str(tmp_path / "out")]) == OK
+
+
+async def test_a_denial_of_what_was_told_is_asked_for(tmp_path: Path) -> None:
+    told, denied = "A game of chess with Goran takes us 2 hours.", "I have never played chess with Goran."
+    imported = imported_from([(told, "Nice."), *TALK[:3], (denied, "I see."), ("I sing.", "Sing on.")], tmp_path)
+    benchmark = replace(imported, spec=probing_spec(imported, checked_spec(model=True)))
+    assert (await probe_chats(benchmark, answered_by(Reader(can_both_be_true=False)))).failures == ()
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        probes = [p for p in sealed.probes() if p.is_selected]
+    found = [p for p in probes if p.ability == "contradiction_resolution"]
+    assert [[e.quote for e in p.evidence] for p in found] == [[told, denied]]
+    assert not [p for p in probes if p not in found and "2 hours" in p.gold_answer]
     assert run(["validate", "mine", "--out", str(tmp_path / "out")]) == OK
 
 
