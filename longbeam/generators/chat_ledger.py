@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from longbeam.generators.probes.evidence import words_of
 from longbeam.keys import BulletId, FactId
-from longbeam.models.asking import Asker
+from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.chats import ExtractFactsInputs, ExtractFactsReply, ReadMessage, Says, StatementDraft
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, MessageRole
@@ -103,7 +103,7 @@ async def read_passage(
         for i, m in enumerate(messages)
     )
     inputs = ExtractFactsInputs(messages=tuple(read), known=tuple(known[-MOST_KNOWN:]))
-    reply: ExtractFactsReply = await asker.structured(EXTRACT_PROMPT, inputs)
+    reply: ExtractFactsReply = await asker.structured(EXTRACT_PROMPT, inputs, accept=Acceptance(may_copy=True))
     found: dict[str, Statement] = {}
     for draft in reply.statements:
         if (statement := verified(draft, messages, is_dated=is_dated)) is not None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
+from textwrap import shorten
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -45,6 +46,8 @@ MOST_ROUNDS = 8
 """Requests for the rest of a list; each one but the last brought at least one good item."""
 LONGEST_SHOWN = 12_000
 """Characters of its last reply that a model is shown; a longer one, such as a loop, would crowd out the prompt."""
+MOST_FAULTS = 400
+"""Characters of the faults that an error tells; its incident has them all."""
 WARMER = 0.3
 """Temperature that each retry adds to the first attempt's, up to WARMEST."""
 WARMEST = 1.0
@@ -66,6 +69,8 @@ class Acceptance:
     mend: Mend | None = None
     default: BaseModel | None = None
     """Taken where no reply could be mended; None: ReplyError is raised."""
+    may_copy: bool = False
+    """Whether what is copied from the prompt refuses nothing, because the caller leaves it out: it quotes no input."""
 
 
 ANY_REPLY = Acceptance()
@@ -295,7 +300,7 @@ class Asker:
             except ValueError as exc:
                 faults: tuple[str, ...] = (str(exc),)
             else:
-                copied = None if question.is_list else self._copied(question, text, parsed)
+                copied = None if question.is_list or accept.may_copy else self._copied(question, text, parsed)
                 faults = await _faults_of(parsed, accept, copied)
                 if not faults:
                     return parsed
@@ -325,7 +330,8 @@ class Asker:
 
     def _unfit(self, question: _Question, replies: int, problem: str, kind: str) -> ReplyError:
         where = f"{self.unit_key.at(question.place) if question.place else self.unit_key}"
-        text = f"{where}, prompt {question.prompt_id!r}: {replies} replies did not fit; the last: {problem}"
+        text = f"{where}, prompt {question.prompt_id!r}: {replies} replies did not fit; the last: "
+        text += shorten(problem, MOST_FAULTS, placeholder=" ...")
         return ReplyError(text, kind=kind, reason=problem)
 
     def _copied(self, question: _Question, text: str, parsed: object) -> str | None:

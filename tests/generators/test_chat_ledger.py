@@ -157,6 +157,16 @@ async def test_a_passage_is_read_in_one_call_and_faulty_statements_are_left_out(
     assert "Message 1, assistant, 2024-03-02" in call.messages()[-1].content
 
 
+async def test_a_statement_of_the_example_is_left_out_and_refuses_no_passage() -> None:
+    """A model of 1.5B began each of three replies with the example's statement, so that the passage was lost."""
+    copied = draft(
+        quote="The dimmer board costs 610 euros, second-hand.", subject="the dimmer board", value="610 euros"
+    )
+    reply = f'{{"statements": [{copied.model_dump_json()}, {draft().model_dump_json()}]}}'
+    model = ScriptedModel({"extract_facts": [reply]})
+    assert [s.line for s in await read_passage(asker_for(model), SAID, [])] == ["user: the van, price: €1,150"]
+
+
 def test_passages_hold_all_messages_in_order() -> None:
     messages = [message(i, "x" * 7_000) for i in range(5)]
     assert [len(run) for run in passages_of(messages)] == [2, 2, 1]

@@ -46,6 +46,17 @@ async def test_what_cannot_be_mended_says_why() -> None:
         )
 
 
+async def test_an_error_tells_the_first_of_many_faults() -> None:
+    asker = asker_for(ScriptedModel({"question_detector": [YES]}))
+    faults = [f"fault {i}" for i in range(100)]
+    with pytest.raises(ReplyError, match=r"the last: fault 0; .* \.\.\.$") as found:
+        await asker.structured(
+            "question_detector", QuestionDetectorInputs(reply="Shall we?"), accept=Acceptance(check=lambda r: faults)
+        )
+    assert len(str(found.value)) < 600
+    assert "fault 99" in asker.incidents[-1].detail
+
+
 def test_special_bullets_get_a_target_each() -> None:
     task = _task(4)
     reply = AugmentReply(

@@ -33,8 +33,13 @@ _ASKABLE = (BulletKind.EVENT, BulletKind.RELATIONSHIP)
 
 
 async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) -> list[ProbeCandidate]:
-    """Return up to `count` unanswerable questions, each proved by a search; raises ReplyError if there is none."""
+    """Return up to `count` unanswerable questions, each proved by a search; raises ReplyError if there is none.
+
+    A story of which no message tells anything is asked nothing.
+    """
     bullets = _spread(material)
+    if not bullets:
+        return []
     by_id = {b.bullet_id: b for b in bullets}
     found: dict[str, str | None] = {}
 

@@ -67,6 +67,12 @@ async def test_draft_candidates_keeps_proved_questions_only() -> None:
     assert all(list(material.search.close_together(c.details.searches)) == [] for c in candidates)
 
 
+async def test_a_story_that_tells_nothing_is_asked_nothing() -> None:
+    model = OfflineModel()
+    assert await draft_candidates(asker(model), Story().material(), 12) == []
+    assert not model.calls
+
+
 async def test_draft_candidates_asks_again_and_gives_up_with_a_reason() -> None:
     model = OfflineModel({"probe_abstention": AbstentionReply(items=[_draft(bullet_id="x")])})
     with pytest.raises(ReplyError, match="only 0 of 1 questions"):
