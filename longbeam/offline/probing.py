@@ -219,14 +219,15 @@ def _use(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     amount, it, use = shown(inputs.excerpts[0].value), inputs.topic, inputs.computed_value
     forms = (
         f"What did you say the other {amount} for {it} was for?",
-        f"Can you remind me what you told me the other {amount} for {it} was for?",
+        f"Can you remind me what the other {amount} that you suggested for {it} was for?",
         f"You once suggested another {amount} for {it}. What did you say it was for?",
         f"You told me to set {amount} aside for {it}. What was it for?",
     )
-    nugget = f"States that the other {amount} for {of_user(it)} was for {use}"
+    # A nugget with the amount would be met by an answer that repeats the question.
+    nugget = f"States that the other money for {of_user(it)} was for {use}"
     return ProbeReply(
         question=rng.choice(forms),
-        gold_answer=f"The other {amount} for {to_you(it)} was for {use}.",
+        gold_answer=f"The other money for {to_you(it)}, {amount}, was for {use}.",
         nuggets=[NuggetDraft(text=nugget, excerpts=[0])],
     )
 

@@ -152,7 +152,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("compact_memory", 10, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 4, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", 6),
+    _probe("information_extraction", 7),
     _probe("multi_session_reasoning", 5),
     _probe("knowledge_update", 4),
     _probe("temporal_reasoning", 5),
