@@ -49,6 +49,7 @@ from longbeam.prompts.calls.plans import (
     UpdateDraft,
     UpdateTarget,
 )
+from longbeam.schemas.people import Person
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Value, ValueKind
 from longbeam.text import values
 from longbeam.text.conditions import overlapping
@@ -148,7 +149,6 @@ def sub_plan(inputs: SubPlanInputs, sheet: PlanSheet, conversation: str) -> SubP
     scenes = deque(scene for stage in story[inputs.stage_index :] for scene in stage)
     preferences = iter(_preferences(pack, inputs, sheet, rng_key))
     asked, labels = {line.line: line for line in inputs.lines}, {n.label for n in inputs.narratives}
-    people = {p.first_name for p in inputs.people}
     drafts: list[BulletDraft] = []
     for line in lines:
         if line.kind is BulletKind.INTRODUCTION:
@@ -161,8 +161,7 @@ def sub_plan(inputs: SubPlanInputs, sheet: PlanSheet, conversation: str) -> SubP
             scene = scenes.popleft()
             draft = _event(scene)
             if line.line in asked and asked[line.line].outcome_of:
-                # The thing's own scenes tell how its days went; people's days have scenes of their own.
-                draft = _with_outcome(draft, asked[line.line], {*people, scene.thing, *(s.thing for s in scenes)})
+                draft = _with_outcome(draft, asked[line.line], {scene.thing, *(s.thing for s in scenes)}, inputs.people)
         if line.line in asked:
             narrative = draft.narrative if draft.narrative in labels else ""  # a short story has few narratives
             drafts.append(draft.model_copy(update={"line": line.line, "narrative": narrative}))
@@ -201,15 +200,19 @@ def _event(scene: Scene) -> BulletDraft:
     )
 
 
-def _with_outcome(draft: BulletDraft, line: SheetLine, elsewhere: Collection[str]) -> BulletDraft:
+def _with_outcome(
+    draft: BulletDraft, line: SheetLine, elsewhere: Collection[str], people: Sequence[Person]
+) -> BulletDraft:
     """Return a draft that also says how an announced day went, unless it ends with a remark.
 
-    `elsewhere`: things whose days other scenes tell of.
+    `elsewhere`: things whose own scenes tell how their days went.
     """
     slot = line.recalls
     if slot is None or slot.value is None or slot.subject in elsewhere or without_remark(draft.text) != draft.text:
         return draft
-    text = f"{draft.text} {outcome_of(slot.subject, slot.attribute, slot.value, line.line)}"
+    is_person = any(p.first_name == slot.subject for p in people)
+    outcome = outcome_of(slot.subject, slot.attribute, slot.value, line.line, is_person=is_person)
+    text = f"{draft.text} {outcome}"
     fact = FactDraft(slot=slot.fact_id, name=slot.attribute, value=slot.value.text)
     return draft.model_copy(update={"text": text, "facts": [*draft.facts, fact]})
 

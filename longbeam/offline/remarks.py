@@ -26,14 +26,14 @@ _PASSED = (
     "{date} was the {attribute}, and it has been and gone.",
 )
 _MET = (
-    "By the way, the {attribute} for {it} was {date}, and we kept to it.",
+    "By the way, the {attribute} {of} {it} was {date}, and we kept to it.",
     "As for {it}, {date} was the {attribute}, and it was met, if only just.",
     "And with {it} we made {date}, the {attribute}, with nothing to spare.",
 )
 _WENT = (
-    "By the way, {date}, the {attribute} for {it}, went better than I'd feared.",
+    "By the way, {date}, the {attribute} {of} {it}, went better than I'd feared.",
     "As for {it}, {date} was the {attribute}, and it went off as it should.",
-    "And {date} is behind us, the {attribute} for {it}, without a hitch.",
+    "And {date} is behind us, the {attribute} {of} {it}, without a hitch.",
 )
 _WORK_TO_END = re.compile(
     r"target|deadline|completion|finishing|decision|due|submission|hand-in|milestone|hoped|freeze"
@@ -59,10 +59,13 @@ def remark_on(attribute: str, value: Value, today: dt.date, number: int, *, goes
     return fill(pool[number % len(pool)], {"date": times.format_date(value.date), "attribute": attribute})
 
 
-def outcome_of(it: str, attribute: str, value: Value, number: int) -> str:
-    """Return a sentence on how an announced date of a thing went; `number` chooses the wording."""
+def outcome_of(it: str, attribute: str, value: Value, number: int, *, is_person: bool) -> str:
+    """Return a sentence on how an announced date for a thing or with a person went; `number` chooses the wording."""
     pool = _MET if _WORK_TO_END.search(attribute.casefold()) else _WENT
-    return fill(pool[number % len(pool)], {"it": it, "date": value.text, "attribute": attribute})
+    return fill(
+        pool[number % len(pool)],
+        {"it": it, "of": "with" if is_person else "for", "date": value.text, "attribute": attribute},
+    )
 
 
 @lru_cache(maxsize=4096)
