@@ -224,10 +224,10 @@ def _use(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"You told me to set {amount} aside for {it}. What was it for?",
     )
     # A nugget with the amount would be met by an answer that repeats the question.
-    nugget = f"States that the other money for {of_user(it)} was for {use}"
+    nugget = f"States that the other amount for {of_user(it)} was for {use}"
     return ProbeReply(
         question=rng.choice(forms),
-        gold_answer=f"The other money for {to_you(it)}, {amount}, was for {use}.",
+        gold_answer=f"The other amount for {to_you(it)}, {amount}, was for {use}.",
         nuggets=[NuggetDraft(text=nugget, excerpts=[0])],
     )
 
