@@ -59,14 +59,8 @@ BULLETS_PER_ADVICE = 3
 """Bullets of a stage for each piece of advice in it."""
 ADVICE_PER_STAGE = (4, 7)
 """Fewest and most of these, besides corrections."""
-ROUND = (
-    AdviceKind.OPTIONS,
-    AdviceKind.USE,
-    AdviceKind.STEPS,
-    AdviceKind.FIGURE,
-    AdviceKind.DAY,
-    AdviceKind.FIGURE,
-)
+_OFTEN = (AdviceKind.OPTIONS, AdviceKind.FIGURE, AdviceKind.STEPS, AdviceKind.FIGURE)
+ROUND = (*_OFTEN, AdviceKind.USE, *_OFTEN, AdviceKind.DAY)
 """Kinds of a stage's advice, in turn."""
 CORRECTIONS_PER_STAGE = 2
 OPTIONS, STEPS = 3, 4
