@@ -59,9 +59,11 @@ BULLETS_PER_ADVICE = 3
 """Bullets of a stage for each piece of advice in it."""
 ADVICE_PER_STAGE = (4, 7)
 """Fewest and most of these, besides corrections."""
-_OFTEN = (AdviceKind.OPTIONS, AdviceKind.FIGURE, AdviceKind.STEPS, AdviceKind.FIGURE)
-ROUND = (*_OFTEN, AdviceKind.USE, *_OFTEN, AdviceKind.DAY)
-"""Kinds of a stage's advice, in turn."""
+ROUNDS = tuple(
+    (AdviceKind.OPTIONS, AdviceKind.FIGURE, AdviceKind.STEPS, kind, AdviceKind.FIGURE)
+    for kind in (AdviceKind.USE, AdviceKind.DAY)
+)
+"""Kinds of a stage's advice, in turn: of stages with an even and of those with an odd index."""
 CORRECTIONS_PER_STAGE = 2
 OPTIONS, STEPS = 3, 4
 """Items of a list of options, and of a plan."""
@@ -170,8 +172,9 @@ class _Sheet:
         wanted = min(max(len(self._hosts) // BULLETS_PER_ADVICE, least), most, len(self._hosts))
         drawn = [line for _ in range(CORRECTIONS_PER_STAGE) if (line := self._correction()) is not None]
         first = self._task.stage.stage_index
+        kinds = ROUNDS[first % len(ROUNDS)]
         for i in range(wanted):
-            line = self._line(ROUND[(first + i) % len(ROUND)])
+            line = self._line(kinds[(first + i) % len(kinds)])
             drawn += [self._with_steps(line)] if line is not None else []
         place = {b.bullet_id: i for i, b in enumerate(self._sub_plan.bullets)}
         drawn.sort(key=lambda line: place[line.bullet.bullet_id])

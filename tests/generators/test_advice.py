@@ -155,7 +155,7 @@ def test_what_an_earlier_amount_is_for_is_refused() -> None:
         return AdviceReply(advice=drafts).model_dump_json()
 
     model = ScriptedModel({"advise": again})
-    second = asyncio.run(write_advice(asker_for(model), _task(1, (made,))))
+    second = asyncio.run(write_advice(asker_for(model), _task(0, (made,))))
     assert not any(a.kind is AdviceKind.USE for a in second.advice)
     assert "told before" in faults_of(model.calls[1])
 
