@@ -132,15 +132,19 @@ async def contradiction_fault(asker: Asker, place: str, earlier: ToldRemark, lat
     """
     reason = ""
     for judge in _judges(asker, place):
-        inputs = ContradictionInputs(earlier=earlier, later=later)
-        default = ContradictionReply(reason="", can_both_be_true=False)
-        reply: ContradictionReply = await judge.structured(
-            "check_contradiction", inputs, accept=Acceptance(default=default)
-        )
+        reply = await _compared(judge, earlier, later, in_doubt=False)
         reason = "" if reply.is_plausible and not reply.can_both_be_true else reply.reason
         if not reason:
             return ""
     return "" if reason and await _is_unfit(asker, place, "check_contradiction", reason) else reason
+
+
+async def _compared(judge: Asker, earlier: ToldRemark, later: ToldRemark, *, in_doubt: bool) -> ContradictionReply:
+    """Return a checker's reply on two remarks; `in_doubt`: whether they can both be true if no reply can be used."""
+    inputs = ContradictionInputs(earlier=earlier, later=later)
+    accept = Acceptance(default=ContradictionReply(reason="", can_both_be_true=in_doubt))
+    reply: ContradictionReply = await judge.structured("check_contradiction", inputs, accept=accept)
+    return reply
 
 
 async def exclude_each_other(asker: Asker, place: str, earlier: ToldRemark, later: ToldRemark) -> bool:
@@ -150,11 +154,7 @@ async def exclude_each_other(asker: Asker, place: str, earlier: ToldRemark, late
     """
     reason = ""
     for judge in _judges(asker, place):
-        inputs = ContradictionInputs(earlier=earlier, later=later)
-        default = ContradictionReply(reason="", can_both_be_true=True)
-        reply: ContradictionReply = await judge.structured(
-            "check_contradiction", inputs, accept=Acceptance(default=default)
-        )
+        reply = await _compared(judge, earlier, later, in_doubt=True)
         if reply.can_both_be_true:
             return False
         reason = reply.reason
