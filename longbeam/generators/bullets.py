@@ -318,7 +318,6 @@ class _Maker:
         self._known, self._key = known, key
         own = [f for f in known.ledger.facts if f.fact_id not in known.history.facts]
         self._slots = {f.slot: f for f in own}
-        self._own: dict[str, Fact] = {}  # facts of the stage itself, by id
         self._first_ordinal = len(own)
         self._values = dict(known.values)
         self._preferences = {_wish_of(b): b.requirement for b in known.preferences}
@@ -358,7 +357,7 @@ class _Maker:
         return bullet if former in {None, bullet.requirement} else bullet.model_copy(update={"variety": EVOLVED})
 
     def _add_fact(self, bullet: Bullet, line: SheetLine, draft: FactDraft) -> None:
-        fact = self._known.fact(draft.slot) or self._own.get(draft.slot)
+        fact = self._known.fact(draft.slot) or next((f for f in self.facts if f.fact_id == draft.slot), None)
         try:
             value = value_of(draft, line, self._known, fact)
         except ValueError:
@@ -390,7 +389,6 @@ class _Maker:
             is_fixed=slot.is_fixed,
         )
         self.facts.append(fact)
-        self._own[fact.fact_id] = fact
         self._slots[fact.slot] = fact
         return fact
 

@@ -1,4 +1,4 @@
-"""What replies bring in unasked: values of the assistant's that no plan holds, as advice of the plan.
+"""Values that replies bring in unasked: those of the assistant's that no plan holds, as advice of the plan.
 
 A language model that speaks as the assistant names amounts, days and lengths of time that nobody planned. They are read
 out of its replies as out of somebody's own chats (`chat_ledger.py`), and code takes those that can be asked for: the

@@ -82,15 +82,10 @@ class ValueKind(StrEnum):
     TEXT = "text"
 
 
-_LENGTHS = {
-    "minutes": (60, "seconds"),
-    "hours": (3_600, "seconds"),
-    "days": (86_400, "seconds"),
-    "weeks": (604_800, "seconds"),
-    "quarters": (3, "months"),
-    "years": (12, "months"),
-}
-"""Factor and unit by which lengths of time of several units are compared; a month has no length in days."""
+SECONDS_PER_UNIT = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400, "weeks": 604_800}
+"""Seconds of the units of exact length, in which lengths of two units are added and compared."""
+MONTHS_PER_UNIT = {"months": 1, "quarters": 3, "years": 12}
+"""Months of the units without an exact length."""
 _LOOSE = re.compile(r"[\s.,'’\"-]+")
 """Characters of a name that people write or leave out: `Dr. Weber`, `7 p.m.`."""
 
@@ -121,9 +116,10 @@ class Value(Record):
     @property
     def _amount(self) -> tuple[float | None, str]:
         """Number and unit; lengths of time in the unit that all of their kind have in common."""
-        if self.kind is ValueKind.DURATION and self.number is not None and self.unit in _LENGTHS:
-            factor, unit = _LENGTHS[self.unit]
-            return self.number * factor, unit
+        if self.kind is ValueKind.DURATION and self.number is not None:
+            for unit, factors in (("seconds", SECONDS_PER_UNIT), ("months", MONTHS_PER_UNIT)):
+                if self.unit in factors:
+                    return self.number * factors[self.unit], unit
         return self.number, self.unit
 
 
@@ -254,7 +250,7 @@ class Advice(Record):
 
     @property
     def given(self) -> str:
-        """What a reply has to say: value and items."""
+        """Value and items, which a reply has to say."""
         return "; ".join([*([self.value.text] if self.value else []), *self.items])
 
 

@@ -21,12 +21,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.plans import MONTHS_PER_UNIT, SECONDS_PER_UNIT, Value, ValueKind
 from longbeam.text.extraction import LIST_NUMBER, Stated, is_enumeration, stated_in, values_in
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.numbers import SMALL_NUMBER, exact
 from longbeam.text.sentences import sentences
-from longbeam.text.times import DAYS_PER_UNIT, SECONDS_PER_UNIT, TIME_UNITS
+from longbeam.text.times import DAYS_PER_UNIT, TIME_UNITS
 from longbeam.text.traces import without_code
 from longbeam.text.words import words_of
 
@@ -44,7 +44,6 @@ _QUALIFIED = re.compile(
     rf"\b(\d+|{SMALL_NUMBER})[\s-][a-z]+[\s-](?=(?:{'|'.join(TIME_UNITS.values())})\b)", re.IGNORECASE
 )
 """A length of time with an adjective: `two extra days`."""
-_MONTHS = {"months": 1, "quarters": 3, "years": 12}
 _IN_NAME = re.compile(r"[^\W\d_][-–]")
 """Two characters in front of a number that is part of a name: `SHA-256`, `COVID-19`."""
 _YEARS = re.compile(r"(?<![\d-])((?:19|20)\d\d)[-–](?=(?:19|20)\d\d(?![\d-]))")
@@ -144,7 +143,7 @@ def value_keys(value: Value, day: dt.date) -> frozenset[Key]:
 def _time_keys(number: float, unit: str) -> set[Key]:
     if unit in SECONDS_PER_UNIT:
         return {("seconds", round(number * SECONDS_PER_UNIT[unit]))}
-    return {("months", round(number * _MONTHS[unit], 2))} if unit in _MONTHS else set()
+    return {("months", round(number * MONTHS_PER_UNIT[unit], 2))} if unit in MONTHS_PER_UNIT else set()
 
 
 def nearest_day(text: str, day: dt.date) -> dt.date | None:

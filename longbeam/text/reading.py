@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 from text_to_num import alpha2digit
 
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.plans import SECONDS_PER_UNIT, Value, ValueKind
 from longbeam.text.extraction import named_value, values_in
 from longbeam.text.numbers import AMOUNT, MAX_AMOUNT, read_amount
 from longbeam.text.time_spans import find_times
-from longbeam.text.times import SECONDS_PER_UNIT, TIME_UNITS
+from longbeam.text.times import TIME_UNITS
 from longbeam.text.units import SCALES
 
 _UNIT = rf"(?:{'|'.join(TIME_UNITS.values())})\b"

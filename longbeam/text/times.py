@@ -37,8 +37,6 @@ TIME_UNITS = {
     "years": "years?|yrs?",
 }
 """Pattern of each unit of time. The key, the plural, is the unit of a duration value."""
-SECONDS_PER_UNIT = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400, "weeks": 604_800}
-"""Seconds of the units of exact length, in which lengths of two units are added."""
 CALENDAR_UNITS = ("days", "weeks", "months", "years")
 """Units in which the time between two dates is said."""
 DAYS_PER_UNIT = {"days": 1.0, "weeks": 7.0, "months": 30.4, "years": 365.25}
