@@ -51,7 +51,7 @@ from longbeam.schemas.plans import (
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.matching import quote_for, says
 from longbeam.text.sentences import sentences
-from longbeam.text.values import date_value, duration, money, plain
+from longbeam.text.values import date_value, duration, money_like, plain
 from longbeam.text.words import content_words
 
 ADVICE_PROMPTS = ("advise",)
@@ -94,7 +94,7 @@ _NOT_SPENT = re.compile(
 """Words of attributes whose money nobody spends on the thing, so that nothing is set aside beside it."""
 NAMED = frozenset({AdviceKind.FIGURE, AdviceKind.DAY})
 """Kinds whose values the writer names."""
-MOST_NAME_WORDS = 4
+MOST_NAME_WORDS = 5
 _DAY = "review day"
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
 """Bounds, and the step to which an amount below each bound is rounded."""
@@ -329,7 +329,7 @@ def _scaled(value: Value, rate: float) -> Value | None:
     amount = float(round(value.number * rate / step) * step)
     if amount < 2 or amount == value.number or not value.unit:
         return None
-    return money(amount, value.unit) if value.kind is ValueKind.MONEY else duration(amount, value.unit)
+    return money_like(value, amount) if value.kind is ValueKind.MONEY else duration(amount, value.unit)
 
 
 # --- what a model words -------------------------------------------------------------------------------------------

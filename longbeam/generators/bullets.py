@@ -20,6 +20,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import (
     CLOSING,
+    OUTCOME,
     Assertion,
     Bullet,
     BulletKind,
@@ -348,7 +349,7 @@ class _Maker:
             happens_on=line.day,
             condition=draft.condition or (line.evolves.condition if line.evolves else ""),
             requirement=draft.requirement,
-            variety=CLOSING if line.part == CLOSING else "",
+            variety=CLOSING if line.part == CLOSING else OUTCOME if line.outcome_of else "",
         )
         if line.kind is not BulletKind.PREFERENCE:
             return bullet

@@ -33,6 +33,13 @@ _CONFIRMING = re.compile(
 """A short question at the end that wants a yes or a no: no choice of two, and no question of another kind within."""
 _SHORT_YES = re.compile(r"\b(?:short|quick|simple|plain|brief) (?:yes|ok|okay)\b[^.!?]*[.!?]?\W*\Z", re.IGNORECASE)
 """A last sentence that wants a yes and nothing else."""
+_PROMISE = re.compile(
+    r"[.!?:,;–—]\s*(?:so |and |but |ok(?:ay)?,? )?(?:(?:will|can|could|would) you (?:please )?"
+    r"(?:do|keep to|stick to|remember) (?:that|this|it|so)|is that (?:all right|okay|ok|fine|possible)|"
+    r"yes|okay|ok|agreed|deal|all right)\?\W*\Z",
+    re.IGNORECASE,
+)
+"""A last question that wants a promise to do what the message wishes."""
 LONG_MATERIAL = 240
 """Characters of code, log or quotation that take a reader some time."""
 
@@ -42,7 +49,7 @@ def demand_of(text: str) -> float:
     prose = without_code(text)
     questions = len(_QUESTION.findall(prose))
     works = bool(_WORK.search(prose))
-    if not questions and _SHORT_YES.search(prose):
+    if (not questions and _SHORT_YES.search(prose)) or (questions == 1 and _PROMISE.search(prose)):
         demand = YES
     elif questions == 1 and not works and _CONFIRMING.search(prose):
         demand = QUICK

@@ -308,6 +308,8 @@ class Talk:
 
     def _take_up(self, turn: UserTurn, day: dt.date) -> TakeUp:
         key = f"{self.asker.spec.seed}/{self.asker.unit_key.conversation_id}/{turn.turn_id}/take_up"
+        if any(self.bullets[i].kind is BulletKind.SIDE for i in turn.bullet_ids):
+            return TakeUp.NOTHING  # the undertaking does not come up in it
         return draw_take_up(key, same_day=self.said.lines[-1].day == day)
 
     def _wording_faults(self, text: str, turn: UserTurn, day: dt.date, briefs: Sequence[BulletBrief]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -35,10 +35,11 @@ from longbeam.text.side_texts import (
     POISONS,
     SOURCE,
     TRAVEL_LOGS,
+    Confidence,
     Evenings,
     OwnLog,
 )
-from longbeam.text.values import duration, money, name, number
+from longbeam.text.values import duration, money, money_like, name, number
 
 QUESTIONS_PER_ENTRY = 6
 """Questions of a plan for each entry of a side story."""
@@ -57,8 +58,13 @@ OWN = r"(?:me|my|our|the whole)\b"
 WISHES = frozenset({BulletKind.PREFERENCE, BulletKind.INSTRUCTION})
 GROWN = 18
 """Age from which somebody is of a round."""
-PRIVATE = frozenset({"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "NZD"})
-"""Currencies in which the amounts of a confidence are likely ones: a wage of 5,900 pesos a month is none."""
+LEVELS: Mapping[str, int] = {
+    "USD": 1, "EUR": 1, "GBP": 1, "CHF": 1, "CAD": 1, "AUD": 1, "NZD": 1, "SGD": 1, "PLN": 4, "ILS": 4, "BRL": 5,
+    "RON": 5, "CNY": 7, "DKK": 7, "HKD": 8, "NOK": 10, "SEK": 10, "kr": 10, "CZK": 20, "MXN": 20, "ZAR": 20, "THB": 30,
+    "TWD": 30, "TRY": 40, "UAH": 40, "PHP": 60, "INR": 90, "RUB": 90, "KES": 130, "JPY": 150, "HUF": 350,
+    "KRW": 1_400, "NGN": 1_500, "IDR": 16_000, "VND": 26_000,
+}  # fmt: skip
+"""By what the amounts of a confidence are multiplied, roughly: a wage of 5,900 pesos a month is none."""
 _FIELDS = {LATE: "late", PAID: "paid", AMOUNT: "amount", PLACE: "place"}
 """Fields of the sentences, by role."""
 T = TypeVar("T")
@@ -177,7 +183,7 @@ def tell_confidences(pen: Pen, inputs: SideInputs, *, both: bool) -> None:
         told, asked = pen.places(1, CONFIDED), pen.places(1, HUSHED)
         if not told or not asked or not grown or (asked[0].happens_on <= told[0].happens_on):
             continue
-        figure = money(100 * rng.randint(*texts.figures), _currency(inputs.plan))
+        figure = _figure(inputs.plan, texts, rng)
         entry = {SOURCE: name(rng.choice(texts.sources)), FIGURE: figure}
         text = texts.tell.format(**{role: value.text for role, value in entry.items()})
         pen.tell(told[0], texts.name, text, entry)
@@ -193,11 +199,16 @@ def tell_confidences(pen: Pen, inputs: SideInputs, *, both: bool) -> None:
         )
 
 
-def _currency(plan: Plan) -> str:
-    """Return the currency of PRIVATE in which a plan has most of its amounts: dollars if it has none, else euros."""
-    units = Counter(a.value.unit for a in plan.assertions if a.value and a.value.kind is ValueKind.MONEY)
-    usual = (unit for unit, _ in units.most_common() if unit in PRIVATE)
-    return next(usual, "EUR" if units else "USD")
+def _figure(plan: Plan, texts: Confidence, rng: random.Random) -> Value:
+    """Return the amount of a confidence in the currency of LEVELS in which a plan has most of its amounts.
+
+    Dollars if the plan has no amount, and euros if it has none in such a currency.
+    """
+    said = [a.value for a in plan.assertions if a.value and a.value.kind is ValueKind.MONEY]
+    usual = (unit for unit, _ in Counter(v.unit for v in said).most_common() if unit in LEVELS)
+    unit = next(usual, "EUR" if said else "USD")
+    alike = next((v for v in said if v.unit == unit), money(1, unit))
+    return money_like(alike, 100 * rng.randint(*texts.figures) * LEVELS[unit])
 
 
 def paste_claim(pen: Pen, inputs: SideInputs) -> None:
@@ -235,7 +246,7 @@ def _amount(value: Value, step: int) -> Value | None:
     assert value.number is not None  # only amounts are claimed
     amount = float(round(value.number * (1 + step / 6)))
     if value.kind is ValueKind.MONEY:
-        return money(amount, value.unit)
+        return money_like(value, amount)
     return duration(amount, value.unit) if value.kind is ValueKind.DURATION else number(amount, value.unit)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from longbeam.prompts.calls.dialogue import TakeUp
 from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, Slip, SpokenDay, ToldOn, TurnCard
 from longbeam.schemas.dialogue import MessageKind
-from longbeam.schemas.plans import CLOSING, SPECIAL_KINDS, Advice, Bullet, BulletKind, Value, ValueKind
+from longbeam.schemas.plans import CLOSING, OUTCOME, SPECIAL_KINDS, Advice, Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import TurnLengths
 from longbeam.text import values
@@ -205,7 +205,7 @@ def _wrong(value: Value, rng: random.Random) -> Value | None:
     if other == value.number:
         other += 1
     if value.kind is ValueKind.MONEY:
-        return values.money(other, value.unit)
+        return values.money_like(value, other)
     if value.kind is ValueKind.DURATION:
         return values.duration(int(other), value.unit)
     return values.number(other, value.unit) if value.unit else None
@@ -227,13 +227,13 @@ class _Days:
 
 
 def _days_of(briefs: Sequence[BulletBrief], today: dt.date) -> _Days:
-    """Return the days of a card; a wish has no day, and a bullet that names one needs no other."""
+    """Return the days of a card; a wish has no day, and a bullet that names or tells of one needs no other."""
     dates = {b.bullet.bullet_id: [f.value for f in b.facts if f.value is not None and f.value.date] for b in briefs}
     late = [b.bullet for b in briefs if b.bullet.happens_on < today and not dates[b.bullet.bullet_id]]
     return _Days(
         today,
         {value.text: value.date for own in dates.values() for value in own if value.date},
-        [bullet for bullet in late if bullet.kind is not BulletKind.PREFERENCE],
+        [bullet for bullet in late if bullet.kind is not BulletKind.PREFERENCE and bullet.variety != OUTCOME],
     )
 
 

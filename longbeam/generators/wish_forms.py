@@ -8,7 +8,7 @@ FORMS = (
     "the occasion first, then the wish, plainly",
     "the wish first, then the occasion",
     "a reason from the user's own life first, then the wish in half a sentence",
-    "a complaint about answers that lack it, then the wish",
+    "what goes wrong for the user without it, then the wish",
     "a weakness or a habit of the user's that makes it needed, then the wish",
     "a rule for the two of them, short and a little stiff",
     "thrown in as an afterthought, half a sentence",

@@ -88,14 +88,14 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        10,
+        11,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
-    Prompt("advise", 4, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
+    Prompt("advise", 5, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
     # The user's questions.
     Prompt(
         "user_turns",

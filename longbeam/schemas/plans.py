@@ -193,11 +193,13 @@ class Bullet(Record):
     variety: str = ""
     """Contradictions: `never_statement`, `other_value`, `not_yet`. Preferences: `evolved` for a changed one.
     Instructions: `forget` and `keep_from` for what is to stay unsaid. Events: `closing` for those that end the story,
-    `taken` for the choice of one of the assistant's options."""
+    `taken` for the choice of one of the assistant's options, `outcome` for how an announced day went."""
 
 
 TAKEN = "taken"
 """Variety of the events by which the user says which of the assistant's options they took."""
+OUTCOME = "outcome"
+"""Variety of the events that tell how an announced day went: that day, and not the day of telling, is theirs."""
 
 
 class AdviceKind(StrEnum):

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.text.numbers import exact
-from longbeam.text.values import duration, money, number, ratio
+from longbeam.text.values import duration, money_like, number, ratio
 
 COMPUTATIONS = ("days_between", "weeks_between", "sum", "difference", "count", "tally", "ratio_change")
 """Names of the computations that `recompute` does."""
@@ -77,7 +77,7 @@ def _amounts(values: Sequence[Value], computation: str) -> list[Decimal]:
 def _like(value: Value, amount: Decimal) -> Value:
     result = float(amount) if amount % 1 else int(amount)
     if value.kind is ValueKind.MONEY:
-        return money(result, value.unit)
+        return money_like(value, result)
     if value.kind is ValueKind.DURATION:
         return duration(result, value.unit)
     if value.kind is ValueKind.RATIO:

@@ -17,12 +17,24 @@ def date_value(date: dt.date) -> Value:
 
 def money(amount: float, currency: str = "USD") -> Value:
     """Return an amount of an ISO 4217 currency, or of a word that several share: `$1,200`, `300 CHF`, `240 pesos`."""
-    digits = f"{amount:,.0f}" if exact(amount) % 1 == 0 else f"{amount:,.2f}"
+    digits = _money_digits(amount)
     symbol = CURRENCY_SYMBOLS.get(currency)
     word = f"{currency}s" if currency.islower() and len(currency) > 2 and digits != "1" else currency  # `240 pesos`
     text = f"{symbol}{digits}" if symbol else f"{digits} {word}"
     text = text.replace(f"{symbol}-", f"-{symbol}")
     return Value(kind=ValueKind.MONEY, text=text, number=amount, unit=currency)
+
+
+def _money_digits(amount: float) -> str:
+    return f"{amount:,.0f}" if exact(amount) % 1 == 0 else f"{amount:,.2f}"
+
+
+def money_like(value: Value, amount: float) -> Value:
+    """Return another amount of a value's currency, written as that one is: `₱300` beside `₱3,000`."""
+    made = money(amount, value.unit)
+    if value.number is None or (digits := _money_digits(value.number)) not in value.text:
+        return made
+    return made.model_copy(update={"text": value.text.replace(digits, _money_digits(amount), 1)})
 
 
 def duration(amount: float, unit: str) -> Value:

@@ -29,6 +29,9 @@ from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 from tests.generators.test_special_targets import ANCHORS, _plan, _with_text
 
+NAMES = ["day to test the lamps", "curtain reserve", "most guests a night"]
+"""Names that the prompt gives as examples."""
+
 
 def _task(stage_index: int = 0, before: tuple[Advised, ...] = (), plan: Plan | None = None) -> StageToAdvise:
     head = good_conversation().head
@@ -205,6 +208,21 @@ def test_words_without_the_value_are_refused_and_then_left_out() -> None:
 
     assert {a.kind for a in made.advice} == {AdviceKind.OPTIONS, AdviceKind.STEPS, AdviceKind.USE}
     assert "must say" in faults_of(model.calls[1])
+
+
+def test_names_as_long_as_the_prompts_examples_are_taken() -> None:
+    def named(call: ModelCall) -> str:
+        assert isinstance(call.inputs, AdviceInputs)
+        drafts = [
+            d.model_copy(update={"name": name, "text": f"{d.text} It is the {name}."}) if not d.items else d
+            for d, name in zip(_worded(call.inputs).advice, NAMES * 2, strict=False)
+        ]
+        return AdviceReply(advice=drafts).model_dump_json()
+
+    model = ScriptedModel({"advise": named})
+    asyncio.run(write_advice(asker_for(model), _task()))
+    (call,) = model.calls
+    assert all(f'"{name}"' in " ".join(call.messages()[0].content.split()) for name in NAMES)
 
 
 def test_only_the_lines_that_cannot_be_used_are_asked_for_again() -> None:

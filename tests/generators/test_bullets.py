@@ -19,7 +19,7 @@ from longbeam.generators.bullets import (
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.prompts.calls.plans import BulletDraft, FactDraft, LedgerLine, NewSlot, SheetLine, Stage
-from longbeam.schemas.plans import BulletKind, Stance, Value, ValueKind
+from longbeam.schemas.plans import OUTCOME, BulletKind, Stance, Value, ValueKind
 from longbeam.text.values import date_value, money, number
 from tests.builders import good_conversation
 
@@ -211,7 +211,8 @@ def test_the_topic_of_an_outcome_is_the_thing_of_its_announcement() -> None:
     line = EVENT.model_copy(update={"recalls": fair, "outcome_of": good_conversation().head.plans[0].bullets()[1]})
     wet = _draft("It rained all day.", topic="")
     assert _faults(wet, line) == []
-    assert _told(wet, line=line).sub_plan.bullets[0].topic == "the fair"
+    (told,) = _told(wet, line=line).sub_plan.bullets
+    assert (told.topic, told.variety) == ("the fair", OUTCOME)
 
 
 def test_a_draft_leaves_empty_what_its_line_says() -> None:

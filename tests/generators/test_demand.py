@@ -65,3 +65,10 @@ def test_a_message_that_wants_a_short_yes_gets_one() -> None:
     assert Budget(100_000).reply_length(waiting_of(()), demand_of(wish)) < 50  # tokens
     assert demand_of("When I ask about costs, name the VAT apart.") == STATEMENT
     assert demand_of("A short yes to that is enough. Then let me have the query for today's rows.") == STATEMENT
+
+
+@pytest.mark.parametrize("question", ["Will you do that?", "Can you stick to that?", "Is that possible?", "Agreed?", "Yes?"])
+def test_who_asks_for_a_promise_wants_a_yes(question: str) -> None:
+    wish = "When I ask how to move people up to the hut, name one task for somebody who cannot carry."
+    assert demand_of(f"{wish} {question}") == YES
+    assert demand_of(f"{wish} What would you name for my mother?") > QUICK

@@ -506,6 +506,21 @@ async def test_a_wording_takes_up_the_reply_where_its_draw_says_so() -> None:
     assert "no word on the message above" in notes[False]
 
 
+async def test_a_message_of_a_side_story_takes_nothing_up() -> None:
+    model, asker = _worded(lambda call: call.inputs.model_dump()["draft"])
+    material = _material(share=9_000)
+    plan = good_conversation().head.plans[0]
+    aside = [
+        part.model_copy(update={"bullets": [b.model_copy(update={"kind": BulletKind.SIDE}) for b in part.bullets]})
+        for part in plan.sub_plans
+    ]
+    ledger = Ledger.of(plan.model_copy(update={"sub_plans": tuple(aside)}))
+    await talk(asker, TOKENIZER, replace(material, ledger=ledger))
+    drafts = [i for i in _drafts(model) if i.draft in {t.text for t in material.turns}]
+    assert drafts
+    assert not any(i.takes_up for i in drafts)
+
+
 async def test_a_wording_that_loses_what_it_should_tell_gives_way_to_the_batch() -> None:
     _, asker = _worded(lambda call: f"Thanks, that is all of it, {_place(call)}.")
     material = _material(share=1_500)

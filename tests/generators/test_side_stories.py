@@ -140,7 +140,7 @@ def test_long_plan_has_requests_for_silence_behind_confidences_and_a_pasted_clai
     assert not [a for a in plan.assertions if a.bullet_id == pasted[0].bullet_id]
 
 
-@pytest.mark.parametrize(("currency", "sign"), [("GBP", "£"), ("CZK", "€"), ("peso", "€")])
+@pytest.mark.parametrize(("currency", "sign"), [("GBP", "£"), ("CZK", "00 CZK"), ("PHP", "00 PHP"), ("peso", "€")])
 def test_confidences_are_in_the_currency_of_the_story_if_the_amount_is_likely_in_it(currency: str, sign: str) -> None:
     plan = _plan()
     told_in = tuple(

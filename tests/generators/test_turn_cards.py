@@ -24,7 +24,7 @@ from longbeam.prompts.calls.dialogue import TakeUp
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, SpokenDay, TurnCard, in_full
 from longbeam.schemas.dialogue import MessageKind
-from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, Value
+from longbeam.schemas.plans import CLOSING, OUTCOME, Advice, AdviceKind, Bullet, BulletKind, Value
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import TurnLengths
 from longbeam.text.values import date_value, money
@@ -154,6 +154,12 @@ def test_a_bullet_told_days_later_has_its_day_on_the_card() -> None:
     deck = Deck(TurnLengths.BEAM, Category.GENERAL, "k")
     (card,) = draw_cards([BulletBrief(bullet=earlier), _brief(1)], 1, deck)
     assert [(t.bullet_id, t.day, t.said) for t in card.told_on] == [("p0.s0.b0", dt.date(2024, 3, 4), "last Monday")]
+
+
+def test_how_an_announced_day_went_has_no_day_of_telling_on_the_card() -> None:
+    told = _brief(0).bullet.model_copy(update={"happens_on": DAY - dt.timedelta(days=2), "variety": OUTCOME})
+    deck = Deck(TurnLengths.BEAM, Category.GENERAL, "k")
+    assert draw_cards([BulletBrief(bullet=told), _brief(1)], 1, deck)[0].told_on == ()
 
 
 def test_no_card_speaks_of_an_answer_that_nobody_has_read_but_of_planned_advice() -> None:

@@ -207,3 +207,11 @@ def test_replies_without_a_number_are_refused(
     monkeypatch.setattr(sys, "stdin", io.StringIO("hello"))
     assert run(["serve-manual", "reply", "--queue", str(tmp_path)]) == 2
     assert "begins with 'hello'; give a NUMBER, or begin with a line `@@@ 0007`" in capsys.readouterr().err
+
+
+def test_a_mistyped_line_between_replies_sends_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("@@@ 0001\nhello\n@@@ 0002x\nyes\n"))
+    assert run(["serve-manual", "reply", "--queue", str(tmp_path)]) == 2
+    assert "the line '@@@ 0002x' names no request; write it like `@@@ 0007`" in capsys.readouterr().err

@@ -4,8 +4,10 @@ import datetime as dt
 
 import pytest
 
+from longbeam.schemas.plans import ValueKind
+from longbeam.text.reading import read_value
 from longbeam.text.times import format_date, weekday
-from longbeam.text.values import duration, money, number, ratio
+from longbeam.text.values import duration, money, money_like, number, ratio
 
 
 def test_makers_write_canonical_text() -> None:
@@ -24,3 +26,13 @@ def test_makers_write_canonical_text() -> None:
     assert (format_date(dt.date(2024, 3, 5)), weekday(dt.date(2024, 3, 5))) == ("March 5, 2024", "Tuesday")
     with pytest.raises(ValueError, match="duration unit"):
         duration(3, "users")
+
+
+@pytest.mark.parametrize(
+    ("said", "amount", "text"),
+    [("₱3,000", 300, "₱300"), ("749 PLN", 90, "90 PLN"), ("Rs 4,500", 1_350.5, "Rs 1,350.50"), ("€3k", 400, "€400")],
+)
+def test_an_amount_worked_out_from_another_is_written_as_that_one_is(said: str, amount: float, text: str) -> None:
+    value = read_value(said, ValueKind.MONEY)
+    made = money_like(value, amount)
+    assert (made.text, made.number, made.unit) == (text, amount, value.unit)
