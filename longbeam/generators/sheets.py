@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +33,9 @@ CLOSING_FROM = 0.9
 OUTCOMES = 3
 """Bullets of the last stage that tell how a part of the story came out; the last plan has one more, its last word."""
 CAST = 4
-"""People of a stage."""
+"""People of a stage ..."""
+LEADS = 2
+"""... and those of them, at most, who are in every stage because the narratives that carry the story tell of them."""
 BULLETS_PER_NARRATIVE = 4
 """Bullets of a stage for each narrative that moves in it."""
 NARRATIVES_PER_STAGE = (3, 6)
@@ -97,21 +100,23 @@ def stages_of(
     """Divide a timeline into stages of equal length, to the day, each with the people and narratives that it moves.
 
     People and narratives take turns: each comes once before any comes again. The narratives that carry the story come
-    in every stage.
+    in every stage, and so do the people of whom these tell.
     """
     days, count = timeline.days + 1, layout.sub_plans
     if days < count:
         raise ValueError(f"{days} days cannot hold {count} stages")
     starts = [timeline.start + dt.timedelta(days=days * i // count) for i in range(count)]
     ends = [s - dt.timedelta(days=1) for s in starts[1:]] + [timeline.end]
-    names, labels = [p.first_name for p in people], [n.label for n in narratives]
+    labels, told = [n.label for n in narratives], " ".join(n.description for n in narratives[:LEADING])
+    leads = [p.first_name for p in people if re.search(rf"\b{re.escape(p.first_name)}\b", told)][:LEADS]
+    others = [p.first_name for p in people if p.first_name not in leads]
     moving = _turns_per_stage(layout)
     return tuple(
         Stage(
             stage_index=i,
             first_day=first,
             last_day=last,
-            cast=_turn(names, i, CAST),
+            cast=(*leads, *_turn(others, i, CAST - len(leads))),
             narratives=(*labels[:LEADING], *_turn(labels[LEADING:], i, moving)),
         )
         for i, (first, last) in enumerate(zip(starts, ends, strict=True))

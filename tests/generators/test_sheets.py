@@ -67,6 +67,16 @@ def test_everybody_comes_once_before_anybody_comes_again() -> None:
     assert sorted(cast[: len(PEOPLE)]) == sorted(p.first_name for p in PEOPLE)
 
 
+def test_those_of_whom_the_leading_narratives_tell_are_in_every_stage() -> None:
+    told = NARRATIVES[1].model_copy(update={"description": "Eva hides the bill from Ada, and Bea finds it."})
+    stages = stages_of(TIMELINE, LAYOUT, (NARRATIVES[0], told, *NARRATIVES[2:]), PEOPLE)
+    assert [stage.cast for stage in stages[:3]] == [
+        ("Ada", "Bea", "Cleo", "Dora"),
+        ("Ada", "Bea", "Eva", "Fay"),
+        ("Ada", "Bea", "Cleo", "Dora"),
+    ]
+
+
 def test_narratives_that_lead_move_in_every_stage_and_the_others_take_turns() -> None:
     labels = [n.label for n in NARRATIVES]
     assert all(stage.narratives[:LEADING] == ("n0", "n1") for stage in STAGES)
