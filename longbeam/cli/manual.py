@@ -163,7 +163,9 @@ def _blocks_of(text: str) -> list[tuple[int, str]]:
         if found := _BLOCK.fullmatch(line):
             blocks.append((int(found[1]), []))
         elif line.startswith("@@@"):
-            raise UserError(f"the line {line.strip()[:40]!r} names no request; write it like `@@@ 0007`. Nothing was sent")
+            raise UserError(
+                f"the line {line.strip()[:40]!r} names no request; write it like `@@@ 0007`. Nothing was sent"
+            )
         elif blocks:
             blocks[-1][1].append(line)
         elif line.strip():

@@ -35,11 +35,19 @@ _SHORT_YES = re.compile(r"\b(?:short|quick|simple|plain|brief) (?:yes|ok|okay)\b
 """A last sentence that wants a yes and nothing else."""
 _PROMISE = re.compile(
     r"[.!?:,;–—]\s*(?:so |and |but |ok(?:ay)?,? )?(?:(?:will|can|could|would) you (?:please )?"
-    r"(?:do|keep to|stick to|remember) (?:that|this|it|so)|is that (?:all right|okay|ok|fine|possible)|"
-    r"yes|okay|ok|agreed|deal|all right)\?\W*\Z",
+    r"(?:do|keep to|stick to|remember) (?:that|this|it|so)(?: for [^.!?]{1,30})?|"
+    r"is that (?:all right|okay|ok|fine|possible)|yes|okay|ok|agreed|deal|all right)\?\W*\Z",
     re.IGNORECASE,
 )
 """A last question that wants a promise to do what the message wishes."""
+_BRIEF = re.compile(
+    r"\b(?:(?:short|brief|quick) (?:one|text|note|line|answer|version|message|letter|reply|e?mail|summary|list|word)s?|"
+    r"briefly|one[- ]liner?|in (?:one|a|two) sentences?)\b[^.!?]*[.!?]?\W*\Z",
+    re.IGNORECASE,
+)
+"""A last sentence that wants little of what it asks for ..."""
+LITTLE = 0.4
+"""... and its part of the usual."""
 LONG_MATERIAL = 240
 """Characters of code, log or quotation that take a reader some time."""
 
@@ -57,5 +65,7 @@ def demand_of(text: str) -> float:
         demand = STATEMENT
     else:
         demand = QUESTION + FURTHER * min(max(questions - 1, 0), MOST_FURTHER) + WORK * works
+    if _BRIEF.search(prose):
+        demand *= LITTLE
     demand += MATERIAL * (len(text) - len(prose) > LONG_MATERIAL)
     return min(max(demand, LEAST), MOST)

@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from longbeam.abilities.kinds import QuestionKind
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
 from longbeam.prompts.calls import memory as memory_calls
@@ -164,11 +165,16 @@ def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
     _items(turn["asks_about"], list(about))
 
 
+_NAMING_ALL = frozenset({QuestionKind.JOIN, QuestionKind.SET_DIFFERENCE})
+"""Questions for people, which one nugget names together."""
+
+
 def probe(schema: Schema, inputs: ProbeInputs) -> None:
     """Ask for nuggets that name at least one of the excerpts; some abilities fix the number of nuggets."""
     is_conflict = ability_of(inputs.ability).has(Trait.RESOLVES_CONTRADICTION)
     # Four nuggets: the conflict, its two sides, and the question which side is right.
-    count = 4 if is_conflict else len(inputs.items)
+    # The people of a join are named in one.
+    count = 4 if is_conflict else 1 if inputs.variety in _NAMING_ALL else len(inputs.items)
     _count(schema["properties"]["nuggets"], count or 1, count or None)
     nugget = schema["$defs"]["NuggetDraft"]
     _items(nugget["properties"]["excerpts"], [e.ordinal for e in inputs.excerpts])

@@ -25,6 +25,11 @@ _NOW_BEFORE = re.compile(r"\b(?:it|today)(?:['’]s| is)\s\Z", re.IGNORECASE)
 """Words before the weekday of today."""
 _ANY_BEFORE = re.compile(r"\b(?:an?|any|each|every|most|no|some)\s\Z", re.IGNORECASE)
 """Words before a weekday that is no day of its own: `on a Sunday`."""
+_OVER_BEFORE = re.compile(
+    r"\b(?:did(?:n['’]t| not)|(?:was|were)(?:n['’]t)?)\b"
+    r"(?:(?! (?:to|set|due|planned|supposed|meant|going|moved|booked|fixed|would) )[^.!?;:])*\bon\s\Z"
+)
+"""Words before the weekday of something that is over: `the books didn't close on Sunday`."""
 _NEAR = {0: r"today|tonight|this (?:morning|afternoon|evening)", 1: "tomorrow", -1: "yesterday|last night"}
 
 
@@ -73,7 +78,7 @@ def _pattern(number: int, day_of_week: int, ahead: int) -> re.Pattern[str]:
 
 
 _SPOKEN = re.compile(
-    rf"(?<!\w)(?:(?P<last>[Ll]ast )?(?P<weekday>{'|'.join(WEEKDAYS)})(?!\w|,? {MONTH})"
+    rf"(?<!\w)(?:(?P<last>[Ll]ast )?(?P<weekday>{'|'.join(WEEKDAYS)})(?!\w|,? {MONTH}|,? the \d{{1,2}}(?:st|nd|rd|th))"
     rf"|[Tt]he (?P<number>\d{{1,2}})(?:st|nd|rd|th)(?!\s+(?:of\s+)?{MONTH}|[-\w])"
     rf"(?=\W*(?:\Z|[.,;:!?)]|\s(?:{_AFTER_DAY})\b))"
     rf"|(?P<month>{MONTH})\s+(?P<day>\d{{1,2}}){ORDINAL}"
@@ -84,7 +89,8 @@ _SPOKEN = re.compile(
 def spell_out(text: str, today: dt.date) -> str:
     """Return a text of a day with the days that it names by weekday or number, or without a year, written as dates.
 
-    A weekday is the next one, or with `last` the one before, or today in `it's Friday` on a Friday; a number is the day
+    A weekday is the next one, the one before with `last` or where something is over, or today in `it's Friday` on a
+    Friday, and beside a number it is left to that (`Monday the 18th`); a number is the day
     that `NUMBERED` allows. A number that may count something else (`the 3rd batch`) stays. A day without a year is the
     nearest of its name.
     """
@@ -102,7 +108,8 @@ def _in_full(match: re.Match[str], today: dt.date) -> str:
         if match["weekday"] == weekday(today) and _NOW_BEFORE.search(match.string, 0, match.start()):
             return format_date(today)
         steps = [n for n in range(1, WEEK + 2) if weekday(today + dt.timedelta(n)) == match["weekday"]]
-        ahead = steps[0] - 7 if match["last"] else steps[0]
+        is_over = match["last"] or _OVER_BEFORE.search(match.string, 0, match.start())
+        ahead = steps[0] - 7 if is_over else steps[0]
         return format_date(today + dt.timedelta(ahead or -7))
     days = (today + dt.timedelta(n) for n in range(NUMBERED[0], NUMBERED[1] + 1))
     return next((format_date(day) for day in days if day.day == int(match["number"])), match[0])

@@ -67,8 +67,16 @@ def test_a_message_that_wants_a_short_yes_gets_one() -> None:
     assert demand_of("A short yes to that is enough. Then let me have the query for today's rows.") == STATEMENT
 
 
-@pytest.mark.parametrize("question", ["Will you do that?", "Can you stick to that?", "Is that possible?", "Agreed?", "Yes?"])
+@pytest.mark.parametrize(
+    "question", ["Will you do that?", "Can you stick to that?", "Is that possible?", "Agreed?", "Yes?"]
+)
 def test_who_asks_for_a_promise_wants_a_yes(question: str) -> None:
     wish = "When I ask how to move people up to the hut, name one task for somebody who cannot carry."
     assert demand_of(f"{wish} {question}") == YES
     assert demand_of(f"{wish} What would you name for my mother?") > QUICK
+
+
+def test_what_is_to_be_short_asks_for_less() -> None:
+    asked = "Can you write them a {}text about being in their places when he arrives?"
+    assert demand_of(asked.format("short ")) < demand_of(asked.format("")) / 2
+    assert demand_of("How do I stop it? Put it in one sentence.") < demand_of("How do I stop it?")

@@ -7,9 +7,10 @@ import json
 import jsonschema
 import pytest
 
+from longbeam.abilities.kinds import QuestionKind
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.prompts.calls.probes import CandidatesInputs
+from longbeam.prompts.calls.probes import CandidatesInputs, ProbeInputs
 from longbeam.prompts.calls.user_turns import UserTurnsInputs
 from longbeam.prompts.declarations import PROMPTS, default_registry
 from longbeam.schemas.calls import PromptInputs
@@ -96,6 +97,16 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
 def test_what_is_not_there_cannot_be_named(prompt_id: str, path: str, value: object) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(_without(_offline_reply(prompt_id), path, value), _schema(prompt_id))
+
+
+@pytest.mark.parametrize("kind", [QuestionKind.JOIN, QuestionKind.SET_DIFFERENCE])
+def test_the_people_of_a_join_are_named_in_one_nugget(kind: QuestionKind) -> None:
+    inputs = SAMPLES["probe_multi_session_reasoning"]
+    assert isinstance(inputs, ProbeInputs)
+    asked = inputs.model_copy(update={"variety": kind, "items": ("Ada", "Bea")})
+    schema = default_registry()["probe_multi_session_reasoning"].schema(asked)
+    assert schema is not None
+    assert (schema["properties"]["nuggets"]["minItems"], schema["properties"]["nuggets"]["maxItems"]) == (1, 1)
 
 
 def test_many_choices_are_left_open() -> None:

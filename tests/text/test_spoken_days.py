@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 import pytest
 
@@ -82,7 +83,23 @@ def test_the_weekday_that_it_is_names_today(text: str) -> None:
     )
     friday = text.replace("Wednesday", "Friday")
     assert spell_out(friday, TODAY).endswith("March 8, 2024")
-    assert spell_out("It was on Wednesday.", TODAY) == "It was on March 13, 2024."
+    assert spell_out("It was on Wednesday.", TODAY) == "It was on February 28, 2024."
+
+
+@pytest.mark.parametrize(
+    ("text", "full"),
+    [
+        ("Tyler's books didn't close on Sunday as he wanted.", "March 3, 2024"),
+        ("We were on the roof on Monday.", "March 4, 2024"),
+        ("The visit was moved to next week, so we meet on Sunday.", "March 10, 2024"),
+        ("The fair was set for noon on Sunday.", "March 10, 2024"),
+        ("The tailor measures him Monday the 11th, and he came late.", "March 11, 2024"),
+        ("He comes on Monday, the 11th.", "March 11, 2024"),
+    ],
+)
+def test_a_weekday_is_before_where_it_is_over_and_once_beside_its_number(text: str, full: str) -> None:
+    dates = re.findall(r"\w+ \d+, 2024", spell_out(text, TODAY))
+    assert dates == [full]
 
 
 def test_a_quote_says_a_day_by_its_weekday() -> None:
