@@ -24,6 +24,7 @@ from longbeam.schemas.imports import ImportNote, NoteKind
 from longbeam.schemas.people import RelationshipGraph
 from longbeam.schemas.probes import Evidence, Probe, ProbeDetails
 from longbeam.schemas.seeds import Seed
+from longbeam.store.files import sha256_of
 
 MANIFEST, CONVERSATIONS, MESSAGES, PROBES = "manifest.json", "conversations.jsonl", "messages.jsonl", "probes.jsonl"
 READ_VERSIONS = (2, FORMAT_VERSION)
@@ -36,7 +37,8 @@ def import_jsonl(path: Path, options: ImportOptions) -> Iterator[GivenConversati
 
     Raises UserError for a folder that is no JSONL export of this version, and for a line that does not fit.
     """
-    authors = _authors(path)
+    manifest = _manifest(path)
+    authors, notes = _authors(manifest), tuple(_changed_files(path, manifest))
     starts = _starts(path / MESSAGES)
     probes: dict[str, list[Probe]] = {}
     for probe_line, _ in _lines(path / PROBES, ProbeLine):
@@ -49,14 +51,15 @@ def import_jsonl(path: Path, options: ImportOptions) -> Iterator[GivenConversati
         messages = partial(_messages, path / MESSAGES, start, line.conversation_id)
         found = tuple(probes.get(line.conversation_id, ()))
         head = _head(line, f"c{number:03d}").model_copy(update={"authors": authors})
+        own = notes
         if not found:
-            note = ImportNote(kind=NoteKind.NO_PROBES, subject="conversation", message="there are no probes")
-            head = head.model_copy(update={"import_notes": (note,)})
+            own += (ImportNote(kind=NoteKind.NO_PROBES, subject="conversation", message="there are no probes"),)
+        head = head.model_copy(update={"import_notes": own})
         yield GivenConversation(head, messages, found)
 
 
-def _authors(path: Path) -> tuple[Author, ...]:
-    """Return the models that wrote, as the manifest names them. Raises UserError for a folder that is no export."""
+def _manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest of an export. Raises UserError for a folder that is none."""
     for name in (MANIFEST, CONVERSATIONS, MESSAGES, PROBES):
         if not (path / name).is_file():
             raise UserError(f"{path}: there is no {name}; name the folder that `longbeam export --format jsonl` wrote")
@@ -65,7 +68,22 @@ def _authors(path: Path) -> tuple[Author, ...]:
     if found[0] != FORMAT or found[1] not in READ_VERSIONS:
         read = " and ".join(map(str, READ_VERSIONS))
         refuse(str(path / MANIFEST), f"format {found[0]!r} version {found[1]!r}; {FORMAT!r} {read} are read")
-    spec = told.get("spec")
+    return told
+
+
+def _changed_files(path: Path, manifest: dict[str, Any]) -> Iterator[ImportNote]:
+    """Yield a note for each table that is another file than its manifest says."""
+    files = want_dict(manifest.get("files", {}), f"{path / MANIFEST}: files", "an object")
+    for name in (CONVERSATIONS, MESSAGES, PROBES):
+        said = files.get(name)
+        if isinstance(said, dict) and said.get("sha256") not in (None, sha256_of(path / name)):
+            message = f"{name} is another file than {MANIFEST} says: it was changed or damaged after the export"
+            yield ImportNote(kind=NoteKind.CHANGED_FILE, subject=name, message=message)
+
+
+def _authors(manifest: dict[str, Any]) -> tuple[Author, ...]:
+    """Return the models that wrote, as the manifest names them."""
+    spec = manifest.get("spec")
     models = spec.get("models") if isinstance(spec, dict) else None
     return tuple(Author(role=r, model=str(m)) for r, m in models.items()) if isinstance(models, dict) else ()
 

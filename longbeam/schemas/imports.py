@@ -34,6 +34,8 @@ class NoteKind(StrEnum):
     """Only the truncated version of the chat is there, although the full one was asked for."""
     MISSING_FILE = "missing_file"
     """A file or a column that all conversations of the format have is missing."""
+    CHANGED_FILE = "changed_file"
+    """A file is another one than its manifest says: it was changed or damaged after the export."""
     NO_PROBES = "no_probes"
     """A conversation without questions."""
     ODD_VALUE = "odd_value"

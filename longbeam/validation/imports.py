@@ -34,6 +34,7 @@ CHECK = Check(
         NoteKind.NO_PROBES: WARNING,
         NoteKind.ODD_VALUE: WARNING,
         NoteKind.UNREAD_FILE: INFO,
+        NoteKind.CHANGED_FILE: WARNING,
         NoteKind.PROFILE: INFO,
         NoteKind.PLAN: INFO,
         NoteKind.EVIDENCE_MISSING: WARNING,

@@ -8,6 +8,7 @@ import pytest
 from longbeam.errors import UserError
 from longbeam.formats.jsonl import export_jsonl
 from longbeam.formats.jsonl_read import import_jsonl
+from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.builders import good_conversation
 from tests.formats.sources import read
@@ -93,6 +94,13 @@ def test_another_version_of_the_format_is_refused(folder: Path) -> None:
 
     with pytest.raises(UserError, match=r"version 99; 'longbeam-jsonl' 2 and 3 are read"):
         read(import_jsonl, folder)
+
+
+def test_a_table_that_is_not_the_one_of_the_manifest_is_noted(folder: Path) -> None:
+    assert [c.head.import_notes for c in read(import_jsonl, folder)] == [(), ()]
+    edit_line(folder / "probes.jsonl", 0, gold_answer="Another one.")
+    notes = [n for c in read(import_jsonl, folder) for n in c.head.import_notes]
+    assert [(n.kind, n.subject) for n in notes] == [(NoteKind.CHANGED_FILE, "probes.jsonl")] * 2
 
 
 def test_a_line_that_does_not_fit_is_named(folder: Path) -> None:
