@@ -95,6 +95,8 @@ _NOT_SPENT = re.compile(
 NAMED = frozenset({AdviceKind.FIGURE, AdviceKind.DAY})
 """Kinds whose values the writer names."""
 MOST_NAME_WORDS = 5
+MOST_TEXT_WORDS = 100
+"""Words of a piece of advice with its items; the prompt asks for 60."""
 _DAY = "review day"
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
 """Bounds, and the step to which an amount below each bound is rounded."""
@@ -382,6 +384,8 @@ def _advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str) -> str
     """Return what is wrong with a draft; empty if nothing is."""
     if draft is None:
         return "is missing"
+    if (words := len(draft.text.split())) > MOST_TEXT_WORDS:
+        return f"has {words} words; write one to three sentences of at most 60"
     line = _chosen(line, draft)
     if line.value is not None and not says(draft.text, line.value):
         return f"must say {line.value.text!r}, in these words"

@@ -15,7 +15,7 @@ from itertools import count
 from typing import TypeVar
 
 from longbeam.generators.augmented import Augmented, augmented_plan
-from longbeam.generators.bullets import SETTLED, typed_value
+from longbeam.generators.bullets import SETTLED, is_cut, typed_value
 from longbeam.generators.dependents import stale_words
 from longbeam.generators.entailment import Answer, Ruling, rule_on_contradiction, rule_on_update
 from longbeam.generators.entailment_judge import (
@@ -54,6 +54,7 @@ from longbeam.text.matching import says
 
 AUGMENT_PROMPTS = ("augment", *ENTAILMENT_PROMPTS, *CONTRADICTION_PROMPTS)
 D = TypeVar("D", UpdateDraft, ContradictionDraft, InstructionDraft)
+_Remark = UpdateDraft | ContradictionDraft | InstructionDraft | RevisionDraft
 _VOW = re.compile(
     r"\b(?:no more|never again|not (?:another|one more)|for good|from now on|once and for all)\b", re.IGNORECASE
 )
@@ -205,6 +206,9 @@ def _problems(reply: AugmentReply, task: StageToAugment, values: _Values) -> Ite
     for denial in reply.contradictions:
         if denial.target_id in contradictions:
             yield from _contradiction_problems(denial, contradictions[denial.target_id], values.of(denial))
+    remarks: list[_Remark] = [*reply.updates, *reply.contradictions, *reply.instructions, *reply.revisions]
+    for text in (remark.text for remark in remarks if is_cut(remark.text)):
+        yield f"{text[:40]!r}... breaks off within a sentence; write one or two whole ones of at most 30 words"
     for _, fault in _faulty_instructions(reply.instructions, task.wishes):
         yield fault
     yield from _revision_problems(reply, targets)
@@ -350,10 +354,11 @@ def _name_of(draft: UpdateDraft | ContradictionDraft) -> str:
 def _mended(reply: AugmentReply, task: StageToAugment) -> AugmentReply:
     """Give each draft a target of its own, as far as there are any, and leave out what would be wrong.
 
-    An update whose dependents are not worded anew is left out, and so is an instruction that overlaps with another
-    wish. A text that does not state its value stays: validation finds it.
+    An update whose dependents are not worded anew is left out, and so are an instruction that overlaps with another
+    wish, and a text that breaks off. A text that does not state its value stays: validation finds it.
     """
     targets = task.targets
+    reply = AugmentReply(**{name: [d for d in drafts if not is_cut(d.text)] for name, drafts in reply})
     updates = _with_own_targets(reply.updates, [t.target_id for t in targets.updates])
     texts = {draft.bullet_id: draft.text for draft in reply.revisions}
     broken = {

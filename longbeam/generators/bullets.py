@@ -186,7 +186,7 @@ def length_fault(text: str, line: SheetLine) -> str:
 
 def is_cut(text: str) -> bool:
     """Return whether the form of the reply cut a text within a sentence."""
-    return len(text) >= LONGEST_TEXT - CUT_MARGIN and text.rstrip()[-1] not in SENTENCE_ENDS
+    return len(text) >= LONGEST_TEXT - CUT_MARGIN and not text.rstrip().endswith(tuple(SENTENCE_ENDS))
 
 
 def _taken_condition(draft: BulletDraft, known: Known) -> str:

@@ -97,7 +97,9 @@ _NEW_SLOTS = tuple(
 
 
 _LONGEST = {"topic": 60, "text": LONGEST_TEXT, "condition": 160, "requirement": 240, "name": 60, "value": 60}
-"""Characters of the fields of a line."""
+"""Characters of the fields of a line, and of a remark beside the lines."""
+_LONGEST_ADVICE = 800
+"""Characters of the assistant's advice, with its items."""
 
 
 def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
@@ -144,7 +146,9 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
         ("revisions", "RevisionDraft", "bullet_id", dependents),
     ):
         _count(schema["properties"][name], len(ids))
-        _choose(_fields(schema, draft), field, ids)
+        fields = _fields(schema, draft)
+        _choose(fields, field, ids)
+        _limit(fields, **{field: longest for field, longest in _LONGEST.items() if field in fields})
 
 
 def advise(schema: Schema, inputs: AdviceInputs) -> None:
@@ -153,6 +157,8 @@ def advise(schema: Schema, inputs: AdviceInputs) -> None:
         _count(schema["properties"][name], len(lines))
         if lines:
             _choose(_fields(schema, draft), "line_id", (line.line_id for line in lines))
+    _limit(_fields(schema, "AdviceDraft"), text=_LONGEST_ADVICE, items=160, name=_LONGEST["name"])
+    _limit(_fields(schema, "ChoiceDraft"), text=LONGEST_TEXT)
 
 
 def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
@@ -179,6 +185,8 @@ def probe(schema: Schema, inputs: ProbeInputs) -> None:
     nugget = schema["$defs"]["NuggetDraft"]
     _items(nugget["properties"]["excerpts"], [e.ordinal for e in inputs.excerpts])
     nugget["properties"]["excerpts"]["minItems"] = 1
+    _limit(schema["properties"], question=600, gold_answer=2_400)
+    _limit(nugget["properties"], text=400)
     nugget["required"] = ["text", "excerpts"]
 
 

@@ -15,6 +15,7 @@ from longbeam.generators.mentions import Mentions
 from longbeam.generators.plans import Frame
 from longbeam.generators.special_targets import Targets
 from longbeam.prompts.calls.plans import (
+    LONGEST_TEXT,
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
@@ -174,6 +175,20 @@ async def test_an_update_that_says_no_new_value_or_vows_something_is_refused(
         value, text = value.replace(word, meant), text.replace(word, meant)
     _, model = await _ask(task, _reply(task.targets, updates=[UpdateDraft(target_id="u0", value=value, text=text)]))
     assert reason in faults_of(model.calls[1])
+
+
+async def test_what_the_form_cut_is_asked_for_again_and_left_out_in_the_end() -> None:
+    task = _task()
+    looping = ("Well, well, " * 40)[:LONGEST_TEXT]
+    asked = _reply(task.targets)
+    spoilt = {
+        "instructions": [d.model_copy(update={"text": looping}) for d in asked.instructions],
+        "contradictions": [d.model_copy(update={"text": looping}) for d in asked.contradictions],
+    }
+    model = ScriptedModel({"augment": [_reply(task.targets, **spoilt).model_dump_json()]})
+    made = await write_special_bullets(asker_for(model), task)
+    assert "'Well, well, Well, well, Well, well, Well'... breaks off" in faults_of(model.calls[1])
+    assert {b.kind for b in made.bullets} <= {BulletKind.UPDATE}
 
 
 async def test_the_typed_value_of_an_update_is_that_of_its_words() -> None:
