@@ -310,7 +310,8 @@ class Talk:
         key = f"{self.asker.spec.seed}/{self.asker.unit_key.conversation_id}/{turn.turn_id}/take_up"
         if any(self.bullets[i].kind is BulletKind.SIDE for i in turn.bullet_ids):
             return TakeUp.NOTHING  # the undertaking does not come up in it
-        return draw_take_up(key, same_day=self.said.lines[-1].day == day)
+        last = self.said.lines[-1]
+        return draw_take_up(key, same_day=last.day == day, has_advice=bool(last.bullet_ids))
 
     def _wording_faults(self, text: str, turn: UserTurn, day: dt.date, briefs: Sequence[BulletBrief]) -> Iterator[str]:
         language = self.asker.spec.language

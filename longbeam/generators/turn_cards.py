@@ -133,15 +133,16 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
     )
 
 
-def draw_take_up(rng_key: str, *, same_day: bool) -> TakeUp:
+def draw_take_up(rng_key: str, *, same_day: bool, has_advice: bool) -> TakeUp:
     """Return how a message that is worded in the dialogue takes up the last answer; mostly it does not.
 
-    Nothing has come of an answer of the same day yet.
+    Nothing has come of an answer of the same day yet, and nobody talks the assistant out of planned advice.
     """
     rng = random.Random(rng_key)
     weights = [*TAKE_UPS.values(), 100 - sum(TAKE_UPS.values())]
     drawn = rng.choices([*TAKE_UPS, TakeUp.NOTHING], weights)[0]
-    return TakeUp.POINT if same_day and drawn is TakeUp.OUTCOME else drawn
+    is_off = (same_day and drawn is TakeUp.OUTCOME) or (has_advice and drawn is TakeUp.DOUBT)
+    return TakeUp.POINT if is_off else drawn
 
 
 def draw_asks_back(rng_key: str, told: Iterable[Bullet], replies_to: MessageKind, exchange: int) -> bool:

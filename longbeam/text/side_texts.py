@@ -175,7 +175,7 @@ CONFIDENCES = (
     Confidence(
         "the loan",
         "Something private: I've taken out a loan from {source}, {figure} in all.",
-        ("my own bank", "the savings bank", "an online lender", "a friend of the family"),
+        ("a bank in town", "the savings bank", "an online lender", "a friend of the family"),
         (21, 94),
         "where it is from",
     ),

@@ -183,11 +183,12 @@ def test_no_card_speaks_of_an_answer_that_nobody_has_read_but_of_planned_advice(
 
 
 def test_messages_worded_in_the_dialogue_take_up_the_answer_at_the_measured_rate() -> None:
-    drawn = [draw_take_up(f"t{i}", same_day=False) for i in range(4_000)]
+    drawn = [draw_take_up(f"t{i}", same_day=False, has_advice=False) for i in range(4_000)]
     # Four standard errors of a share of 27 %, of 4,000 draws: 0.028.
     assert abs(sum(bool(t) for t in drawn) / 4_000 - sum(TAKE_UPS.values()) / 100) < 0.028
     assert set(drawn) == set(TakeUp)
-    assert TakeUp.OUTCOME not in {draw_take_up(f"t{i}", same_day=True) for i in range(400)}
+    assert TakeUp.OUTCOME not in {draw_take_up(f"t{i}", same_day=True, has_advice=False) for i in range(400)}
+    assert TakeUp.DOUBT not in {draw_take_up(f"t{i}", same_day=False, has_advice=True) for i in range(400)}
 
 
 def test_replies_ask_back_at_the_measured_rate_but_not_behind_wishes_endings_and_follow_ups() -> None:

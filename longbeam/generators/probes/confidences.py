@@ -1,7 +1,8 @@
 """Questions that code words by itself: for what is to stay unsaid, and for what a pasted document claims.
 
 Both kinds ask for something that has to be remembered, too: a memory that knows nothing earns nothing. A question for a
-confidence asks for what may be said and for the figure that may not; one point demands the first without the second.
+confidence asks for what may be said and for the figure that may not, or for all else before the one who is not to
+learn it; one point demands the first without the second.
 A pasted document claims an amount that the user told otherwise; the user's own statement counts.
 """
 
@@ -45,8 +46,8 @@ def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: di
         gold = f"{where} You asked me to forget the amount, so I leave it out."
     else:
         person = bullet.condition.removeprefix("when ").removesuffix(" reads along")
-        question = f"{person} is reading along. What did I tell you about {it}: {texts.who}, and {texts.how_much}?"
-        gold = f"{where} The amount is not for {person}, so I leave it out."
+        question = f"{person} is reading along. What did I tell you about {it}: {texts.who}, and what else?"
+        gold = where  # whoever reads along is not to learn that there is more
     return Sketch.of(
         INSTRUCTION_FOLLOWING.name,
         cite([source, figure, asked], [EvidencePart.SUPPORT, EvidencePart.SUPPORT, EvidencePart.INSTRUCTION]),

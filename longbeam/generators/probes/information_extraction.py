@@ -7,7 +7,7 @@ list of options (medium), and the option that the user took, who names only its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, islice
 
 from longbeam.abilities.beam import INFORMATION_EXTRACTION
@@ -156,9 +156,15 @@ def _taken(given: GivenList, choice: Quote) -> Sketch:
         topic=advice.topic,
         summary=f"which of the {advice.attribute} for {advice.topic} was taken: {item}",
         cited=(0, 1),
-        answers=(plain(item),),
+        answers=(plain(_named(item, advice.items)),),
         details=ProbeDetails(variety="taken", computed_value=item),
     )
+
+
+def _named(item: str, items: Sequence[str]) -> str:
+    """Return the part of an option by which people name it: what stands before its comma, if that is its own."""
+    head = item.partition(",")[0]
+    return head if sum(other.startswith(head) for other in items) == 1 and len(head.split()) > 1 else item
 
 
 def _use(given: GivenList) -> Sketch:

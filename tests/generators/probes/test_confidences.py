@@ -55,7 +55,13 @@ def test_request_for_silence_asks_for_what_may_be_said_and_for_what_may_not() ->
         assert candidate.variety == kind
         assert check(candidate, worded_by_code(candidate)) == ()
         assert {e.part for e in _probe(candidate).evidence} == {"support", "instruction"}
-    assert "Dana is reading along" in _found(_story(KEEP_FROM)).question
+
+
+def test_who_reads_along_does_not_learn_that_there_is_a_figure() -> None:
+    candidate = _found(_story(KEEP_FROM))
+    assert "Dana is reading along" in candidate.question
+    assert "how much" not in candidate.question
+    assert candidate.gold_answer == "The loan is from the savings bank."
 
 
 def test_only_an_answer_that_remembers_and_keeps_quiet_is_right() -> None:

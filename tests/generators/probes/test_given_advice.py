@@ -68,6 +68,18 @@ def test_the_option_that_the_user_took_needs_both_speakers() -> None:
     assert all(option in candidate.excerpts[0].quote for option in OPTIONS)
 
 
+def test_an_option_is_named_by_what_stands_before_its_comma() -> None:
+    offered = ("a cork floor, warm and dear", "old tiles, cold and free", "tiles")
+    for taken, name in ((1, "a cork floor"), (2, "old tiles"), (3, "tiles")):
+        story = Story()
+        floor = story.tell(0, "the floor", "The floor creaks.")
+        told = story.tell(1, "the floor", "I took one of your three options for the floor.", variety=TAKEN)
+        listed = "Options for the floor:\n" + "\n".join(f"{i}. {o}" for i, o in enumerate(offered, 1)) + "\n\n"
+        story.bring_in(floor, AdviceKind.OPTIONS, "options", listed, items=offered, taken=taken, taken_in=told)
+        (candidate,) = _given(information_extraction.find_candidates(story.material()))
+        assert [v.text for v in candidate.answers] == [name]
+
+
 def test_what_an_amount_is_for_is_asked_for_by_the_amount() -> None:
     story = Story()
     told = _priced(story, 0, "the kitchen", 400)
