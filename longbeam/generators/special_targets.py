@@ -50,6 +50,8 @@ MOST_RELATED = 6
 """Bullets of other stages about a target's thing that its writer sees."""
 FLAT_DENIALS = 3
 """One of so many contradictions denies the whole thing, where one can; the others give another value."""
+FLAT_APART_DAYS = 30
+"""Least age of what is denied altogether."""
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
 
 Option = tuple[Bullet, Assertion]
@@ -259,16 +261,27 @@ class _Choice:
                     yield _Denial(option, slip, fitting, is_sure=fact.is_fixed or slip.variety == "never_statement")
 
     def _is_small(self, bullet: Bullet) -> bool:
-        """Return whether no other bullet touches a fact of this one or comes back to it."""
+        """Return whether no other bullet touches a fact of this one or comes back to it, and no money is in it.
+
+        Nobody forgets altogether what they paid for.
+        """
         facts = [a.fact_id for a in self.ledger.by_bullet[bullet.bullet_id]]
-        return not any(i in self.recalled or len(self.ledger.by_fact[i]) > 1 for i in facts)
+        return not any(
+            i in self.recalled or len(self.ledger.by_fact[i]) > 1 or self.ledger.fact[i].kind is ValueKind.MONEY
+            for i in facts
+        )
 
     def _fits(self, slip: Slip, bullet: Bullet, place: Place) -> bool:
-        """Return whether the bullets just before do not tell the statement, and no update is near a flat denial."""
+        """Return whether the bullets just before do not tell the statement; what is denied altogether is old, too, and
+        no update is near.
+        """
         end = self.ledger.position[place.after] + 1
         if is_fresh(bullet, self.ledger.bullets[max(end - JUST_TOLD, 0) : end], self.mentions):
             return False
-        return slip.variety == "other_value" or self._is_far_from(self.changed, bullet.topic, place)
+        if slip.variety == "other_value":
+            return True
+        is_old = (place.day - bullet.happens_on).days >= FLAT_APART_DAYS
+        return is_old and self._is_far_from(self.changed, bullet.topic, place)
 
     def _is_far_from(self, told: Sequence[tuple[str, Place]], topic: str, place: Place) -> bool:
         return all(self.pace.is_far(place, there.after, there) for other, there in told if other == topic)

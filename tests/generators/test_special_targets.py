@@ -139,6 +139,24 @@ def test_what_was_told_twice_is_not_contradicted() -> None:
     assert "p0.f1" not in denied[1]
 
 
+def _counted(plan: Plan) -> Plan:
+    """Return the plan with numbers in the place of money."""
+    told = [
+        part.model_copy(
+            update={
+                "bullets": tuple(
+                    b.model_copy(update={"text": f"I took {100 + i} for {b.topic}."})
+                    for i, b in enumerate(part.bullets, len(part.bullets) * n)
+                )
+            }
+        )
+        for n, part in enumerate(plan.sub_plans)
+    ]
+    facts = tuple(f.model_copy(update={"kind": ValueKind.NUMBER}) for f in plan.facts)
+    said = tuple(a.model_copy(update={"value": number(100 + i)}) for i, a in enumerate(plan.assertions))
+    return plan.model_copy(update={"sub_plans": tuple(told), "facts": facts, "assertions": said})
+
+
 def _denied_altogether(plan: Plan, recalled: frozenset[str] = frozenset()) -> set[str]:
     """Return the bullets that are denied altogether by any draw."""
     drawn = (
@@ -148,8 +166,21 @@ def _denied_altogether(plan: Plan, recalled: frozenset[str] = frozenset()) -> se
     return {t.bullet.bullet_id for d in drawn for c in d for t in c.contradictions if t.variety == "never_statement"}
 
 
+def test_what_was_paid_for_or_is_not_a_month_old_is_not_denied_altogether() -> None:
+    assert not _denied_altogether(_plan())
+    plan = _counted(_plan())
+    assert _denied_altogether(plan)
+    late = tuple(
+        part.model_copy(
+            update={"bullets": tuple(b.model_copy(update={"happens_on": ANCHORS[1]}) for b in part.bullets)}
+        )
+        for part in plan.sub_plans
+    )
+    assert not _denied_altogether(plan.model_copy(update={"sub_plans": late}))
+
+
 def test_what_later_bullets_come_back_to_is_not_denied_altogether() -> None:
-    plan = _plan()
+    plan = _counted(_plan())
     assert {"p0.s0.b1", "p0.s0.b3"} <= _denied_altogether(plan)
     again = _with_text(plan, "p0.s0.b9", "The neighbours asked whether they may borrow thing 1.", "the neighbours")
     assert "p0.s0.b1" not in _denied_altogether(again)
