@@ -116,9 +116,11 @@ class Moment:
     state: Callable[[], TurnState]
     """Computes the state when it is first called."""
 
-    def state_of(self, kind: MessageKind, ordinal: int, previous_reply: str = "") -> TurnState:
+    def state_of(
+        self, kind: MessageKind, ordinal: int, previous_reply: str = "", asked: tuple[str, ...] = ()
+    ) -> TurnState:
         """Return the state for a message: an answer to one of this kind, or one of this kind itself."""
-        update = {"kind": kind.value, "ordinal": ordinal, "previous_reply": previous_reply}
+        update = {"kind": kind.value, "ordinal": ordinal, "previous_reply": previous_reply, "asked": asked}
         return self.state().model_copy(update=update)
 
 
@@ -402,7 +404,7 @@ class Talk:
                 ),
                 mend=lambda text: self._as_it_is(text, MessageRole.ASSISTANT, "assistant_reply", place, day),
             ),
-            state=lambda: moment.state_of(kind, exchange),
+            state=lambda: moment.state_of(kind, exchange, asked=self.said.asked),
         )
         self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, day, said_advice(due, text))
         self.reply = text

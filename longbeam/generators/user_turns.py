@@ -405,7 +405,7 @@ async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> 
         "more_turns",
         inputs,
         accept=Acceptance(check=check, mend=mend),
-        state=lambda: BatchState(first_ordinal=len(asked)),
+        state=lambda: BatchState(first_ordinal=len(asked), asked=tuple(t.text for t in asked)),
     )
     known = {b.bullet_id for b in sub_plan.bullets}
     fresh = [turn for turn in reply.turns if normal_form(turn.text) not in before]

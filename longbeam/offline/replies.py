@@ -123,7 +123,7 @@ def assistant_reply(inputs: AssistantReplyInputs, state: TurnState, rng: random.
     if situation.brief is not None and situation.brief.bullet.topic == WHOLE:
         return "\n\n".join(farewell_blocks(situation.brief, rng))
     room = int(inputs.target_tokens * CHARACTERS_PER_TOKEN)
-    ending = _ending(situation, inputs, state.ordinal)
+    ending = _ending(situation, inputs, state)
     advice = [one.text for one in inputs.advice]
     room -= sum(len(text) + 2 for text in advice)
     text = placed(assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending)), advice)
@@ -344,16 +344,15 @@ def _illustrations(s: Situation) -> list[tuple[float, Callable[[], str]]]:
     return shuffled(makers, s.rng)[:1]
 
 
-def _ending(s: Situation, inputs: AssistantReplyInputs, ordinal: int) -> str:
+def _ending(s: Situation, inputs: AssistantReplyInputs, state: TurnState) -> str:
     ends = s.brief is not None and s.brief.bullet.variety == CLOSING
     if _asks_about_contradiction(s, inputs):
         return f"Before this, you told me otherwise about {s.thing}. Which of the two is right?"
     asks = s.kind == "question" and not s.is_wish and not ends
-    again = s.kind == "answer" and ordinal == 1
+    again = s.kind == "answer" and state.ordinal == 1
     if inputs.asks_back and (asks or again) and s.brief is not None:
-        said = " ".join(m.content for m in inputs.history)
         # A second question of the same turn is the next stage's, because the user has just answered this stage's.
-        question = ask_back_for(s.thread, s.thing, inputs.context.stage.stage_index + again, said)
+        question = ask_back_for(s.thread, s.thing, inputs.context.stage.stage_index + again, state.asked)
         if question:
             return question
     if not s.is_person and not s.is_wish and not ends and s.rng.random() < CLOSING_SHARE:

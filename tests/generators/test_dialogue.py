@@ -327,6 +327,16 @@ async def test_only_calls_to_rules_carry_the_state_of_the_turn(served_by: dict[s
     assert any(isinstance(s, TurnState) and s.bullets for s in states) is is_told
 
 
+async def test_the_state_of_a_reply_tells_all_that_the_assistant_has_asked_in_the_part() -> None:
+    model = _model()
+    messages = await talk(asker_for(model), TOKENIZER, _material(share=3 * HISTORY_TOKENS))  # the history is folded
+    replies = [m.content for m in messages if m.role is MessageRole.ASSISTANT]
+    last = [c for c in model.calls if c.prompt.prompt_id == "assistant_reply"][-1]
+    assert isinstance(last.extras, WriterExtras)
+    assert isinstance(last.extras.state, TurnState)
+    assert last.extras.state.asked == tuple(replies[:-1])  # each of them ends with its question
+
+
 async def test_a_finished_dialogue_is_freed_without_a_garbage_collection() -> None:
     gc.collect()
     gc.disable()

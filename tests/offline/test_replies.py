@@ -9,14 +9,17 @@ import pytest
 
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline import openings
-from longbeam.offline.language import within_sentence
+from longbeam.offline.language import fill, within_sentence
+from longbeam.offline.naming import names_of
 from longbeam.offline.openings import concerns
 from longbeam.offline.packs import Pack, Thread, pack_for
 from longbeam.offline.replies import assemble, assistant_reply
 from longbeam.offline.turns import (
     _LONG_AGO,
+    ask_back_for,
     detect_question,
     follow_up_kind,
+    more_turns,
     user_answer,
     user_follow_up,
     user_turns,
@@ -32,6 +35,7 @@ from longbeam.prompts.calls.plans import LedgerLine, Stage
 from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, TurnCard, UserTurnsInputs
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, ValueKind
+from longbeam.text.sentences import sentences
 from longbeam.text.values import date_value, money
 from tests.builders import good_conversation
 
@@ -217,6 +221,55 @@ def test_follow_up_that_was_asked_before_is_put_otherwise() -> None:
     ]
     assert len(set(asked)) >= 6
     assert None not in [follow_up_kind(text, _thread().things[0]) for text in asked]
+
+
+def test_a_question_of_the_assistants_is_asked_once_in_a_stage() -> None:
+    thread, (thing, other, *_) = _thread(), _thread().things
+    question = ask_back_for(thread, thing, 0, asked=())
+    assert question
+    assert ask_back_for(thread, thing, 0, asked=(question,)) == ""
+    assert ask_back_for(thread, other, 0, asked=(question,))
+
+
+def test_a_reply_does_not_ask_back_what_was_asked_before_its_history() -> None:
+    text, thing = _question()
+    inputs = _inputs(text).model_copy(update={"asks_back": True})
+    question = ask_back_for(_thread(), thing, 0, asked=())
+    asked = _state().model_copy(update={"asked": (question,)})
+    assert question in assistant_reply(inputs, _state(), random.Random(3))
+    assert question not in assistant_reply(inputs, asked, random.Random(3))
+
+
+def test_the_same_answer_in_another_plan_has_another_end() -> None:
+    thing = _thread().things[0]
+    said = _inputs("", said=ask_back_for(_thread(), thing, 0, asked=())).history
+    context = _context().model_copy(update={"earlier_plans": "They began."})
+    inputs = UserReplyInputs(context=context, summary="", history=said, today=TODAY, told=())
+
+    def ends(plan_index: int) -> set[str]:
+        state = _state().model_copy(update={"turn_id": f"p{plan_index}.s0.t0", "previous_reply": said[1].content})
+        texts = [user_answer(inputs, state, random.Random(i)) for i in range(20)]
+        return {text[slice(*sentences(text)[-1])] for text in texts}
+
+    assert ends(1).isdisjoint(ends(2))
+
+
+def test_further_questions_are_those_that_no_message_has_asked_in_other_words_around_them() -> None:
+    inputs = UserTurnsInputs(
+        seed=HEAD.seed,
+        profile=HEAD.profile,
+        people=HEAD.relationships.people,
+        stage=STAGE,
+        batch=(),
+        about=(_brief(),),
+        questions=1,
+    )
+    *earlier, left = [ask for card in _thread().cards for ask in card.ask]
+    said = tuple(f"Hm. {fill(ask, {'it': _thread().things[0]})} I have paper ready." for ask in earlier)
+    state = BATCH.model_copy(update={"asked": said})
+    texts = [more_turns(inputs, state, random.Random(seed)).turns[0].text for seed in range(20)]
+    forms = [fill(left, {"it": it})[1:] for it in names_of(_thread().things[0])]
+    assert all(any(form in text for form in forms) for text in texts)
 
 
 def test_update_of_an_earlier_plan_says_that_it_goes_back() -> None:

@@ -126,6 +126,8 @@ class BatchState(KeptJson):
 
     first_ordinal: int
     """Ordinal of the first of the turns."""
+    asked: tuple[str, ...] = ()
+    """Earlier messages of the sub-plan beside those in `asked_before`, which has the newest alone."""
 
 
 class UserTurnsInputs(PromptInputs):
