@@ -126,7 +126,8 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
     before = tuple(b for b in so_far if b.bullet_id not in batch.told_later)
     told = {b.bullet_id for b in before}
     advised = [a for a in scene.advice if a.bullet_id in told]
-    deck = Deck(batch.lengths, frame.seed.category, _cards_key(asker, sub_plan, batch.batch_index), advised)
+    due = {a.bullet_id for a in scene.advice}
+    deck = Deck(batch.lengths, frame.seed.category, _cards_key(asker, sub_plan, batch.batch_index), advised, due)
     cards = draw_cards(briefs, batch.questions, deck)
     inputs = UserTurnsInputs(
         seed=frame.seed,

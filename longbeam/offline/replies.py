@@ -15,7 +15,7 @@ from functools import partial
 from typing import TypeVar
 
 from longbeam.offline import blocks, figures, openings, tables
-from longbeam.offline.advising import placed
+from longbeam.offline.advising import led_over, placed
 from longbeam.offline.arithmetic import CHOICE
 from longbeam.offline.farewell import farewell_blocks
 from longbeam.offline.language import is_new, shuffled, within_sentence
@@ -124,9 +124,11 @@ def assistant_reply(inputs: AssistantReplyInputs, state: TurnState, rng: random.
         return "\n\n".join(farewell_blocks(situation.brief, rng))
     room = int(inputs.target_tokens * CHARACTERS_PER_TOKEN)
     ending = _ending(situation, inputs, state)
-    advice = [one.text for one in inputs.advice]
-    room -= sum(len(text) + 2 for text in advice)
-    text = placed(assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending)), advice)
+    spoken_of = f"{situation.thing}\n{situation.user_text}".casefold()
+    advice = [one.text for one in inputs.advice if one.topic.casefold() in spoken_of]
+    apart = [led_over(one, rng) for one in inputs.advice if one.topic.casefold() not in spoken_of]
+    room -= sum(len(text) + 2 for text in (*advice, *apart))
+    text = placed(assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending)), advice, apart)
     if not ending and text.endswith("?"):
         # A question within the advice is rhetorical; as the last line it would read as one to the user.
         ending = openings.closing(situation.thing, situation.today, situation.rng)

@@ -220,14 +220,20 @@ def _voicing_turn(
     pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], card: TurnCard, rng: random.Random
 ) -> UserTurnDraft:
     text, about = _told(pack, group, context, card, rng)
-    return UserTurnDraft(text=said_shortly(text, card.days), voices=list(card.bullet_ids), asks_about=about)
+    voices = [b.bullet.bullet_id for b in _asked_last(group, card)]  # the reply is about the last of them
+    return UserTurnDraft(text=said_shortly(text, card.days), voices=voices, asks_about=about)
+
+
+def _asked_last(group: Sequence[BulletBrief], card: TurnCard) -> list[BulletBrief]:
+    """Return a group with the bullet last that its card's question is about."""
+    return sorted(group, key=lambda b: b.bullet.bullet_id == card.asks_about)
 
 
 def _told(
     pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], card: TurnCard, rng: random.Random
 ) -> tuple[str, list[str]]:
     """Return a message that tells a group of bullets, with its days in full, and the bullets that it asks about."""
-    last = next((b for b in reversed(group) if b.bullet.kind not in WISHES), group[-1])
+    last = next((b for b in reversed(_asked_last(group, card)) if b.bullet.kind not in WISHES), group[-1])
     texts = [dated(b.bullet.text, b.bullet.bullet_id, card, rng) for b in group]
     said = " ".join([texts[0], *(_joined(text, rng) for text in texts[1:])])
     reading = read(pack, last)

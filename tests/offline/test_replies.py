@@ -34,7 +34,7 @@ from longbeam.prompts.calls.dialogue import (
 from longbeam.prompts.calls.plans import LedgerLine, Stage
 from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, TurnCard, UserTurnsInputs
 from longbeam.schemas.calls import ChatMessage
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, ValueKind
+from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, ValueKind
 from longbeam.text.sentences import sentences
 from longbeam.text.values import date_value, money
 from tests.builders import good_conversation
@@ -270,6 +270,52 @@ def test_further_questions_are_those_that_no_message_has_asked_in_other_words_ar
     texts = [more_turns(inputs, state, random.Random(seed)).turns[0].text for seed in range(20)]
     forms = [fill(left, {"it": it})[1:] for it in names_of(_thread().things[0])]
     assert all(any(form in text for form in forms) for text in texts)
+
+
+def _due(topic: str) -> Advice:
+    return Advice(
+        advice_id="p0.s0.a0",
+        kind=AdviceKind.CORRECTION,
+        bullet_id="p0.s0.b0",
+        narrative="n",
+        topic=topic,
+        attribute="time limit",
+        text=f"On second thought, the time limit for {topic} should be 40 minutes.",
+    )
+
+
+def test_advice_on_something_else_comes_last_behind_a_sentence_that_leads_over() -> None:
+    text, thing = _question()
+
+    def reply(topic: str) -> list[str]:
+        inputs = _inputs(text).model_copy(update={"advice": (_due(topic),)})
+        return assistant_reply(inputs, _state(), random.Random(2)).split("\n\n")
+
+    assert reply(thing)[1] == _due(thing).text
+    apart = next(part for part in reply("the hall rent") if _due("the hall rent").text in part)
+    lead = apart.removesuffix(_due("the hall rent").text)
+    assert lead.rstrip().endswith((".", ":"))
+    assert "the hall rent" in lead
+    assert apart in reply("the hall rent")[-2:]  # behind it only a last line
+
+
+def test_a_message_of_two_bullets_asks_about_the_one_that_its_card_names() -> None:
+    first, second = _brief(), _brief()
+    second = second.model_copy(
+        update={"bullet": second.bullet.model_copy(update={"bullet_id": "p0.s0.b1", "topic": _thread().things[1]})}
+    )
+    card = TurnCard(bullet_ids=("p0.s0.b0", "p0.s0.b1"), least_words=1, most_words=60, asks_about="p0.s0.b0")
+    inputs = UserTurnsInputs(
+        seed=HEAD.seed,
+        profile=HEAD.profile,
+        people=HEAD.relationships.people,
+        stage=STAGE,
+        batch=(first, second),
+        questions=1,
+        cards=(card,),
+    )
+    (turn,) = user_turns(inputs, BATCH, random.Random(4)).turns
+    assert turn.voices == ["p0.s0.b1", "p0.s0.b0"]  # the reply is about the last of them
 
 
 def test_update_of_an_earlier_plan_says_that_it_goes_back() -> None:
