@@ -67,6 +67,8 @@ class Batch(Record):
     """Bullets before the batch that a message behind it tells, together with a later bullet."""
     asked: tuple[str, ...] = ()
     """The last messages of the batches before, which this one must not repeat."""
+    further: tuple[str, ...] = ()
+    """All messages of the batches before that voice no bullet: no prompt shows them."""
     files: tuple[PastedFile, ...] = ()
     """Files that the messages of the batches before pasted, which this one carries on."""
 
@@ -79,6 +81,7 @@ class Batch(Record):
             update={
                 "told_later": tuple(i for ids in later for i in ids if position[i] < first),
                 "asked": tuple(gist_of(t.text) for t in stepped_end(turns, ASKED_IN_BATCHES)),
+                "further": tuple(t.text for t in turns if not t.is_required),
                 "files": last_pasted(turns, names),
             }
         )
@@ -166,7 +169,7 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
             confirm=lambda r: voicing.judge([(turn.text, turn.voices) for turn in r.turns]),
             mend=mend,
         ),
-        state=lambda: BatchState(first_ordinal=batch.batch_index * 100),
+        state=lambda: BatchState(first_ordinal=batch.batch_index * 100, asked=batch.further),
     )
     slips = [_slip_of(turn, cards) for turn in reply.turns]
     if world is not None:
