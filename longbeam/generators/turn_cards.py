@@ -137,7 +137,7 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
         slip=_slip(briefs, rng) if slips and is_free else None,
         callback=rng.choice(advised) if callback and advised and is_free else "",
         has_aside=aside and is_free,
-        asks_to_confirm=confirms and len(bullets) == 1 if _is_wish(bullets) else None,
+        asks_to_confirm=confirms and len(bullets) == 1 if has_wish(bullets) else None,
         days=_days(days, rng),
         told_on=_told_on(days),
     )
@@ -157,7 +157,7 @@ def draw_take_up(rng_key: str, *, same_day: bool) -> TakeUp:
 def draw_asks_back(rng_key: str, told: Iterable[Bullet], replies_to: MessageKind, exchange: int) -> bool:
     """Return whether a reply is to ask the user something; none does behind a wish, an ending or a follow-up."""
     bullets = list(told)
-    if _is_wish(bullets) or any(b.variety == CLOSING for b in bullets):
+    if has_wish(bullets) or any(b.variety == CLOSING for b in bullets):
         return False
     first = ASKS_BACK if replies_to is MessageKind.QUESTION else 0.0
     again = ASKS_AGAIN if replies_to is MessageKind.ANSWER and exchange == 1 else 0.0
@@ -181,7 +181,7 @@ def _opening(bullets: Sequence[Bullet], rng: random.Random) -> Opening:
     is_introduction = any(b.kind is BulletKind.INTRODUCTION for b in bullets)
     if is_introduction or (len(bullets) > 1 and drawn is not Opening.QUESTION):
         return Opening.NEWS
-    return Opening.NEWS if drawn is Opening.QUESTION and _is_wish(bullets) else drawn
+    return Opening.NEWS if drawn is Opening.QUESTION and has_wish(bullets) else drawn
 
 
 def _paste(category: Category, rng: random.Random) -> Paste:
@@ -193,13 +193,14 @@ def _paste(category: Category, rng: random.Random) -> Paste:
     return Paste.NOTHING
 
 
-def _is_wish(bullets: Iterable[Bullet]) -> bool:
+def has_wish(bullets: Iterable[Bullet]) -> bool:
+    """Return whether one of the bullets is an instruction or a preference."""
     return any(b.kind in (BulletKind.INSTRUCTION, BulletKind.PREFERENCE) for b in bullets)
 
 
 def _asks_about(bullets: Sequence[Bullet], due: Collection[str]) -> str:
     """Return the last of several bullets whose reply brings something in; the question beside a wish is the wish's."""
-    if len(bullets) <= 1 or _is_wish(bullets):
+    if len(bullets) <= 1 or has_wish(bullets):
         return ""
     return next((b.bullet_id for b in reversed(bullets) if b.bullet_id in due), "")
 
