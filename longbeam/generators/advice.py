@@ -254,21 +254,32 @@ class _Sheet:
 
     def _correction(self) -> AdviceLine | None:
         """Return a line that corrects what was said in an earlier stage; None if there is nothing to correct."""
-        if not self._open or not self._hosts:
-            return None
-        former = self._rng.choice(self._open)
-        told = self._ledger.bullet[former.bullet_id]
-        # A day is put off before it has come; a word on the thing itself is the best occasion.
-        hosts = [b for b in self._hosts if b.happens_on < _latest(former) and not self._has_ended(told, b)]
-        host = next((b for b in hosts if b.topic == former.topic), hosts[0] if hosts else None)
-        value = self._other(former, host) if host is not None else None
-        if host is None or value is None:
-            return None
-        self._open.remove(former)
-        self._hosts.remove(host)
-        self._values.append(value)
-        line = _line_for(host, AdviceKind.CORRECTION, former.attribute, value=value, former=former)
-        return line.model_copy(update={"topic": former.topic})
+        for former, host in self._occasions():
+            told = self._ledger.bullet[former.bullet_id]
+            # A day is put off before it has come.
+            if host.happens_on >= _latest(former) or self._has_ended(told, host):
+                continue
+            if (value := self._other(former, host)) is None:
+                continue
+            self._open.remove(former)
+            self._hosts.remove(host)
+            self._values.append(value)
+            line = _line_for(host, AdviceKind.CORRECTION, former.attribute, value=value, former=former)
+            return line.model_copy(update={"topic": former.topic})
+        return None
+
+    def _occasions(self) -> list[tuple[Advice, Bullet]]:
+        """Return what may be corrected with each bullet that may be the occasion, the best first.
+
+        Those are bullets on the thing itself or that name it, then those of its narrative.
+        """
+        found: list[tuple[int, Advice, Bullet]] = []
+        for former in self._rng.sample(self._open, len(self._open)):
+            own = {b.bullet_id for b in self._mentions.of(former.topic)}
+            for host in self._hosts:
+                distance = 0 if host.bullet_id in own else 1 if host.narrative == former.narrative else 2
+                found.append((distance, former, host))
+        return [(former, host) for _, former, host in sorted(found, key=lambda occasion: occasion[0])]
 
     def _other(self, former: Advice, host: Bullet) -> Value | None:
         old = former.value

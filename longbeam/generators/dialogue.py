@@ -34,7 +34,7 @@ from longbeam.generators.entailment_judge import ENTAILMENT_PROMPTS, Voicing, fa
 from longbeam.generators.ledger import replaced_wishes, standing_bullets
 from longbeam.generators.reply_excerpt import asking_part, may_ask
 from longbeam.generators.transcript import Line, Transcript
-from longbeam.generators.turn_cards import draw_asks_back, draw_take_up
+from longbeam.generators.turn_cards import draw_asks_back, draw_take_up, has_wish
 from longbeam.generators.turn_loop import (
     Answer,
     Ask,
@@ -70,9 +70,10 @@ from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.plans import CLOSING, Advice, BulletKind
-from longbeam.schemas.spec import TurnWriting
+from longbeam.schemas.spec import ENGLISH, TurnWriting
 from longbeam.text.spoken_days import spell_out
 from longbeam.text.traces import is_of_machinery, trace_problem
+from longbeam.text.words import content_words
 
 SPEAKING_PROMPTS = ("assistant_reply", "user_answer", "user_follow_up", "word_turn", "compact_memory", "more_turns")
 DETECTOR_PROMPTS = ("question_detector", "follow_up_detector")
@@ -116,9 +117,11 @@ class Moment:
     state: Callable[[], TurnState]
     """Computes the state when it is first called."""
 
-    def state_of(self, kind: MessageKind, ordinal: int, previous_reply: str = "") -> TurnState:
+    def state_of(
+        self, kind: MessageKind, ordinal: int, previous_reply: str = "", asked: tuple[str, ...] = ()
+    ) -> TurnState:
         """Return the state for a message: an answer to one of this kind, or one of this kind itself."""
-        update = {"kind": kind.value, "ordinal": ordinal, "previous_reply": previous_reply}
+        update = {"kind": kind.value, "ordinal": ordinal, "previous_reply": previous_reply, "asked": asked}
         return self.state().model_copy(update=update)
 
 
@@ -270,9 +273,13 @@ class Talk:
     async def _worded(self, turn: UserTurn, day: dt.date) -> UserTurn:
         """Return a turn as it is worded when it is due; as its batch has it where nothing was said before.
 
-        Pasted material stays as it is, and with it the message around it.
+        Pasted material stays as it is, and with it the message around it. A message that takes nothing up is written
+        already, where the newest reply cannot have answered it.
         """
         if self.asker.spec.turns is TurnWriting.BATCHED or not self.reply or _FENCE in turn.text:
+            return turn
+        takes_up = self._take_up(turn, day)
+        if takes_up is TakeUp.NOTHING and not self._may_be_answered(turn):
             return turn
         inputs = WordTurnInputs(
             context=self.context,
@@ -284,7 +291,7 @@ class Talk:
             people=self.appeared.people,
             names=self.appeared.names,
             draft=turn.text,
-            takes_up=self._take_up(turn, day),
+            takes_up=takes_up,
             feedback=self.problem,
         )
         briefs = self.material.ledger.briefs(self.bullets[i] for i in turn.bullet_ids)
@@ -312,6 +319,19 @@ class Talk:
             return TakeUp.NOTHING  # the undertaking does not come up in it
         last = self.said.lines[-1]
         return draw_take_up(key, same_day=last.day == day, has_advice=bool(last.bullet_ids))
+
+    def _may_be_answered(self, turn: UserTurn) -> bool:
+        """Return whether the newest reply may have answered what a turn asks: it has a word of the turn's things.
+
+        A turn without a bullet asks on about what was said, and beside a wish a question may be about anything.
+        """
+        language = self.asker.spec.language
+        if not may_ask(turn.text, language):
+            return False
+        told = [self.bullets[i] for i in turn.bullet_ids]
+        if not told or language != ENGLISH or has_wish(told):
+            return True
+        return any(not content_words(b.topic).isdisjoint(content_words(self.reply)) for b in told)
 
     def _wording_faults(self, text: str, turn: UserTurn, day: dt.date, briefs: Sequence[BulletBrief]) -> Iterator[str]:
         language = self.asker.spec.language
@@ -405,7 +425,7 @@ class Talk:
                 ),
                 mend=lambda text: self._as_it_is(text, MessageRole.ASSISTANT, "assistant_reply", place, day),
             ),
-            state=lambda: moment.state_of(kind, exchange),
+            state=lambda: moment.state_of(kind, exchange, asked=self.said.asked),
         )
         self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, day, said_advice(due, text))
         self.reply = text

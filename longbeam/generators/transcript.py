@@ -62,6 +62,12 @@ class Transcript:
         """Text of the last line."""
         return self.lines[-1].text
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The questions that replies end with, in order: their last lines."""
+        replies = (line.text for line in self.lines if line.role is MessageRole.ASSISTANT and line.text.endswith("?"))
+        return tuple(text.rsplit("\n", 1)[-1] for text in replies)
+
     def has(self, text: str) -> bool:
         """Return whether a line has exactly this text."""
         return text in self._texts

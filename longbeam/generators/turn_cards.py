@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from longbeam.prompts.calls.dialogue import TakeUp
@@ -79,26 +79,35 @@ class Deck:
     rng_key: str
     advised: Sequence[Advice] = ()
     """Advice that the plan's replies give before the batch."""
+    due: Collection[str] = ()
+    """Bullets whose reply is to bring something in."""
 
 
 def draw_cards(briefs: Sequence[BulletBrief], questions: int, deck: Deck) -> tuple[TurnCard, ...]:
     """Return a card for each of the questions of a batch, in the order of the bullets; the last ones tell nothing new.
 
-    A message tells one bullet. Where there are more bullets than questions, neighbours that belong together share one.
+    A message tells one bullet. Where there are more bullets than questions, neighbours that belong together share one,
+    and those whose reply brings something in last of all.
     """
     groups: list[list[BulletBrief]] = [[b] for b in briefs]
     while len(groups) > max(questions, 1):
-        pair = max(range(len(groups) - 1), key=lambda i: (_kinship(groups[i], groups[i + 1]), -i))
+        pair = max(range(len(groups) - 1), key=lambda i: (_kinship(groups[i], groups[i + 1], deck.due), -i))
         groups[pair : pair + 2] = [groups[pair] + groups[pair + 1]]
     groups += [[] for _ in range(questions - len(groups))]
     return tuple(_card(group, deck, i) for i, group in enumerate(groups))
 
 
-def _kinship(one: Sequence[BulletBrief], other: Sequence[BulletBrief]) -> tuple[int, ...]:
-    """Return how well two groups of bullets go into one message: few of them, of one day, topic and aspect."""
+def _kinship(one: Sequence[BulletBrief], other: Sequence[BulletBrief], due: Collection[str]) -> tuple[int, ...]:
+    """Return how well two groups of bullets go into one message: few of them, of one day, topic and aspect.
+
+    A reply that brings something in on one thing answers no question on another.
+    """
+    bullets = [b.bullet for b in (*one, *other)]
+    is_on_one_thing = len({b.topic for b in bullets}) == 1
+    brought_in = 0 if is_on_one_thing else sum(b.bullet_id in due for b in bullets)
     last, first = one[-1].bullet, other[0].bullet
     same = last.happens_on == first.happens_on, last.topic == first.topic, last.narrative == first.narrative
-    return (-len(one) - len(other), *map(int, same))
+    return (-len(bullets), -brought_in, *map(int, same))
 
 
 def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
@@ -119,6 +128,7 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
         words = min(words, room)  # there is nothing else in the message
     return TurnCard(
         bullet_ids=tuple(b.bullet_id for b in bullets),
+        asks_about=_asks_about(bullets, deck.due),
         least_words=max(round(words * (1 - SLACK)), needed if bullets else 0),
         most_words=max(round(words * (1 + SLACK)), round(room * (1 + SLACK))),
         opening=opening,
@@ -127,7 +137,7 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
         slip=_slip(briefs, rng) if slips and is_free else None,
         callback=rng.choice(advised) if callback and advised and is_free else "",
         has_aside=aside and is_free,
-        asks_to_confirm=confirms and len(bullets) == 1 if _is_wish(bullets) else None,
+        asks_to_confirm=confirms and len(bullets) == 1 if has_wish(bullets) else None,
         days=_days(days, rng),
         told_on=_told_on(days),
     )
@@ -148,7 +158,7 @@ def draw_take_up(rng_key: str, *, same_day: bool, has_advice: bool) -> TakeUp:
 def draw_asks_back(rng_key: str, told: Iterable[Bullet], replies_to: MessageKind, exchange: int) -> bool:
     """Return whether a reply is to ask the user something; none does behind a wish, an ending or a follow-up."""
     bullets = list(told)
-    if _is_wish(bullets) or any(b.variety == CLOSING for b in bullets):
+    if has_wish(bullets) or any(b.variety == CLOSING for b in bullets):
         return False
     first = ASKS_BACK if replies_to is MessageKind.QUESTION else 0.0
     again = ASKS_AGAIN if replies_to is MessageKind.ANSWER and exchange == 1 else 0.0
@@ -172,7 +182,7 @@ def _opening(bullets: Sequence[Bullet], rng: random.Random) -> Opening:
     is_introduction = any(b.kind is BulletKind.INTRODUCTION for b in bullets)
     if is_introduction or (len(bullets) > 1 and drawn is not Opening.QUESTION):
         return Opening.NEWS
-    return Opening.NEWS if drawn is Opening.QUESTION and _is_wish(bullets) else drawn
+    return Opening.NEWS if drawn is Opening.QUESTION and has_wish(bullets) else drawn
 
 
 def _paste(category: Category, rng: random.Random) -> Paste:
@@ -184,8 +194,16 @@ def _paste(category: Category, rng: random.Random) -> Paste:
     return Paste.NOTHING
 
 
-def _is_wish(bullets: Iterable[Bullet]) -> bool:
+def has_wish(bullets: Iterable[Bullet]) -> bool:
+    """Return whether one of the bullets is an instruction or a preference."""
     return any(b.kind in (BulletKind.INSTRUCTION, BulletKind.PREFERENCE) for b in bullets)
+
+
+def _asks_about(bullets: Sequence[Bullet], due: Collection[str]) -> str:
+    """Return the last of several bullets whose reply brings something in; the question beside a wish is the wish's."""
+    if len(bullets) <= 1 or has_wish(bullets):
+        return ""
+    return next((b.bullet_id for b in reversed(bullets) if b.bullet_id in due), "")
 
 
 def _slip(briefs: Sequence[BulletBrief], rng: random.Random) -> Slip | None:

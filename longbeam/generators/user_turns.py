@@ -67,6 +67,8 @@ class Batch(Record):
     """Bullets before the batch that a message behind it tells, together with a later bullet."""
     asked: tuple[str, ...] = ()
     """The last messages of the batches before, which this one must not repeat."""
+    further: tuple[str, ...] = ()
+    """All messages of the batches before that voice no bullet: no prompt shows them."""
     files: tuple[PastedFile, ...] = ()
     """Files that the messages of the batches before pasted, which this one carries on."""
 
@@ -79,6 +81,7 @@ class Batch(Record):
             update={
                 "told_later": tuple(i for ids in later for i in ids if position[i] < first),
                 "asked": tuple(gist_of(t.text) for t in stepped_end(turns, ASKED_IN_BATCHES)),
+                "further": tuple(t.text for t in turns if not t.is_required),
                 "files": last_pasted(turns, names),
             }
         )
@@ -126,7 +129,8 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
     before = tuple(b for b in so_far if b.bullet_id not in batch.told_later)
     told = {b.bullet_id for b in before}
     advised = [a for a in scene.advice if a.bullet_id in told]
-    deck = Deck(batch.lengths, frame.seed.category, _cards_key(asker, sub_plan, batch.batch_index), advised)
+    due = {a.bullet_id for a in scene.advice}
+    deck = Deck(batch.lengths, frame.seed.category, _cards_key(asker, sub_plan, batch.batch_index), advised, due)
     cards = draw_cards(briefs, batch.questions, deck)
     inputs = UserTurnsInputs(
         seed=frame.seed,
@@ -165,7 +169,7 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
             confirm=lambda r: voicing.judge([(turn.text, turn.voices) for turn in r.turns]),
             mend=mend,
         ),
-        state=lambda: BatchState(first_ordinal=batch.batch_index * 100),
+        state=lambda: BatchState(first_ordinal=batch.batch_index * 100, asked=batch.further),
     )
     slips = [_slip_of(turn, cards) for turn in reply.turns]
     if world is not None:
@@ -405,7 +409,7 @@ async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> 
         "more_turns",
         inputs,
         accept=Acceptance(check=check, mend=mend),
-        state=lambda: BatchState(first_ordinal=len(asked)),
+        state=lambda: BatchState(first_ordinal=len(asked), asked=tuple(t.text for t in asked)),
     )
     known = {b.bullet_id for b in sub_plan.bullets}
     fresh = [turn for turn in reply.turns if normal_form(turn.text) not in before]

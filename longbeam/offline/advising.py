@@ -23,7 +23,7 @@ from longbeam.prompts.calls.advice import (
     ChoiceDraft,
     ChoiceLine,
 )
-from longbeam.schemas.plans import AdviceKind, ValueKind
+from longbeam.schemas.plans import Advice, AdviceKind, ValueKind
 
 PURPOSES = Path(__file__).parent / "data" / "purposes.yaml"
 FIGURES = (
@@ -66,6 +66,15 @@ USES = (
     "There is one more amount that I would put down for {it}: {new} for {use}.",
     "Keep {new} on the side for {it}, and let that be for {use}.",
 )
+LEADS = (
+    "Before I forget, back to {it} for a moment.",
+    "There is something else that I owe you, on {it}.",
+    "That leaves {it}, which I have gone over again since.",
+    "You didn't ask about {it} today, but it belongs on the same page.",
+    "Away from this question, a word on {it}.",
+    "Now that we are at it, I looked at {it} once more as well.",
+)
+"""Sentences before advice on a thing that the message does not speak of."""
 CHOICES = (
     "I took the {nth} of your three options for {it}, and so far I don't regret it.",
     "Of the three options you gave me for {it}, I went for the {nth}.",
@@ -146,7 +155,12 @@ def _choice(line: ChoiceLine, rng: random.Random) -> ChoiceDraft:
     return ChoiceDraft(line_id=line.line_id, text=fill(rng.choice(CHOICES), fields))
 
 
-def placed(reply: str, statements: Sequence[str]) -> str:
-    """Return a reply with what it has to bring in behind its first paragraph."""
+def placed(reply: str, statements: Sequence[str], apart: Sequence[str]) -> str:
+    """Return a reply with statements behind its first paragraph, and those on other things apart at its end."""
     first, gap, rest = reply.partition("\n\n")
-    return "\n\n".join((first, *statements)) + gap + rest
+    return "\n\n".join((first, *statements)) + gap + "\n\n".join((rest, *apart) if gap else ("", *apart))
+
+
+def led_over(advice: Advice, rng: random.Random) -> str:
+    """Return advice on another thing than the message's, behind a sentence that leads over to it."""
+    return f"{fill(rng.choice(LEADS), {'it': advice.topic})} {advice.text}"

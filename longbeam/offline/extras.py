@@ -51,6 +51,11 @@ class WriterExtras:
         return b'{"inputs":%s,"state":%s}' % (self.inputs.kept_json, state)
 
 
+def inputs_of(call: ModelCall) -> PromptInputs:
+    """Return the inputs of a call with the faults that a retry names, which the call's own inputs do not have."""
+    return call.extras.inputs if isinstance(call.extras, WriterExtras) else call.inputs
+
+
 def state_of(call: ModelCall) -> KeptJson:
     """Return the state that a call is made from; raises TypeError where the call carries none."""
     state = call.extras.state if isinstance(call.extras, WriterExtras) else None

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TypeVar
 
 from longbeam.offline import blocks, figures, openings, tables
-from longbeam.offline.advising import placed
+from longbeam.offline.advising import led_over, placed
 from longbeam.offline.arithmetic import CHOICE
 from longbeam.offline.farewell import farewell_blocks
 from longbeam.offline.language import is_new, shuffled, within_sentence
@@ -123,10 +123,12 @@ def assistant_reply(inputs: AssistantReplyInputs, state: TurnState, rng: random.
     if situation.brief is not None and situation.brief.bullet.topic == WHOLE:
         return "\n\n".join(farewell_blocks(situation.brief, rng))
     room = int(inputs.target_tokens * CHARACTERS_PER_TOKEN)
-    ending = _ending(situation, inputs, state.ordinal)
-    advice = [one.text for one in inputs.advice]
-    room -= sum(len(text) + 2 for text in advice)
-    text = placed(assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending)), advice)
+    ending = _ending(situation, inputs, state)
+    spoken_of = f"{situation.thing}\n{situation.user_text}".casefold()
+    advice = [one.text for one in inputs.advice if one.topic.casefold() in spoken_of]
+    apart = [led_over(one, rng) for one in inputs.advice if one.topic.casefold() not in spoken_of]
+    room -= sum(len(text) + 2 for text in (*advice, *apart))
+    text = placed(assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending)), advice, apart)
     if not ending and text.endswith("?"):
         # A question within the advice is rhetorical; as the last line it would read as one to the user.
         ending = openings.closing(situation.thing, situation.today, situation.rng)
@@ -344,16 +346,15 @@ def _illustrations(s: Situation) -> list[tuple[float, Callable[[], str]]]:
     return shuffled(makers, s.rng)[:1]
 
 
-def _ending(s: Situation, inputs: AssistantReplyInputs, ordinal: int) -> str:
+def _ending(s: Situation, inputs: AssistantReplyInputs, state: TurnState) -> str:
     ends = s.brief is not None and s.brief.bullet.variety == CLOSING
     if _asks_about_contradiction(s, inputs):
         return f"Before this, you told me otherwise about {s.thing}. Which of the two is right?"
     asks = s.kind == "question" and not s.is_wish and not ends
-    again = s.kind == "answer" and ordinal == 1
+    again = s.kind == "answer" and state.ordinal == 1
     if inputs.asks_back and (asks or again) and s.brief is not None:
-        said = " ".join(m.content for m in inputs.history)
         # A second question of the same turn is the next stage's, because the user has just answered this stage's.
-        question = ask_back_for(s.thread, s.thing, inputs.context.stage.stage_index + again, said)
+        question = ask_back_for(s.thread, s.thing, inputs.context.stage.stage_index + again, state.asked)
         if question:
             return question
     if not s.is_person and not s.is_wish and not ends and s.rng.random() < CLOSING_SHARE:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from longbeam.keys import BulletId, TurnKey, plan_index_of
 from longbeam.offline.arithmetic import evaluate, format_number
 from longbeam.offline.chapters import BEGINNING
 from longbeam.offline.dealing import dated, dealt, joined_to, pasted, said_shortly
-from longbeam.offline.language import fill, identifier, lower_first, pattern_of, upper_first, within_sentence
+from longbeam.offline.language import fill, identifier, is_new, lower_first, pattern_of, upper_first, within_sentence
 from longbeam.offline.naming import mention, names_of
 from longbeam.offline.packs import Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
 from longbeam.offline.planning import match_beat, thread_of
@@ -147,6 +147,8 @@ LENGTHENED = 0.8
 WISHES = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
 PASSING_SHARE = 0.8
 """Share of the wishes that want no word which are said in passing, after a question on the current subject."""
+MOST_STEPS = 20
+"""Steps through the cards' questions for each further question, before one is taken that was asked before."""
 REASONED_SHARE = 0.65
 """Share of forgetful statements that are given as the reason for a question."""
 
@@ -197,7 +199,7 @@ def user_turns(inputs: UserTurnsInputs, state: BatchState, rng: random.Random) -
         if group := [briefs[i] for i in card.bullet_ids]:
             turns.append(_voicing_turn(pack, group, _told_before(inputs, group[0]), card, rng))
     more = inputs.questions - len(turns)
-    extra = _about_turns(inputs, inputs.batch, more, state.first_ordinal, rng)
+    extra = _about_turns(inputs, inputs.batch, more, state, rng)
     return UserTurnsReply(turns=[*turns, *extra])
 
 
@@ -210,21 +212,28 @@ def _told_before(inputs: UserTurnsInputs, brief: BulletBrief) -> list[Bullet]:
 def more_turns(inputs: UserTurnsInputs, state: BatchState, rng: random.Random) -> UserTurnsReply:
     """Return questions on bullets that were voiced already."""
     # The ordinals of the batches' questions count from zero; seven more keep these questions apart from them.
-    return UserTurnsReply(turns=_about_turns(inputs, inputs.about, inputs.questions, 7 + state.first_ordinal, rng))
+    apart = state.model_copy(update={"first_ordinal": 7 + state.first_ordinal})
+    return UserTurnsReply(turns=_about_turns(inputs, inputs.about, inputs.questions, apart, rng))
 
 
 def _voicing_turn(
     pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], card: TurnCard, rng: random.Random
 ) -> UserTurnDraft:
     text, about = _told(pack, group, context, card, rng)
-    return UserTurnDraft(text=said_shortly(text, card.days), voices=list(card.bullet_ids), asks_about=about)
+    voices = [b.bullet.bullet_id for b in _asked_last(group, card)]  # the reply is about the last of them
+    return UserTurnDraft(text=said_shortly(text, card.days), voices=voices, asks_about=about)
+
+
+def _asked_last(group: Sequence[BulletBrief], card: TurnCard) -> list[BulletBrief]:
+    """Return a group with the bullet last that its card's question is about."""
+    return sorted(group, key=lambda b: b.bullet.bullet_id == card.asks_about)
 
 
 def _told(
     pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], card: TurnCard, rng: random.Random
 ) -> tuple[str, list[str]]:
     """Return a message that tells a group of bullets, with its days in full, and the bullets that it asks about."""
-    last = next((b for b in reversed(group) if b.bullet.kind not in WISHES), group[-1])
+    last = next((b for b in reversed(_asked_last(group, card)) if b.bullet.kind not in WISHES), group[-1])
     texts = [dated(b.bullet.text, b.bullet.bullet_id, card, rng) for b in group]
     said = " ".join([texts[0], *(_joined(text, rng) for text in texts[1:])])
     reading = read(pack, last)
@@ -327,9 +336,12 @@ def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: rand
 
 
 def _about_turns(
-    inputs: UserTurnsInputs, briefs: Sequence[BulletBrief], count: int, ordinal: int, rng: random.Random
+    inputs: UserTurnsInputs, briefs: Sequence[BulletBrief], count: int, state: BatchState, rng: random.Random
 ) -> list[UserTurnDraft]:
-    """Return `count` questions that voice no bullet, spread over the bullets; each card's question once per thing."""
+    """Return `count` questions that voice no bullet, spread over the bullets; each card's question once per thing.
+
+    Where all of them were asked, one comes again in other words around it.
+    """
     pack = pack_for(inputs.seed)
     readings = _askable(pack, briefs)
     if not readings:  # only wishes, outcomes or contradictions: ask about the bullets just before them
@@ -340,15 +352,17 @@ def _about_turns(
         subject = within_sentence(inputs.seed.subtopics[inputs.stage.stage_index % len(inputs.seed.subtopics)])
         readings = [(b, Reading(pack, pack.threads[0], subject, None, {})) for b in briefs]
     turns: list[UserTurnDraft] = []
-    texts: set[str] = {" ".join(t.split()) for t in inputs.asked_before}
-    step = ordinal
+    asked = [" ".join(t.split()) for t in (*inputs.asked_before, *state.asked)]
+    step = state.first_ordinal
     while len(turns) < count:
         # The latest bullets first: people ask about what they have just told.
         brief, reading = readings[-1 - (len(turns) + rng.randrange(4)) % len(readings)]
-        text = _about_question(inputs, brief, reading, step, rng)
+        forms, text = _about_question(inputs, brief, reading, step, rng)
         step += 1
-        if text not in texts:
-            texts.add(text)
+        if step - state.first_ordinal > MOST_STEPS * count:
+            forms = [text]
+        if all(is_new(form, earlier) for form in forms for earlier in asked):
+            asked.append(text)
             turns.append(UserTurnDraft(text=text, voices=[], asks_about=[brief.bullet.bullet_id]))
     return turns
 
@@ -377,7 +391,8 @@ def _around(stage_index: int, rng: random.Random, *, again: bool) -> tuple[str, 
 
 def _about_question(
     inputs: UserTurnsInputs, brief: BulletBrief, reading: Reading, step: int, rng: random.Random
-) -> str:
+) -> tuple[list[str], str]:
+    """Return a message that asks a card's question, and that question with each name of its thing."""
     asks = [(c, q) for c in reading.thread.cards for q in c.ask]
     random.Random(f"{reading.thread.thread}/{reading.thing}").shuffle(asks)
     position = BulletId.parse(brief.bullet.bullet_id).ordinal * 3 + step
@@ -391,11 +406,10 @@ def _about_question(
     named = "{it}" in opener and reading.thread is not people_thread()
     question = fill(template, {"it": mention(template, reading.thing, rng) if named else reading.thing})
     opener = fill(opener, {"it": reading.thing})
-    if lead:
-        question = lower_first(question)
     if opener.endswith(": ") and lead:
         lead = lower_first(lead)
-    return f"{opener}{lead}{question}{limit}"
+    forms = [fill(template, {"it": it}) for it in names_of(reading.thing)]
+    return forms, f"{opener}{lead}{lower_first(question) if lead else question}{limit}"
 
 
 def _value_clause(line: LedgerLine, bullet: Bullet, stage: Stage, rng: random.Random) -> str:
@@ -570,8 +584,10 @@ def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -
     head = "As I said, " if inputs.feedback else rng.choice(_ANSWER_HEADS)
     tails = [t for t in _share_of(_ANSWER_TAILS, inputs.context.stage.stage_index) if can_fill(t, fields)]
     if inputs.context.earlier_plans:
-        # Another plan may have drawn the same tail: one that names the thing or the day is specific to this plan.
-        tails = list(_share_of(_OWN_TAILS, inputs.context.stage.stage_index))
+        # The same answer may have come in the same stage of another plan. A tail that names the thing or the day is
+        # specific to this plan, and the parts of the plans are shifted.
+        part = inputs.context.stage.stage_index + TurnKey.parse(state.turn_id).plan_index
+        tails = list(_share_of(_OWN_TAILS, part))
     for thread in (*pack.threads, people_thread()):
         for back in thread.ask_back:
             found = pattern_of(back.q).search(last)
@@ -601,14 +617,14 @@ def is_left_open(question: str) -> bool:
     return question.endswith("Which of the two is right?")
 
 
-def ask_back_for(thread: Thread, thing: str, stage_index: int, said: str) -> str:
-    """Return the thread's question to the user in this stage; empty if the text `said` contains it.
+def ask_back_for(thread: Thread, thing: str, stage_index: int, asked: Collection[str]) -> str:
+    """Return the thread's question to the user in this stage; empty if it is one of those `asked` in it before.
 
     Stages are written concurrently. Each thing's questions are distributed over them, so that none repeats soon.
     """
     first = sum(map(ord, thing))
     question = fill(thread.ask_back[(first + stage_index) % len(thread.ask_back)].q, {"it": thing})
-    return "" if question in said else question
+    return "" if question in asked else question
 
 
 def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -> str:

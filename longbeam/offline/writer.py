@@ -32,7 +32,7 @@ from longbeam.offline import (
     titles,
     turns,
 )
-from longbeam.offline.extras import state_of
+from longbeam.offline.extras import inputs_of, state_of
 from longbeam.offline.packs import common_wishes, load_pack, pack_paths
 from longbeam.offline.story import people_thread
 from longbeam.schemas.calls import ModelReply
@@ -68,7 +68,7 @@ class OfflineWriter:
         """The reply's text, or its structure."""
         rng_key = f"{call.benchmark_seed}/{call.unit_key}/{call.generation}"
         rng = random.Random(rng_key)
-        prompt_id, inputs = call.prompt.prompt_id, call.inputs
+        prompt_id, inputs = call.prompt.prompt_id, inputs_of(call)
         # The story and its wishes are one for all stages of a conversation, so their randomness leaves out the unit.
         conversation = f"{call.benchmark_seed}/{UnitKey.parse(call.unit_key).conversation_id}"
         if prompt_id == "sub_plan":

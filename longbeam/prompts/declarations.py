@@ -99,7 +99,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        12,
+        13,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -108,7 +108,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        8,
+        9,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -118,7 +118,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        11,
+        12,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,

@@ -178,6 +178,40 @@ def test_a_day_comes_before_the_one_that_the_user_has_planned_and_before_the_end
     assert all(day < (planned if host == "p0.s1.b0" else plan.bullets()[-1].happens_on) for host, day in days)
 
 
+@pytest.mark.parametrize("text", ["I paid for it.", "The thing {n} came up again."])
+def test_a_correction_hangs_on_a_message_that_speaks_of_the_thing(text: str) -> None:
+    plan = _plan()
+    for first in _drawn(plan):
+        open_ = [a for a in first.advice if a.value is not None and not a.items]
+        told = open_[-1]
+        named = text.format(n=told.topic.rpartition(" ")[2])
+        topic = "another thing" if told.topic in named else told.topic
+        later = _with_text(plan, "p0.s1.b7", named, topic)
+        (second,) = _written(_task(1, (first,), later))
+        (own,) = [a for a in second.advice if a.corrects == told.advice_id]
+        assert own.bullet_id == "p0.s1.b7"
+
+
+def test_a_correction_hangs_on_a_message_of_the_narrative_where_none_speaks_of_the_thing() -> None:
+    plan = _plan()
+    narratives = {b.bullet_id: f"story {b.topic.rpartition(' ')[2]}" for b in plan.bullets()}
+    narratives["p0.s1.b7"] = "story 2"
+    sub_plans = tuple(
+        s.model_copy(
+            update={"bullets": tuple(b.model_copy(update={"narrative": narratives[b.bullet_id]}) for b in s.bullets)}
+        )
+        for s in plan.sub_plans
+    )
+    plan = plan.model_copy(update={"sub_plans": sub_plans})
+    for first in _drawn(plan):
+        given = {a.advice_id: a for a in first.advice}
+        (second,) = _written(_task(1, (first,), plan))
+        hosts = {given[a.corrects].narrative: a.bullet_id for a in second.advice if a.corrects}
+        assert hosts
+        if any(a.narrative == "story 2" and a.value and not a.items for a in first.advice):
+            assert hosts["story 2"] == "p0.s1.b7"
+
+
 def test_nothing_is_corrected_or_chosen_for_a_thing_that_was_given_up() -> None:
     plan = _plan()
     first = _drawn(plan)[0]

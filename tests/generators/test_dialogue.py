@@ -26,7 +26,7 @@ from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTur
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, TurnWriting
+from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, OnContradiction, TurnWriting
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
@@ -327,6 +327,16 @@ async def test_only_calls_to_rules_carry_the_state_of_the_turn(served_by: dict[s
     assert any(isinstance(s, TurnState) and s.bullets for s in states) is is_told
 
 
+async def test_the_state_of_a_reply_tells_all_that_the_assistant_has_asked_in_the_part() -> None:
+    model = _model()
+    messages = await talk(asker_for(model), TOKENIZER, _material(share=3 * HISTORY_TOKENS))  # the history is folded
+    replies = [m.content for m in messages if m.role is MessageRole.ASSISTANT]
+    last = [c for c in model.calls if c.prompt.prompt_id == "assistant_reply"][-1]
+    assert isinstance(last.extras, WriterExtras)
+    assert isinstance(last.extras.state, TurnState)
+    assert last.extras.state.asked == tuple(replies[:-1])  # each of them ends with its question
+
+
 async def test_a_finished_dialogue_is_freed_without_a_garbage_collection() -> None:
     gc.collect()
     gc.disable()
@@ -462,9 +472,14 @@ async def test_a_reply_is_asked_to_be_as_long_as_its_message_asks() -> None:
 # --- messages that are worded when they are due -----------------------------------------------------------------
 
 
-def _worded(words: object) -> tuple[ScriptedModel, Asker]:
+def _reply_on_all_things(call: ModelCall) -> str:
+    topics = sorted({b.topic for b in good_conversation().head.plans[0].bullets()})
+    return f"This is about {', '.join(topics)}: {_reply_of_the_length_asked(call)}"
+
+
+def _worded(words: object, **changes: object) -> tuple[ScriptedModel, Asker]:
     """Return a model and an asker of a spec whose turns are worded in the dialogue, in these words."""
-    model = _model(word_turn=words)
+    model = _model(**{"word_turn": words, "assistant_reply": _reply_on_all_things, **changes})
     asker = asker_for(model)
     return model, replace(asker, spec=asker.spec.model_copy(update={"turns": TurnWriting.IN_DIALOGUE}))
 
@@ -484,6 +499,46 @@ async def test_a_turn_is_worded_when_it_is_due_with_the_last_reply_before_the_wr
     assert [i.draft for i in _drafts(model)][: len(planned) - 1] == planned[1:]
     assert _drafts(model)[0].history[-1].content == messages[1].content
     assert {b for m in messages for b in m.bullet_ids} == {b.bullet_id for b in material.sub_plan.bullets}
+
+
+@pytest.mark.parametrize("reply", [_reply_of_the_length_asked, _reply_on_all_things])
+async def test_a_message_is_worded_anew_where_it_takes_the_reply_up_or_the_reply_may_have_answered_it(
+    reply: object,
+) -> None:
+    model, asker = _worded(lambda call: call.inputs.model_dump()["draft"], assistant_reply=reply)
+    material = _material(share=9_000)
+    events = tuple(t for t in material.turns if material.ledger.bullet[t.bullet_ids[0]].kind is BulletKind.EVENT)
+    await talk(asker, TOKENIZER, replace(material, turns=events))
+    worded = [i for i in _drafts(model) if i.draft in [t.text for t in events]]
+    if reply is _reply_on_all_things:
+        assert len(worded) == len(events) - 1
+    else:
+        assert len(worded) < len(events) - 1
+        assert all(i.takes_up for i in worded)
+
+
+async def test_a_message_that_asks_nothing_and_takes_nothing_up_stays_as_its_batch_has_it() -> None:
+    model, asker = _worded(lambda call: call.inputs.model_dump()["draft"])
+    material = _material(share=9_000)
+    turns = tuple(t.model_copy(update={"text": t.text.partition(" What now")[0]}) for t in material.turns)
+    await talk(asker, TOKENIZER, replace(material, turns=turns))
+    worded = [i for i in _drafts(model) if i.draft in [t.text for t in turns]]
+    assert all(i.takes_up for i in worded)
+
+
+@pytest.mark.parametrize("changed", [{"language": "German"}, {"kind": BulletKind.PREFERENCE}])
+async def test_messages_in_other_languages_and_those_with_a_wish_are_always_worded_anew(
+    changed: dict[str, str],
+) -> None:
+    model, asker = _worded(lambda call: call.inputs.model_dump()["draft"], assistant_reply=_reply_of_the_length_asked)
+    asker = replace(asker, spec=asker.spec.model_copy(update={"language": changed.get("language", ENGLISH)}))
+    material = _material(share=9_000)
+    if "kind" in changed:
+        for bullet in material.ledger.bullet.values():
+            material.ledger.bullet[bullet.bullet_id] = bullet.model_copy(update=changed)
+    await talk(asker, TOKENIZER, material)
+    worded = [i.draft for i in _drafts(model)]
+    assert {t.text for t in material.turns[1:]} <= set(worded)
 
 
 async def test_a_day_that_the_batch_gives_may_stand_in_the_wording() -> None:

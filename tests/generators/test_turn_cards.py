@@ -69,6 +69,26 @@ def test_no_message_tells_three_bullets_where_two_are_enough() -> None:
     assert sorted(len(c.bullet_ids) for c in cards) == [1, 2, 2, 2]
 
 
+def test_a_bullet_whose_reply_brings_something_in_has_a_message_of_its_own() -> None:
+    topics = ["paint", "paint", "floor", "roof"]
+    briefs = [_brief(i, topic) for i, topic in enumerate(topics)]
+    deck = Deck(TurnLengths.BEAM, Category.GENERAL, "k", due=("p0.s0.b2",))
+    assert [c.bullet_ids for c in draw_cards(briefs[1:], 2, deck)] == [("p0.s0.b1", "p0.s0.b2"), ("p0.s0.b3",)]
+    assert [c.bullet_ids for c in draw_cards(briefs, 3, deck)][1:] == [("p0.s0.b2",), ("p0.s0.b3",)]
+    of_one_thing = Deck(TurnLengths.BEAM, Category.GENERAL, "k", due=("p0.s0.b1",))
+    assert draw_cards(briefs, 3, of_one_thing)[0].bullet_ids == ("p0.s0.b0", "p0.s0.b1")
+
+
+def test_a_message_of_two_bullets_asks_about_the_one_whose_reply_brings_something_in() -> None:
+    briefs = [_brief(0, "paint"), _brief(1, "floor")]
+    deck = Deck(TurnLengths.BEAM, Category.GENERAL, "k", due=("p0.s0.b0",))
+    (card,) = draw_cards(briefs, 1, deck)
+    assert card.asks_about == "p0.s0.b0"
+    assert [c.asks_about for c in draw_cards(briefs, 2, deck)] == ["", ""]
+    (wish,) = draw_cards([briefs[0], _brief(1, "floor", kind="instruction")], 1, deck)
+    assert wish.asks_about == ""  # its question is one to which the wish applies
+
+
 def test_the_same_batch_gets_the_same_cards() -> None:
     deck = Deck(TurnLengths.BEAM, Category.CODING, "seed/c000/p0.s0/cards/1")
     assert draw_cards([_brief(0)], 3, deck) == draw_cards([_brief(0)], 3, deck)

@@ -83,6 +83,14 @@ def test_a_bullet_is_told_before_a_batch_only_if_its_message_is() -> None:
     assert batch.asked == ("nought and one", "two and four")
 
 
+def test_a_batch_keeps_all_further_questions_of_those_before_it() -> None:
+    sub_plan = _sub_plan(_bullet(0), _bullet(1))
+    told = UserTurn(turn_id="x0", text="nought", bullet_ids=("p0.s0.b0",))
+    further = [UserTurn(turn_id=f"x{i}", text=f"Question {i}?", bullet_ids=()) for i in range(1, 30)]
+    batch = Batch(batch_index=2, bullet_ids=("p0.s0.b1",), questions=1).behind(sub_plan, [told, *further])
+    assert batch.further == tuple(t.text for t in further)
+
+
 async def test_a_batch_is_shown_what_those_before_it_ask_and_not_what_is_told_later() -> None:
     head = good_conversation().head
     ledger = Ledger.of(head.plans[0])
@@ -96,12 +104,14 @@ async def test_a_batch_is_shown_what_those_before_it_ask_and_not_what_is_told_la
         questions=1,
         told_later=(later.bullet_id,),
         asked=("Is the oven hot enough?",),
+        further=("Is the tin too small?",),
     )
     turn = {"text": f"{own.text} What now?", "voices": [own.bullet_id]}
     model = ScriptedModel({"user_turns": [json.dumps({"turns": [turn]})]})
     await write_user_turns(asker_for(model), Scene(frame, ledger, stage, sub_plan), batch)
     request = model.calls[0].messages()[-1].content
     assert "- Is the oven hot enough?" in request
+    assert "Is the tin too small?" not in request  # for a writer that answers by rule
     assert first.text in request
     assert later.text not in request
 

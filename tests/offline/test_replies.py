@@ -9,14 +9,17 @@ import pytest
 
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline import openings
-from longbeam.offline.language import within_sentence
+from longbeam.offline.language import fill, within_sentence
+from longbeam.offline.naming import names_of
 from longbeam.offline.openings import concerns
 from longbeam.offline.packs import Pack, Thread, pack_for
 from longbeam.offline.replies import assemble, assistant_reply
 from longbeam.offline.turns import (
     _LONG_AGO,
+    ask_back_for,
     detect_question,
     follow_up_kind,
+    more_turns,
     user_answer,
     user_follow_up,
     user_turns,
@@ -31,7 +34,8 @@ from longbeam.prompts.calls.dialogue import (
 from longbeam.prompts.calls.plans import LedgerLine, Stage
 from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, TurnCard, UserTurnsInputs
 from longbeam.schemas.calls import ChatMessage
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, ValueKind
+from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, ValueKind
+from longbeam.text.sentences import sentences
 from longbeam.text.values import date_value, money
 from tests.builders import good_conversation
 
@@ -217,6 +221,101 @@ def test_follow_up_that_was_asked_before_is_put_otherwise() -> None:
     ]
     assert len(set(asked)) >= 6
     assert None not in [follow_up_kind(text, _thread().things[0]) for text in asked]
+
+
+def test_a_question_of_the_assistants_is_asked_once_in_a_stage() -> None:
+    thread, (thing, other, *_) = _thread(), _thread().things
+    question = ask_back_for(thread, thing, 0, asked=())
+    assert question
+    assert ask_back_for(thread, thing, 0, asked=(question,)) == ""
+    assert ask_back_for(thread, other, 0, asked=(question,))
+
+
+def test_a_reply_does_not_ask_back_what_was_asked_before_its_history() -> None:
+    text, thing = _question()
+    inputs = _inputs(text).model_copy(update={"asks_back": True})
+    question = ask_back_for(_thread(), thing, 0, asked=())
+    asked = _state().model_copy(update={"asked": (question,)})
+    assert question in assistant_reply(inputs, _state(), random.Random(3))
+    assert question not in assistant_reply(inputs, asked, random.Random(3))
+
+
+def test_the_same_answer_in_another_plan_has_another_end() -> None:
+    thing = _thread().things[0]
+    said = _inputs("", said=ask_back_for(_thread(), thing, 0, asked=())).history
+    context = _context().model_copy(update={"earlier_plans": "They began."})
+    inputs = UserReplyInputs(context=context, summary="", history=said, today=TODAY, told=())
+
+    def ends(plan_index: int) -> set[str]:
+        state = _state().model_copy(update={"turn_id": f"p{plan_index}.s0.t0", "previous_reply": said[1].content})
+        texts = [user_answer(inputs, state, random.Random(i)) for i in range(20)]
+        return {text[slice(*sentences(text)[-1])] for text in texts}
+
+    assert ends(1).isdisjoint(ends(2))
+
+
+def test_further_questions_are_those_that_no_message_has_asked_in_other_words_around_them() -> None:
+    inputs = UserTurnsInputs(
+        seed=HEAD.seed,
+        profile=HEAD.profile,
+        people=HEAD.relationships.people,
+        stage=STAGE,
+        batch=(),
+        about=(_brief(),),
+        questions=1,
+    )
+    *earlier, left = [ask for card in _thread().cards for ask in card.ask]
+    said = tuple(f"Hm. {fill(ask, {'it': _thread().things[0]})} I have paper ready." for ask in earlier)
+    state = BATCH.model_copy(update={"asked": said})
+    texts = [more_turns(inputs, state, random.Random(seed)).turns[0].text for seed in range(20)]
+    forms = [fill(left, {"it": it})[1:] for it in names_of(_thread().things[0])]
+    assert all(any(form in text for form in forms) for text in texts)
+
+
+def _due(topic: str) -> Advice:
+    return Advice(
+        advice_id="p0.s0.a0",
+        kind=AdviceKind.CORRECTION,
+        bullet_id="p0.s0.b0",
+        narrative="n",
+        topic=topic,
+        attribute="time limit",
+        text=f"On second thought, the time limit for {topic} should be 40 minutes.",
+    )
+
+
+def test_advice_on_something_else_comes_last_behind_a_sentence_that_leads_over() -> None:
+    text, thing = _question()
+
+    def reply(topic: str) -> list[str]:
+        inputs = _inputs(text).model_copy(update={"advice": (_due(topic),)})
+        return assistant_reply(inputs, _state(), random.Random(2)).split("\n\n")
+
+    assert reply(thing)[1] == _due(thing).text
+    apart = next(part for part in reply("the hall rent") if _due("the hall rent").text in part)
+    lead = apart.removesuffix(_due("the hall rent").text)
+    assert lead.rstrip().endswith((".", ":"))
+    assert "the hall rent" in lead
+    assert apart in reply("the hall rent")[-2:]  # behind it only a last line
+
+
+def test_a_message_of_two_bullets_asks_about_the_one_that_its_card_names() -> None:
+    first, second = _brief(), _brief()
+    second = second.model_copy(
+        update={"bullet": second.bullet.model_copy(update={"bullet_id": "p0.s0.b1", "topic": _thread().things[1]})}
+    )
+    card = TurnCard(bullet_ids=("p0.s0.b0", "p0.s0.b1"), least_words=1, most_words=60, asks_about="p0.s0.b0")
+    inputs = UserTurnsInputs(
+        seed=HEAD.seed,
+        profile=HEAD.profile,
+        people=HEAD.relationships.people,
+        stage=STAGE,
+        batch=(first, second),
+        questions=1,
+        cards=(card,),
+    )
+    (turn,) = user_turns(inputs, BATCH, random.Random(4)).turns
+    assert turn.voices == ["p0.s0.b1", "p0.s0.b0"]  # the reply is about the last of them
 
 
 def test_update_of_an_earlier_plan_says_that_it_goes_back() -> None:

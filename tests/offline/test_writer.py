@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,14 @@ async def test_replies_do_not_depend_on_earlier_calls() -> None:
 async def test_another_generation_may_say_it_otherwise() -> None:
     texts = {(await OfflineWriter().complete(_call("assistant_reply", generation=g))).text for g in range(4)}
     assert len(texts) == 4
+
+
+async def test_the_faults_of_a_retry_reach_the_writer() -> None:
+    call = _call("user_answer")
+    again = call.inputs.model_copy(update={"feedback": "you said exactly this before"})
+    retried = replace(call, extras=extras_of("user_answer", again), generation=1)
+    assert (await OfflineWriter().complete(retried)).text.startswith("As I said, ")
+    assert not (await OfflineWriter().complete(call)).text.startswith("As I said, ")
 
 
 async def test_invocation_log_has_a_line_per_call(tmp_path: Path) -> None:

@@ -58,6 +58,8 @@ class TurnState(KeptJson):
     kind: str = "question"
     """Kind of the user message that the call answers or writes."""
     previous_reply: str = ""
+    asked: tuple[str, ...] = ()
+    """Questions that the assistant's earlier replies of the sub-plan end with, also those behind the history."""
     listed: tuple[str, ...] = ()
     """Topics for which the assistant lists options once in the plan, so that it lists none for them elsewhere."""
 

@@ -83,6 +83,8 @@ class TurnCard(Record):
 
     bullet_ids: tuple[str, ...] = ()
     """Bullets that the message tells; empty for one that only asks on."""
+    asks_about: str = ""
+    """The one of several bullets that its question is about, as the reply brings something in on it; empty: any."""
     least_words: int
     most_words: int
     opening: Opening = Opening.NEWS
@@ -126,6 +128,8 @@ class BatchState(KeptJson):
 
     first_ordinal: int
     """Ordinal of the first of the turns."""
+    asked: tuple[str, ...] = ()
+    """Earlier messages of the sub-plan beside those in `asked_before`, which has the newest alone."""
 
 
 class UserTurnsInputs(PromptInputs):

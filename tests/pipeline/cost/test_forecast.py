@@ -17,7 +17,7 @@ from longbeam.generators.plans import Frame
 from longbeam.generators.turn_loop import Ask, DetectFollowUp, DetectQuestion, MoreTurns, Step, dialogue_steps
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
-from longbeam.pipeline.cost.forecast import Behaviour, Played, PlayedDialogue
+from longbeam.pipeline.cost.forecast import WORDED, Behaviour, Played, PlayedDialogue
 from longbeam.pipeline.cost.rehearsal import PlannedTalk
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs
 from longbeam.prompts.calls.plans import Stage
@@ -155,10 +155,10 @@ def test_turns_that_end_the_story_come_last_with_their_tokens_kept() -> None:
     assert play.budget.left >= -300
 
 
-def test_turns_that_are_worded_in_the_dialogue_cost_a_call_each_but_for_the_first() -> None:
-    planned = PlannedTalk(share=1_000, turns=((100, True),) * 3, is_worded=True)
+def test_of_the_turns_that_are_worded_in_the_dialogue_a_share_costs_a_call() -> None:
+    planned = PlannedTalk(share=60_000, turns=((100, True),) * 300, is_worded=True)
     play = PlayedDialogue(planned, Behaviour(1.0, 0.0, 0.0, 0.0, 0.0), random.Random(1), Played())
     play.run()
-    turns = len(play.sizes) // 2
-    assert turns >= 3
-    assert play.played.calls["word_turn"] == turns - 1
+    turns = play.played.calls["assistant_reply"]
+    # Three standard errors of a share of 0.48 of 300 turns: 0.087.
+    assert abs(play.played.calls["word_turn"] / turns - WORDED) < 0.087
