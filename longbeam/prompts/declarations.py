@@ -99,7 +99,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        13,
+        14,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -108,7 +108,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        9,
+        10,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -118,7 +118,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        12,
+        13,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,
@@ -149,7 +149,7 @@ PROMPTS: tuple[Prompt, ...] = (
         history="history",
     ),
     Prompt("word_turn", 6, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
-    Prompt("compact_memory", 10, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("compact_memory", 11, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 4, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", 7),
