@@ -87,10 +87,14 @@ _FIGURES: _Amounts = {
 }
 """Name of the figure that the assistant works out from an amount of each kind, where the writer has none that fits the
 thing better, and the factors to choose from."""
-_USES: _Amounts = {ValueKind.MONEY: ("use of the money", _SHARES)}
-"""The same of an amount that is set aside for something."""
+_USES: _Amounts = {ValueKind.MONEY: ("use of the money", (0.1, 0.15, 0.2, 0.3))}
+"""The same of an amount that is set aside for something. A quarter is none: replies work out a week's share of what a
+month has, and the question goes by the amount."""
+LEAST_SET_ASIDE = 10.0
+"""Smallest amount that is set aside: nobody saves $3 for something of its own."""
 _NOT_SPENT = re.compile(
-    r"\b(?:salary|pay|wages?|income|earnings|revenue|sales|prizes?|compensation|balance|owed|value|demanded|stake)\b",
+    r"\b(?:salary|pay|wages?|income|earnings|revenue|sales|prizes?|compensation|balance|owed|value|demanded|stake|"
+    r"damages?|loss(?:es)?|target|transfer|involved)\b",
     re.IGNORECASE,
 )
 """Words of attributes whose money nobody spends on the thing, so that nothing is set aside beside it."""
@@ -227,6 +231,8 @@ class _Sheet:
                 continue
             attribute, rates = amounts[value.kind]
             found = [new for rate in self._rng.sample(rates, len(rates)) if (new := _scaled(value, rate)) is not None]
+            if kind is AdviceKind.USE:
+                found = [new for new in found if (new.number or 0) >= LEAST_SET_ASIDE]
             if new := next(filter(self._is_new, found), None):
                 return _line_for(host, kind, attribute, base=line_of(fact, value), value=new, count=count)
         return None

@@ -135,9 +135,24 @@ def test_money_for_a_use_stands_beside_an_open_amount_and_is_never_corrected() -
         assert not any(a.kind is AdviceKind.USE for a in corrected)
 
 
-def test_nothing_is_set_aside_beside_money_that_nobody_spends() -> None:
+def test_no_trifle_and_no_quarter_is_set_aside() -> None:
     plan = _plan()
-    earned = tuple(f.model_copy(update={"attribute": "advertised salary"}) for f in plan.facts)
+
+    def uses_beside(amount: float) -> set[float]:
+        told = tuple(a.model_copy(update={"value": money(amount)}) for a in plan.assertions)
+        drawn = _drawn(plan.model_copy(update={"assertions": told}))
+        return {a.value.number or 0 for made in drawn for a in made.advice if a.kind is AdviceKind.USE and a.value}
+
+    # Tables of replies give a quarter of what is planned for a month.
+    assert {90, 130} <= uses_beside(440) <= {45, 65, 90, 130}
+    # Three tenths of 36 are 11; of 30, no share is more than 9.
+    assert (uses_beside(36), uses_beside(30)) == ({11}, set())
+
+
+@pytest.mark.parametrize("attribute", ["advertised salary", "estimated damage", "earlier loss", "transfer amount"])
+def test_nothing_is_set_aside_beside_money_that_nobody_spends(attribute: str) -> None:
+    plan = _plan()
+    earned = tuple(f.model_copy(update={"attribute": attribute}) for f in plan.facts)
     drawn = _drawn(plan.model_copy(update={"facts": earned}))
     assert not any(a.kind is AdviceKind.USE for made in drawn for a in made.advice)
 
