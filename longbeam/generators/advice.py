@@ -12,10 +12,10 @@ import datetime as dt
 import math
 import random
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from longbeam.generators.augmented import Augmented, augmented_plan
@@ -49,9 +49,11 @@ from longbeam.schemas.plans import (
     ValueKind,
 )
 from longbeam.schemas.spec import ENGLISH
+from longbeam.text.extraction import values_in
 from longbeam.text.matching import quote_for, says
 from longbeam.text.sentences import sentences
-from longbeam.text.values import date_value, duration, money_like, plain
+from longbeam.text.uses import use_quote
+from longbeam.text.values import date_value, duration, money_like
 from longbeam.text.words import content_words
 
 ADVICE_PROMPTS = ("advise",)
@@ -85,10 +87,14 @@ _FIGURES: _Amounts = {
 }
 """Name of the figure that the assistant works out from an amount of each kind, where the writer has none that fits the
 thing better, and the factors to choose from."""
-_USES: _Amounts = {ValueKind.MONEY: ("use of the money", _SHARES)}
-"""The same of an amount that is set aside for something."""
+_USES: _Amounts = {ValueKind.MONEY: ("use of the money", (0.1, 0.15, 0.2, 0.3))}
+"""The same of an amount that is set aside for something. A quarter is none: replies work out a week's share of what a
+month has, and the question goes by the amount."""
+LEAST_SET_ASIDE = 10.0
+"""Smallest amount that is set aside: nobody saves $3 for something of its own."""
 _NOT_SPENT = re.compile(
-    r"\b(?:salary|pay|wages?|income|earnings|revenue|sales|prizes?|compensation|balance|owed|value|demanded|stake)\b",
+    r"\b(?:salary|pay|wages?|income|earnings|revenue|sales|prizes?|compensation|balance|owed|value|demanded|stake|"
+    r"damages?|loss(?:es)?|target|transfer|involved)\b",
     re.IGNORECASE,
 )
 """Words of attributes whose money nobody spends on the thing, so that nothing is set aside beside it."""
@@ -227,6 +233,8 @@ class _Sheet:
                 continue
             attribute, rates = amounts[value.kind]
             found = [new for rate in self._rng.sample(rates, len(rates)) if (new := _scaled(value, rate)) is not None]
+            if kind is AdviceKind.USE:
+                found = [new for new in found if (new.number or 0) >= LEAST_SET_ASIDE]
             if new := next(filter(self._is_new, found), None):
                 return _line_for(host, kind, attribute, base=line_of(fact, value), value=new, count=count)
         return None
@@ -368,11 +376,14 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
     def sift(kept: tuple[Draft, ...], reply: AdviceReply) -> Sifted[Draft]:
         good: dict[str, Draft] = {draft.line_id: draft for draft in kept}
         drafts, choices = _by_line(reply)
+        language = asker.spec.language
         faults = {
-            x.line_id: _advice_fault(x, drafts.get(x.line_id), told) or sheet.name_fault(x, drafts[x.line_id])
+            x.line_id: _advice_fault(x, drafts.get(x.line_id), told, language)
+            or sheet.name_fault(x, drafts[x.line_id])
+            or _shared_use_fault(x, inputs.advice, drafts | good)
             for x in inputs.advice
         }
-        faults |= {x.line_id: _choice_fault(x, choices.get(x.line_id), asker.spec.language) for x in inputs.choices}
+        faults |= {x.line_id: _choice_fault(x, choices.get(x.line_id), language) for x in inputs.choices}
         new = {i: fault for i, fault in faults.items() if i not in good}
         good |= {i: draft for i, draft in (drafts | choices).items() if new.get(i) == ""}
         return Sifted(tuple(good.values()), tuple(f"{i} {fault}" for i, fault in new.items() if fault))
@@ -391,7 +402,7 @@ def _by_line(reply: AdviceReply) -> tuple[dict[str, AdviceDraft], dict[str, Choi
     return {d.line_id: d for d in reversed(reply.advice)}, {d.line_id: d for d in reversed(reply.choices)}
 
 
-def _advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str) -> str:
+def _advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str, language: str) -> str:
     """Return what is wrong with a draft; empty if nothing is."""
     if draft is None:
         return "is missing"
@@ -405,16 +416,55 @@ def _advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str) -> str
     former = line.former.value if line.former is not None else None
     if former is not None and says(draft.text, former):
         return f"repeats {former.text!r}, which it replaces; leave the earlier value out"
-    items = [item.strip().casefold() for item in draft.items]
+    items = [item.casefold() for item in _items(draft)]
     if len(items) != line.count or len(set(items)) != len(items):
         return f"has {len(set(items))} different items; exactly {line.count} are asked for"
     if long := [item for item in items if not item or len(item.split()) > MOST_ITEM_WORDS]:
         return f"has the item {long[0]!r}; an item has 1 to {MOST_ITEM_WORDS} words"
-    if known := [item for item in items if item in told]:
+    if known := [item for item in items if re.search(rf"(?<!\w){re.escape(item)}(?!\w)", told)]:
         return f"has the item {known[0]!r}, which was told before or will be; find another"
     if not _in_order(draft.text, items):
         return "must have its items in its text, in the same words and order"
+    return _use_fault(line, draft, language)
+
+
+def _items(draft: AdviceDraft) -> tuple[str, ...]:
+    return tuple(item.strip().rstrip(".") for item in draft.items)
+
+
+def _use_fault(line: AdviceLine, draft: AdviceDraft, language: str) -> str:
+    """Return what is wrong with what an amount is for; empty if nothing is, and for other kinds of advice."""
+    if line.kind is not AdviceKind.USE or line.value is None:
+        return ""
+    (use,) = _items(draft)
+    if any(value.kind is ValueKind.MONEY for value in values_in(use)):
+        return f"names an amount in {use!r}; the item says only what the amount is for"
+    own = content_words(use)
+    if own and own <= content_words(f"{line.topic} {line.bullet.text}"):
+        return f"is for {use!r}, which the remark says already; find something that nobody would guess"
+    quote = use_quote(draft.text, line.value, use)
+    if quote is None or len(sentences(quote)) > 1:
+        return f"must say in one sentence, with no other amount, that {line.value.text!r} is for {use!r}"
+    if language == ENGLISH and not re.search(rf"\bfor\W+{re.escape(use)}", quote, re.IGNORECASE):
+        return f"must have {use!r} right behind 'for'"
     return ""
+
+
+def _shared_use_fault(line: AdviceLine, lines: Iterable[AdviceLine], drafts: Mapping[str, Draft]) -> str:
+    """Return that an earlier line of the stage has its amount for the same thing; empty if none has."""
+    use = _use(line, drafts)
+    earlier = takewhile(lambda other: other.line_id != line.line_id, lines)
+    if use and any(_use(other, drafts) == use for other in earlier):
+        return f"has the item {use!r}, which another line has; find another"
+    return ""
+
+
+def _use(line: AdviceLine, drafts: Mapping[str, Draft]) -> str:
+    """Return what the amount of a line is for, case-folded; empty for other kinds of advice."""
+    draft = drafts.get(line.line_id)
+    if not isinstance(draft, AdviceDraft) or _chosen(line, draft).kind is not AdviceKind.USE:
+        return ""
+    return "; ".join(_items(draft)).casefold()
 
 
 def _chosen(line: AdviceLine, draft: AdviceDraft) -> AdviceLine:
@@ -508,7 +558,7 @@ def _advice(advice_id: str, line: AdviceLine, draft: AdviceDraft) -> Advice:
         attribute=line.attribute,
         text=draft.text.strip(),
         value=line.value,
-        items=tuple(item.strip() for item in draft.items),
+        items=_items(draft),
         corrects=line.former.advice_id if line.former is not None else "",
     )
 
@@ -536,9 +586,11 @@ def advised_plan(plan: Plan, advised: Sequence[Advised]) -> Plan:
 
 def advice_quote(advice: Advice, text: str) -> str | None:
     """Return the words of a reply that give a piece of advice, verbatim; None if it does not give it."""
+    if advice.kind is AdviceKind.USE and advice.value is not None:
+        return use_quote(text, advice.value, advice.items[0])
     if advice.value is not None:
-        quote = quote_for(text, [advice.value, *map(plain, advice.items)])
-        return quote if quote is None or advice.items else _with_name(text, quote, advice.attribute)
+        quote = quote_for(text, [advice.value])
+        return None if quote is None else _with_name(text, quote, advice.attribute)
     spans = [item_span(advice, text, i) for i in range(len(advice.items))]
     found = [span for span in spans if span is not None]
     if len(found) < len(spans):
@@ -597,7 +649,14 @@ def _closest_run(text: str, items: Sequence[str]) -> list[int] | None:
 def advice_faults(due: Iterable[Advice], text: str) -> Iterator[str]:
     """Yield what a reply does not say of what it has to bring in."""
     for advice in due:
-        if advice_quote(advice, text) is None:
+        if advice_quote(advice, text) is not None:
+            continue
+        if advice.kind is AdviceKind.USE and advice.value is not None:
+            yield (
+                f"it must say in one sentence, in these words, that {advice.value.text} for {advice.topic} "
+                f"is for {advice.items[0]}"
+            )
+        else:
             yield (
                 f"it must give the {advice.attribute} for {advice.topic}, under this name and in these words: "
                 f"{advice.given}"

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from longbeam.prompts.calls.advice import (
     ChoiceLine,
 )
 from longbeam.schemas.plans import Advice, AdviceKind, ValueKind
+from longbeam.text.words import content_words
 
 PURPOSES = Path(__file__).parent / "data" / "purposes.yaml"
 FIGURES = (
@@ -94,43 +95,48 @@ _FURTHER_OPTION = "leaving it as it is for another month"
 
 
 @lru_cache(maxsize=1)
-def purposes() -> Mapping[str, list[str]]:
-    """Return what an amount of money may be for, by pack; `any` fits every pack."""
-    known: Mapping[str, list[str]] = read_yaml(PURPOSES)
+def purposes() -> Mapping[str, dict[str, tuple[float, float]]]:
+    """Return what an amount of money may be for, with the least and the most of it, by pack; `any` fits every pack."""
+    known: Mapping[str, dict[str, tuple[float, float]]] = read_yaml(PURPOSES)
     return known
 
 
 def advise(inputs: AdviceInputs, rng: random.Random) -> AdviceReply:
     """Return words for each line: values as they are given, options and steps from the thread's knowledge."""
     pack = pack_for(inputs.seed)
-    drafts = []
-    uses = _uses(pack.pack, inputs.uses_before, rng)
+    drafts: list[AdviceDraft] = []
     for line in inputs.advice:
-        thread = thread_of(pack, line.bullet.narrative) or rng.choice(pack.threads)
-        drafts.append(_draft(line, thread, uses, rng))
+        if line.kind is AdviceKind.USE:
+            taken = {*inputs.uses_before, *(item for draft in drafts for item in draft.items)}
+            drafts.append(_with_use(line, pack.pack, taken, rng))
+        else:
+            thread = thread_of(pack, line.bullet.narrative) or rng.choice(pack.threads)
+            drafts.append(_draft(line, thread, rng))
     return AdviceReply(advice=drafts, choices=[_choice(line, rng) for line in inputs.choices])
 
 
-def _draft(line: AdviceLine, thread: Thread, uses: Iterator[str], rng: random.Random) -> AdviceDraft:
+def _with_use(line: AdviceLine, pack: str, taken: Collection[str], rng: random.Random) -> AdviceDraft:
+    """Return words for an amount, with a use that fits it, no word of which names the thing; that of the pack first."""
+    assert line.value is not None  # a use has an amount
+    amount, told = line.value.number or 0, content_words(f"{line.topic} {line.bullet.text}")
+    known = purposes()
+    own, general = (shuffled(list(pool.items()), rng) for pool in (known.get(pack, {}), known["any"]))
+    free = [(use, bounds) for use, bounds in (*own, *general) if use not in taken]
+    fitting = [use for use, (least, most) in free if least <= amount <= most and not content_words(use) & told]
+    use = (fitting or [use for use, _ in free])[0]
+    text = fill(rng.choice(USES), {"it": line.topic, "new": line.value.text, "use": use})
+    return AdviceDraft(line_id=line.line_id, text=text, items=[use])
+
+
+def _draft(line: AdviceLine, thread: Thread, rng: random.Random) -> AdviceDraft:
     fields = {"it": line.topic, "attribute": line.attribute, "new": line.value.text if line.value else ""}
     if line.kind in LISTS:
         items = _items(line, thread, rng)
         listed = "\n".join(f"{i}. {item}" for i, item in enumerate(items, 1))
         text = fill(rng.choice(LISTS[line.kind]), {**fields, "list": listed})
         return AdviceDraft(line_id=line.line_id, text=text, items=items)
-    if line.kind is AdviceKind.USE:
-        use = next(uses)
-        text = fill(rng.choice(USES), {**fields, "use": use})
-        return AdviceDraft(line_id=line.line_id, text=text, items=[use])
     forms = {AdviceKind.FIGURE: FIGURES, AdviceKind.DAY: DAYS, AdviceKind.CORRECTION: CORRECTIONS}[line.kind]
     return AdviceDraft(line_id=line.line_id, text=fill(rng.choice(forms), fields))
-
-
-def _uses(pack: str, before: Sequence[str], rng: random.Random) -> Iterator[str]:
-    """Yield what no amount was for before, that of the pack first."""
-    known = purposes()
-    own, general = shuffled(known.get(pack, ()), rng), shuffled(known["any"], rng)
-    return (use for use in (*own, *general) if use not in before)
 
 
 def _items(line: AdviceLine, thread: Thread, rng: random.Random) -> list[str]:

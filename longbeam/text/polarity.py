@@ -75,6 +75,11 @@ def denied_words(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def clause_before(text: str, start: int) -> str:
+    """Return the words of a clause in front of a place."""
+    return text[max((match.end() for match in _CLAUSE_END.finditer(text, 0, start)), default=0) : start]
+
+
 def is_denied_at(text: str, start: int) -> bool:
     """Return whether the words just in front of a place of a text deny what begins there: `is not $85`."""
     return _DENIED.search(text, max(0, start - 60), start) is not None

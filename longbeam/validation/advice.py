@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Advice
+from longbeam.schemas.plans import Advice, AdviceKind
 from longbeam.text.matching import says
+from longbeam.text.uses import use_quote
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 
@@ -32,6 +33,9 @@ def _missing(advice: Advice, message: Message) -> str:
     """Return the value or the item that a reply lacks; empty if it has all."""
     if advice.value is not None and not says(message.content, advice.value):
         return advice.value.text
+    if advice.kind is AdviceKind.USE and advice.value is not None:
+        is_said = use_quote(message.content, advice.value, advice.items[0]) is not None
+        return "" if is_said else f"{advice.value.text} for {advice.items[0]}"
     folded = message.content.casefold()
     return next((item for item in advice.items if item.casefold() not in folded), "")
 

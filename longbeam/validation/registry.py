@@ -40,6 +40,7 @@ from longbeam.validation import (
     stale_gold,
     timeline,
     token_counts,
+    uses,
     voicing,
 )
 from longbeam.validation.base import Check
@@ -69,6 +70,7 @@ CHECKS: tuple[Check, ...] = (
     gold_values.CHECK,
     computation.CHECK,
     side_stories.CHECK,
+    uses.CHECK,
     arithmetic.CHECK,
     leave_one_out.CHECK,
     stale_gold.CHECK,

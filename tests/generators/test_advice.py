@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,7 @@ from longbeam.generators.advice import (
     advice_faults,
     advised_plan,
     known_advice,
+    said_advice,
     write_advice,
 )
 from longbeam.generators.plans import Frame
@@ -48,7 +50,7 @@ def _worded(inputs: AdviceInputs) -> AdviceReply:
         advice=[
             AdviceDraft(
                 line_id=line.line_id,
-                text=f"The {line.attribute}: {'; '.join(values[line.line_id] + items[line.line_id])}",
+                text=f"The {line.attribute}: {' for '.join(values[line.line_id] + ['; '.join(items[line.line_id])])}",
                 items=items[line.line_id],
             )
             for line in inputs.advice
@@ -136,9 +138,24 @@ def test_money_for_a_use_stands_beside_an_open_amount_and_is_never_corrected() -
         assert not any(a.kind is AdviceKind.USE for a in corrected)
 
 
-def test_nothing_is_set_aside_beside_money_that_nobody_spends() -> None:
+def test_no_trifle_and_no_quarter_is_set_aside() -> None:
     plan = _plan()
-    earned = tuple(f.model_copy(update={"attribute": "advertised salary"}) for f in plan.facts)
+
+    def uses_beside(amount: float) -> set[float]:
+        told = tuple(a.model_copy(update={"value": money(amount)}) for a in plan.assertions)
+        drawn = _drawn(plan.model_copy(update={"assertions": told}))
+        return {a.value.number or 0 for made in drawn for a in made.advice if a.kind is AdviceKind.USE and a.value}
+
+    # Tables of replies give a quarter of what is planned for a month.
+    assert {90, 130} <= uses_beside(440) <= {45, 65, 90, 130}
+    # Three tenths of 36 are 11; of 30, no share is more than 9.
+    assert (uses_beside(36), uses_beside(30)) == ({11}, set())
+
+
+@pytest.mark.parametrize("attribute", ["advertised salary", "estimated damage", "earlier loss", "transfer amount"])
+def test_nothing_is_set_aside_beside_money_that_nobody_spends(attribute: str) -> None:
+    plan = _plan()
+    earned = tuple(f.model_copy(update={"attribute": attribute}) for f in plan.facts)
     drawn = _drawn(plan.model_copy(update={"facts": earned}))
     assert not any(a.kind is AdviceKind.USE for made in drawn for a in made.advice)
 
@@ -150,10 +167,9 @@ def test_what_an_earlier_amount_is_for_is_refused() -> None:
     def again(call: ModelCall) -> str:
         assert isinstance(call.inputs, AdviceInputs)
         assert call.inputs.uses_before == (used,)
-        text = "; ".join((*(line.value.text for line in call.inputs.advice if line.value), used))
         drafts = [
-            AdviceDraft(line_id=line.line_id, text=f"The {line.attribute}: {text}", items=[used] * line.count)
-            for line in call.inputs.advice
+            AdviceDraft(line_id=d.line_id, text=d.text.replace(d.items[0], used), items=[used]) if _is_use(d) else d
+            for d in _worded(call.inputs).advice
         ]
         return AdviceReply(advice=drafts).model_dump_json()
 
@@ -161,6 +177,74 @@ def test_what_an_earlier_amount_is_for_is_refused() -> None:
     second = asyncio.run(write_advice(asker_for(model), _task(0, (made,))))
     assert not any(a.kind is AdviceKind.USE for a in second.advice)
     assert "told before" in faults_of(model.calls[1])
+
+
+def _is_use(draft: AdviceDraft) -> bool:
+    return len(draft.items) == 1
+
+
+def _with_uses(change: Callable[[AdviceDraft, str], AdviceDraft], task: StageToAdvise) -> tuple[ScriptedModel, Advised]:
+    """Write a stage's advice with other drafts of the uses: `change` has the draft, and the amount's text."""
+
+    def changed(call: ModelCall) -> str:
+        assert isinstance(call.inputs, AdviceInputs)
+        amounts = {line.line_id: line.value.text for line in call.inputs.advice if line.value}
+        worded = _worded(call.inputs).advice
+        drafts = [change(d, amounts[d.line_id]) if _is_use(d) else d for d in worded]
+        return AdviceReply(advice=drafts).model_dump_json()
+
+    model = ScriptedModel({"advise": changed})
+    return model, asyncio.run(write_advice(asker_for(model), task))
+
+
+@pytest.mark.parametrize(
+    ("text", "item", "fault"),
+    [
+        ("Keep {amount} ready. It is for spare slates.", "spare slates", "in one sentence"),
+        ("I would not keep {amount} ready for spare slates.", "spare slates", "in one sentence"),
+        ("Keep {amount} ready: $1 for nails and $2 for spare slates.", "spare slates", "in one sentence"),
+        ("Keep {amount} ready, as spare slates are dear.", "spare slates", "right behind 'for'"),
+        ("Keep {amount} ready for spare slates.", "for spare slates", "right behind 'for'"),
+        ("Keep {amount} ready for slates of $3.", "slates of $3", "names an amount"),
+        ("Keep {amount} ready for the {topic}.", "the {topic}", "nobody would guess"),
+    ],
+)
+def test_a_use_that_the_text_does_not_give_to_its_amount_is_refused(text: str, item: str, fault: str) -> None:
+    def other(draft: AdviceDraft, amount: str) -> AdviceDraft:
+        words = {"amount": amount, "topic": draft.items[0].partition(" way")[0]}
+        return draft.model_copy(update={"text": text.format(**words), "items": [item.format(**words)]})
+
+    model, made = _with_uses(other, _task())
+    assert fault in faults_of(model.calls[1])
+    assert not any(a.kind is AdviceKind.USE for a in made.advice)
+
+
+def test_a_use_is_not_refused_for_letters_within_another_word() -> None:
+    def ink(draft: AdviceDraft, amount: str) -> AdviceDraft:
+        return draft.model_copy(update={"text": f"Keep {amount} ready for ink.", "items": ["ink."]})
+
+    plan = _with_text(_plan(), "p0.s1.b3", "I am thinking of thing 13.", "thing 13")
+    model, made = _with_uses(ink, _task(plan=plan))
+    assert len(model.calls) == 1
+    assert [a.items for a in made.advice if a.kind is AdviceKind.USE] == [("ink",)]
+
+
+def test_two_amounts_of_a_stage_are_for_different_things() -> None:
+    def slates(draft: AdviceDraft, amount: str) -> AdviceDraft:
+        return draft.model_copy(update={"text": f"Keep {amount} ready for spare slates.", "items": ["spare slates"]})
+
+    whole = _plan(24)
+    first, *_ = whole.sub_plans
+    empty = [first.model_copy(update={"sub_plan_index": i, "bullets": ()}) for i in range(2)]
+    plan = whole.model_copy(update={"sub_plans": (*empty, first.model_copy(update={"sub_plan_index": 2}))})
+    task = _task(plan=plan)
+    stage = task.stage.model_copy(update={"stage_index": 2})
+    model, made = _with_uses(slates, replace(task, stage=stage))
+
+    lines = [line for c in model.calls[:1] if isinstance(c.inputs, AdviceInputs) for line in c.inputs.advice]
+    assert sum(line.kind is AdviceKind.USE for line in lines) == 2
+    assert "another line has" in faults_of(model.calls[1])
+    assert sum(a.kind is AdviceKind.USE for a in made.advice) == 1
 
 
 def test_a_day_comes_before_the_one_that_the_user_has_planned_and_before_the_end() -> None:
@@ -352,6 +436,8 @@ def test_a_reply_has_to_say_what_an_amount_is_for() -> None:
         attribute="use of the money", text="Keep $60 for spare slates.", value=money(60), items=("spare slates",),
     )  # fmt: skip
     assert not [*advice_faults([use], "Put $60 aside. Keep it for spare slates.")]
+    assert "in one sentence" in next(advice_faults([use], "I would not keep $60 for spare slates."))
+    assert not said_advice([use], "Keep $60 for nails. It may rain. Spare slates are dear.")
     assert "spare slates" in next(advice_faults([use], "Put $60 aside."))
     assert "$60" in next(advice_faults([use], "Keep something for spare slates."))
 

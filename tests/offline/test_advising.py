@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from longbeam.offline.advising import purposes
+from longbeam.generators.advice import LEAST_SET_ASIDE
+from longbeam.offline.advising import advise, purposes
 from longbeam.offline.packs import load_pack, pack_paths
-from longbeam.prompts.calls.advice import MOST_ITEM_WORDS
+from longbeam.prompts.calls.advice import MOST_ITEM_WORDS, AdviceInputs, AdviceLine
+from longbeam.schemas.plans import AdviceKind
 from longbeam.text.extraction import values_in
-from longbeam.text.words import words_of
+from longbeam.text.values import money
+from longbeam.text.words import content_words, words_of
+from tests.prompts.samples import SAMPLES
 
 
 def test_every_pool_of_purposes_belongs_to_a_pack() -> None:
@@ -25,3 +31,44 @@ def test_purposes_are_different_and_go_on_after_for(pack: str) -> None:
         assert not values_in(purpose)
         assert "," not in purpose
         assert len(purpose.split()) <= MOST_ITEM_WORDS
+
+
+@pytest.mark.parametrize("pack", purposes())
+def test_each_amount_that_is_set_aside_has_several_purposes(pack: str) -> None:
+    pool = purposes()["any"] | purposes()[pack]
+    for amount in (LEAST_SET_ASIDE, 40, 150, 400, 1_500, 4_000, 12_000):
+        assert sum(least <= amount <= most for least, most in pool.values()) >= 3
+
+
+def _advised(*amounts: float, topic: str = "the old house", before: tuple[str, ...] = ()) -> list[str]:
+    """Return what the offline writer says that these amounts are for, over twenty draws."""
+    sample = SAMPLES["advise"]
+    assert isinstance(sample, AdviceInputs)
+    bullet = sample.advice[0].bullet.model_copy(update={"topic": topic, "text": f"I plan {topic}."})
+    lines = tuple(
+        AdviceLine(
+            line_id=f"a{i}", kind=AdviceKind.USE, bullet=bullet, topic=topic, attribute="use", value=money(n), count=1
+        )
+        for i, n in enumerate(amounts)
+    )
+    inputs = sample.model_copy(update={"advice": lines, "choices": (), "uses_before": before})
+    return [draft.items[0] for key in range(20) for draft in advise(inputs, random.Random(key)).advice]
+
+
+def test_a_purpose_fits_its_amount() -> None:
+    known = {purpose: bounds for pool in purposes().values() for purpose, bounds in pool.items()}
+    for amount in (LEAST_SET_ASIDE, 60, 3_000):
+        for purpose in _advised(amount):
+            least, most = known[purpose]
+            assert least <= amount <= most
+
+
+def test_a_purpose_has_no_word_of_the_thing() -> None:
+    whole = set(_advised(20))
+    named = max(whole, key=len)
+    assert not any(content_words(purpose) & content_words(named) for purpose in _advised(20, topic=named))
+
+
+def test_amounts_of_a_stage_and_of_earlier_ones_are_for_different_things() -> None:
+    first, *others = _advised(20, 20, 20, before=(_advised(20)[0],))[:3]
+    assert len({first, *others, _advised(20)[0]}) == 4

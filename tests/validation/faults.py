@@ -305,12 +305,27 @@ def brings_in(position: int | None) -> Spoil:
     return spoil
 
 
-def brings_in_half_a_use(reader: MemoryReader) -> MemoryReader:
-    """Have a reply name an amount of money, and not what it is for."""
-    use = {"kind": AdviceKind.USE, "items": ("spare keys",)}
-    planned = reader.with_plan(advice=(ADVICE.model_copy(update=use),))
-    said = f"{reader.said[3].content} Put another $77,777 aside."
-    return planned.with_message(3, bullet_ids=(ADVICE.advice_id,), content=said)
+def brings_in_a_use(words: str) -> Spoil:
+    """Have a reply say these words where it is to say that $77,777 for the lease is for spare keys."""
+
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        use = {"kind": AdviceKind.USE, "items": ("spare keys",)}
+        planned = reader.with_plan(advice=(ADVICE.model_copy(update=use),))
+        said = f"{reader.said[3].content} {words}"
+        return planned.with_message(3, bullet_ids=(ADVICE.advice_id,), content=said)
+
+    return spoil
+
+
+def asks_for_a_use(position: int, words: str) -> Spoil:
+    """Ask what the $77,777 for the lease is for, and have a message say these words, too."""
+    ability = "information_extraction"
+    return both(
+        brings_in_a_use("Keep another $77,777 aside for the lease: it is for spare keys."),
+        on_probe(ability, bullet_ids=(ADVICE.advice_id,)),
+        details(ability, variety="use", computed_value="spare keys"),
+        append(position, f" {words}"),
+    )
 
 
 def chooses(item: str) -> Spoil:
@@ -430,7 +445,8 @@ FAULTS = (
     Fault("advice.not_given", brings_in(None), "p0.s0.a0"),
     Fault("advice.speaker", brings_in(2), "p0.s0.a0"),
     Fault("advice.value_not_said", brings_in(3), "p0.s0.a0"),
-    Fault("advice.value_not_said", brings_in_half_a_use, "p0.s0.a0"),
+    Fault("advice.value_not_said", brings_in_a_use("Put another $77,777 aside."), "p0.s0.a0"),
+    Fault("advice.value_not_said", brings_in_a_use("I would not keep $77,777 for spare keys."), "p0.s0.a0"),
     Fault("advice.option_named", chooses("an old tile"), "p0.s0.a0"),
     Fault("leaks.marker", append(3, " ->-> next"), "p0.s0.t1.n1"),
     Fault("leaks.marker", append(3, "\n~~~reply\nfine"), "p0.s0.t1.n1"),
@@ -598,6 +614,9 @@ FAULTS = (
         on_probe("information_extraction", gold_answer="The total is 21 jobs: 11 jobs and 9 jobs."),
         "information_extraction.0",
     ),
+    Fault("uses.other_use", asks_for_a_use(3, "The other $77,777 for the lease was for a lamp.")),
+    Fault("uses.other_use", asks_for_a_use(1, "I would keep $77,777 for the lease and use it for a lamp.")),
+    Fault("uses.other_use", asks_for_a_use(16, "You told me to hold $77,777 ready with the lease, for a lamp.")),
     Fault("arithmetic.both_ends", uncomputed("43 days, from March 6 to April 17."), "temporal_reasoning.0"),
     Fault("arithmetic.rounded", uncomputed("5 weeks, from March 6 to April 15."), "temporal_reasoning.0"),
     Fault(

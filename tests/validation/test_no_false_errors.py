@@ -13,7 +13,7 @@ from longbeam.validation.index import build_index
 from longbeam.validation.leaks import CHECK as LEAKS
 from longbeam.validation.run import check_conversation, check_probes
 from tests.builders import MemoryReader, good_conversation
-from tests.validation.faults import append, asserted, both, details, evidence, in_domain, on_probe, say
+from tests.validation.faults import append, asks_for_a_use, asserted, both, details, evidence, in_domain, on_probe, say
 
 
 @pytest.mark.parametrize(
@@ -143,3 +143,20 @@ def test_findings_are_errors_first_and_always_in_one_order() -> None:
     assert [f.severity for f in found] == sorted((f.severity for f in found), key=list(Severity).index)
     assert found == check_conversation(reader)
     assert {f.severity for f in found} == {Severity.ERROR, Severity.WARNING}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "As I said, keep the other $77,777 for the lease aside for now.",
+        "The other $77,777 for the lease was for the spare keys, as I said.",
+        "If the lease took $155,554, I would act as if it were $77,777 for the first half of the year.",
+        "Of what you keep for the lease, $77,777 comes to a quarter.",
+        "Keep another $7,777 aside for the lease: it is for a lamp.",
+        "Keep another $77,777 aside for the oven: it is for a lamp.",
+    ],
+)
+@pytest.mark.parametrize("position", [5, 16])
+def test_an_amount_that_is_named_again_has_no_other_use(text: str, position: int) -> None:
+    reader = asks_for_a_use(position, text)(good_conversation())
+    assert not [f for f in check_conversation(reader) if f.check == "uses.other_use"]

@@ -94,12 +94,12 @@ def check_voice(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
 def check_values(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """Gold and nuggets say the answer's values, the question none of them, and no nugget a superseded one."""
     for value in candidate.answers:
-        if not _gives(candidate, reply.gold_answer, value):
+        if not gives(candidate, reply.gold_answer, value):
             return f"gold_answer does not say {value.text!r}"
-        if not any(_gives(candidate, n.text, value) for n in reply.nuggets):
+        if not any(gives(candidate, n.text, value) for n in reply.nuggets):
             return f"no nugget says {value.text!r}"
     for value in candidate.context_values:
-        if not _gives(candidate, reply.gold_answer, value):
+        if not gives(candidate, reply.gold_answer, value):
             return f"gold_answer does not say {value.text!r}"
     for value in (*candidate.answers, *candidate.context_values, *candidate.stale):
         if says(reply.question, value):
@@ -107,7 +107,7 @@ def check_values(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return next((p for n in reply.nuggets if (p := _check_stale(candidate, n.text))), None)
 
 
-def _gives(candidate: ProbeCandidate, text: str, value: Value) -> bool:
+def gives(candidate: ProbeCandidate, text: str, value: Value) -> bool:
     """Return whether a text says a value; in other languages its number alone is enough, as code writes `35 days`."""
     if says(text, value) or candidate.language == ENGLISH or value.number is None:
         return says(text, value)

@@ -25,6 +25,7 @@ from longbeam.generators.probes.checks import (
     check_form,
     check_values,
     check_voice,
+    gives,
     neutral,
     run_checks,
 )
@@ -193,9 +194,22 @@ def _check_indirect(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return None
 
 
+def _check_use(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    amount = candidate.excerpts[0].value if candidate.variety == AdviceKind.USE else None
+    if amount is None:
+        return None
+    if not gives(candidate, reply.question, amount):
+        return f"the question must name {amount.text!r}, whose use it asks for"
+    if any(gives(candidate, nugget.text, amount) for nugget in reply.nuggets):
+        return f"a point demands the amount, which the question has; leave {amount.text!r} out"
+    return None
+
+
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
-    return run_checks(candidate, reply, (check_form, check_voice, check_values, check_coverage, _check_indirect))
+    return run_checks(
+        candidate, reply, (check_form, check_voice, check_values, check_coverage, _check_indirect, _check_use)
+    )
 
 
 GENERATOR = AbilityGenerator(find_candidates, check)

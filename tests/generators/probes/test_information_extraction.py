@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.information_extraction import check, find_candidates
+from longbeam.schemas.plans import AdviceKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.values import money, name
 from tests.generators.probes.story import Story, contradict, reply, update
@@ -69,3 +70,17 @@ def test_a_clue_is_told_in_another_message_than_what_is_asked() -> None:
     builder, price = ("the attic", "builder", name("Aldgate")), ("the attic", "price", money(80))
     story.tell(0, "the attic", "Aldgate builds the attic for $80.", builder, price)
     assert "indirect" not in {c.variety for c in find_candidates(story.material())}
+
+
+def test_a_question_on_a_use_goes_by_the_amount_and_its_point_does_not() -> None:
+    story = Story()
+    told = story.tell(0, "the kitchen", "The kitchen costs $400.", ("the kitchen", "price", money(400)))
+    said = "Put another $60 aside for the kitchen, and keep it for spare tiles."
+    story.bring_in(told, AdviceKind.USE, "use of the money", said, value=money(60), items=("spare tiles",))
+    (use,) = (c for c in find_candidates(story.material()) if c.variety == "use")
+    question, gold, point = "What was the $60 for the kitchen for?", "It was for spare tiles.", "States: spare tiles"
+
+    assert not check(use, reply(question, gold, (point, [0])))
+    assert "must name '$60'" in str(check(use, reply("What was the other money for?", gold, (point, [0]))))
+    assert "must name '$60'" in str(check(use, reply("What was the $80 for?", gold, (point, [0]))))
+    assert "leave '$60' out" in str(check(use, reply(question, gold, ("States that $60 is for spare tiles", [0]))))
