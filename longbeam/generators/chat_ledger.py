@@ -31,10 +31,14 @@ from longbeam.schemas.plans import (
     ValueKind,
     slot_key,
 )
-from longbeam.text.extraction import named_value, parse_value
+from longbeam.text.extraction import named_value, parse_value, values_in
 from longbeam.text.grounding import nearest_day
 from longbeam.text.matching import says
 from longbeam.text.numbers import NUMBER_WORDS
+from longbeam.text.plans import side_of_day
+from longbeam.text.polarity import is_denied_at, is_supposed_at
+from longbeam.text.reading import read_value
+from longbeam.text.sentences import sentences
 from longbeam.text.units import unit_name
 from longbeam.text.values import name, number
 
@@ -129,6 +133,8 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
     value = _value(draft.value, quote, message.sent_at.date() if is_dated else None)
     if value is None or not attribute or says(subject, value) or says(attribute, value):
         return None
+    if not _is_claimed(draft.value, quote, message):
+        return None
     return made.model_copy(update={"attribute": attribute, "value": value})
 
 
@@ -152,7 +158,8 @@ def _named(text: str) -> str:
 def _value(text: str, quote: str, today: dt.date | None) -> Value | None:
     """Return the typed value of a text that stands in the quote; words that are no typed value are taken as a name.
 
-    A day without its year is that of its name nearest to `today`; None where that is unknown, or another year as near.
+    A day without its year is that of its name nearest to `today`; None where that is unknown, or another year as near,
+    or where the verb tells of the other side of `today`.
     """
     said = _standing(text, quote).strip(" .,:;")
     if not said:
@@ -162,17 +169,43 @@ def _value(text: str, quote: str, today: dt.date | None) -> Value | None:
         day = nearest_day(said, today) if today is not None else None
         if day is None or today is None or abs((day - today).days) > FURTHEST_DAY:
             return None
+        if (day - today).days * side_of_day(*quote.split(said, 1)) < 0:
+            return None  # the year that is meant is further off
         value = value.model_copy(update={"date": day})
     return value if says(quote, value) else None
 
 
+def _is_claimed(said: str, quote: str, message: Message) -> bool:
+    """Return whether the sentence that says a value claims it: it is not denied there, nor does the user suppose it."""
+    content = message.content
+    start = content.find(quote)
+    at = start + max(0, quote.find(_standing(said, quote)))
+    first, end = next((span for span in sentences(content) if span[0] <= at < span[1]), (start, start + len(quote)))
+    sentence, place = content[first:end], at - first
+    # The assistant advises so: "What if you set €300 aside?"
+    is_supposed = message.role is MessageRole.USER and is_supposed_at(sentence, place)
+    return not is_supposed and not is_denied_at(sentence, place)
+
+
 def _typed(said: str) -> Value:
-    value = parse_value(said)
+    value = _in_two_units(said) or parse_value(said)
     if value.kind is ValueKind.TEXT:
         value = number(NUMBER_WORDS.index(word)) if (word := said.casefold()) in NUMBER_WORDS else named_value(said)
     if value.kind is ValueKind.TEXT:
         return name(said)
     return value.model_copy(update={"text": said, "unit": unit_name(value.unit)})
+
+
+def _in_two_units(said: str) -> Value | None:
+    """Return a length of time in two units, `2 hours 5 minutes`; None for any other text."""
+    found = values_in(said)
+    rest = said.replace(found[0].text, "", 1).replace(found[1].text, "", 1) if len(found) == 2 else "-"
+    if rest.strip(" ,") not in ("", "and") or any(v.kind is not ValueKind.DURATION for v in found):
+        return None
+    try:
+        return read_value(said, ValueKind.DURATION)
+    except ValueError:
+        return None  # two lengths of time: `3 weeks and 2 days` can be added, `2 days, 3 days` cannot
 
 
 # --- the plan ---------------------------------------------------------------------------------------------

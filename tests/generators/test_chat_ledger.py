@@ -9,7 +9,8 @@ from longbeam.generators.chat_ledger import Statement, passages_of, plan_of, rea
 from longbeam.generators.probes.histories import Histories
 from longbeam.prompts.calls.chats import StatementDraft
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.plans import BulletKind, Stance, ValueKind
+from longbeam.schemas.plans import BulletKind, Stance, Value, ValueKind
+from longbeam.text.times import MONTHS
 from tests.generators.scripted import ScriptedModel, asker_for
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
@@ -102,6 +103,95 @@ def test_a_day_without_its_year_is_the_nearest_where_messages_are_dated(
     assert (value.date if value else None) == resolved
     if value is not None:
         assert value.text == said
+
+
+@pytest.mark.parametrize(
+    ("text", "on"),
+    [
+        ("We moved here on 3 February.", dt.date(2023, 11, 10)),  # 2024-02-03 is nearer
+        ("Our wedding was on 20 January, in the snow.", dt.date(2023, 12, 20)),
+        ("The wedding will be on 3 October.", dt.date(2023, 11, 10)),
+        ("Our lease ends on 3 October.", dt.date(2023, 11, 10)),
+        ("On 3 February we moved here.", dt.date(2023, 11, 10)),
+        ("Clara's party was on 20 January.", dt.date(2023, 12, 20)),
+    ],
+)
+def test_a_day_whose_nearest_year_is_not_the_one_that_its_verb_tells_of_is_none(text: str, on: dt.date) -> None:
+    assert _day_in(text, on) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "on", "day"),
+    [
+        ("We moved here on 3 February.", dt.date(2024, 3, 1), dt.date(2024, 2, 3)),
+        ("We moved the test to 16 December.", dt.date(2023, 12, 4), dt.date(2023, 12, 16)),
+        ("I booked the hall for 3 February.", dt.date(2023, 11, 10), dt.date(2024, 2, 3)),
+        ("I signed up, and the race is on 5 January.", dt.date(2023, 12, 28), dt.date(2024, 1, 5)),
+        ("We were married on 28 December.", dt.date(2024, 1, 3), dt.date(2023, 12, 28)),
+        ("Clara's party was on 28 December.", dt.date(2024, 1, 3), dt.date(2023, 12, 28)),
+        ("I need the van on 5 January.", dt.date(2023, 12, 28), dt.date(2024, 1, 5)),
+    ],
+)
+def test_a_day_over_the_end_of_a_year_is_the_one_that_its_verb_tells_of(text: str, on: dt.date, day: dt.date) -> None:
+    assert _day_in(text, on) == day
+
+
+def _day_in(text: str, on: dt.date) -> dt.date | None:
+    """The day that a message of this day is read to say."""
+    at = message(0, text).model_copy(update={"sent_at": dt.datetime.combine(on, dt.time(9))})
+    said = " ".join(word for word in text.rstrip(".").split() if word[:1].isdigit() or word in MONTHS)
+    found = verified(draft(quote=text, value=said.rstrip(","), attribute="day"), [at], is_dated=True)
+    return found.value.date if found is not None and found.value is not None else None
+
+
+@pytest.mark.parametrize(
+    ("content", "quote"),
+    [
+        ("The van does not cost €85.", "The van does not cost €85."),
+        ("The van isn't even €85.", "The van isn't even €85."),
+        ("I doubt that the van costs €85.", "the van costs €85"),  # what stands before the quote counts, too
+        ("What if the van costs €85?", "the van costs €85"),
+        ("Suppose the van costs €85.", "the van costs €85"),
+        ("If the van had cost me €85, I would have kept it.", "the van had cost me €85"),
+        ("Fine. If the van were €85 I'd buy it.", "the van were €85"),
+        ("If I could, I would pay €85 for the van.", "I would pay €85 for the van"),
+    ],
+)
+def test_a_value_that_is_denied_or_supposed_is_none(content: str, quote: str) -> None:
+    assert verified(draft(quote=quote, value="€85"), [message(0, content)]) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "role"),
+    [
+        ("It does not matter, the van costs €85.", USER),
+        ("If I remember right, the van cost €85.", USER),
+        ("If it helps, I paid €85 for the van and I would do so again.", USER),
+        ("Can you tell me whether the van is fair, it costs €85?", USER),
+        ("If I were you, I would pay €85 for the van.", ASSISTANT),
+        ("What if you set €85 aside for the van?", ASSISTANT),
+    ],
+)
+def test_a_value_beside_a_negation_or_a_condition_holds(content: str, role: MessageRole) -> None:
+    assert verified(draft(quote=content, value="€85"), [message(0, content, role)]) is not None
+
+
+@pytest.mark.parametrize("said", ["€1,200-1,400", "€1,200 – 1,400", "2h 15m", "-5 degrees", "not €85"])
+def test_a_value_of_which_one_number_is_a_part_is_no_number(said: str) -> None:
+    assert _value_of(said).number is None
+
+
+@pytest.mark.parametrize("said", ["2 hours 5 minutes", "2 hours and 5 minutes", "125 minutes"])
+def test_a_length_of_time_in_two_units_is_one(said: str) -> None:
+    value = _value_of(said)
+    assert (value.kind, value.number, value.unit, value.text) == (ValueKind.DURATION, 125, "minutes", said)
+
+
+def _value_of(said: str) -> Value:
+    found = verified(draft(quote=f"It is {said} there.", value=said), [message(0, f"It is {said} there.")])
+    assert found is not None
+    assert found.value is not None
+    return found.value
 
 
 @pytest.mark.parametrize(
