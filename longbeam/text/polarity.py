@@ -69,12 +69,17 @@ _SCOPE = 6
 
 def denied_words(text: str) -> frozenset[str]:
     """Return the stems of the content words that a text denies: those behind a negator in its clause."""
-    found: set[str] = set()
+    return frozenset[str]().union(*words_of_denials(text))
+
+
+def words_of_denials(text: str) -> tuple[frozenset[str], ...]:
+    """Return the stems of the content words that each negator of a text denies, in order."""
+    found = []
     for match in NEGATOR.finditer(text):
         end = _CLAUSE_END.search(text, match.end())
         scope = text[match.end() : end.start() if end else len(text)]
-        found |= content_words(" ".join(scope.split()[:_SCOPE]))
-    return frozenset(found)
+        found.append(content_words(" ".join(scope.split()[:_SCOPE])))
+    return tuple(found)
 
 
 def is_denied_at(text: str, start: int) -> bool:
