@@ -17,7 +17,7 @@ from longbeam.keys import BulletId, FactId
 from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.chats import ExtractFactsInputs, ExtractFactsReply, ReadMessage, Says, StatementDraft
 from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, MessageRole
+from longbeam.schemas.dialogue import Message, MessageRole, PartKind
 from longbeam.schemas.plans import (
     Assertion,
     Bullet,
@@ -53,6 +53,12 @@ MOST_KNOWN = 80
 """Statements of earlier passages that a call is shown, the latest ones."""
 LONGEST_NAME = 60
 """Characters of a subject or attribute."""
+_BOUND = re.compile(
+    r"\b(?:(?:less|fewer|more|cheaper|longer|shorter) than|under|below|over|above|up to|at (?:the )?(?:least|most)|"
+    r"between(?: [^.;,]{1,20} and)?|from [^.;,]{1,20} to|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?)\s*\Z",
+    re.IGNORECASE,
+)
+"""End of the words in front of a number that bounds an amount and is none: `up to`, `between €80 and`."""
 CHATS = Narrative(label="the chats", description="What was said in the chats.", sub_labels=("the chats",))
 
 _KINDS = {"instruction": BulletKind.INSTRUCTION, "preference": BulletKind.PREFERENCE}
@@ -121,7 +127,7 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
         return None
     message = messages[draft.message]
     quote, subject, attribute = _standing(draft.quote, message.content), _named(draft.subject), _named(draft.attribute)
-    if not quote or not subject:
+    if not quote or not subject or not _standing(quote, _own_words(message)):
         return None
     made = Statement(message_key=message.message_key, role=message.role, quote=quote, says=draft.says, subject=subject)
     if draft.says in _KINDS:
@@ -136,6 +142,45 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
     if not _is_claimed(draft.value, quote, message):
         return None
     return made.model_copy(update={"attribute": attribute, "value": value})
+
+
+def without_echoes(messages: Iterable[Message], statements: Sequence[Statement]) -> list[Statement]:
+    """Return the statements without the assistant's first ones on a thing whose value the user gave before them.
+
+    The user gave it in the message that the reply answers, or in a statement on a thing with a word of its name.
+    """
+    answered, before = dict[str, str](), ""
+    for message in messages:
+        answered[message.message_key] = before
+        before = message.content if message.role is MessageRole.USER else before
+    told: list[Statement] = []
+    given: set[str] = set()
+    kept: list[Statement] = []
+    for statement in statements:
+        if statement.role is MessageRole.USER:
+            told.append(statement)
+        elif statement.value is not None:
+            slot = slot_key(statement.subject, statement.attribute)
+            if slot not in given and _is_echo(statement, answered.get(statement.message_key, ""), told):
+                continue
+            given.add(slot)
+        kept.append(statement)
+    return kept
+
+
+def _is_echo(statement: Statement, answered: str, told: Iterable[Statement]) -> bool:
+    value = statement.value
+    assert value is not None
+    is_named = value.number is None and value.date is None  # a name may be the one that is recommended of several
+    if not is_named and says(answered, value):
+        return True
+    subject = words_of(statement.subject)
+    return any(s.value is not None and s.value.means_same_as(value) and words_of(s.subject) & subject for s in told)
+
+
+def _own_words(message: Message) -> str:
+    """Return what the speaker says in a message: not what a tool was asked or answered, and not what was thought."""
+    return "\n\n".join(p.text for p in message.parts if p.kind is PartKind.TEXT) if message.parts else message.content
 
 
 def _shortened(content: str) -> str:
@@ -172,7 +217,10 @@ def _value(text: str, quote: str, today: dt.date | None) -> Value | None:
         if (day - today).days * side_of_day(*quote.split(said, 1)) < 0:
             return None  # the year that is meant is further off
         value = value.model_copy(update={"date": day})
-    return value if says(quote, value) else None
+    if not says(quote, value):
+        return None
+    # A bound is no amount that can be added up.
+    return name(said) if value.number is not None and _BOUND.search(quote.split(said, 1)[0]) else value
 
 
 def _is_claimed(said: str, quote: str, message: Message) -> bool:

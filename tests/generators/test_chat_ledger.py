@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from longbeam.generators.chat_ledger import Statement, passages_of, plan_of, read_passage, verified
+from longbeam.generators.chat_ledger import Statement, passages_of, plan_of, read_passage, verified, without_echoes
 from longbeam.generators.probes.histories import Histories
 from longbeam.prompts.calls.chats import StatementDraft
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
 from longbeam.schemas.plans import BulletKind, Stance, Value, ValueKind
 from longbeam.text.times import MONTHS
 from tests.generators.scripted import ScriptedModel, asker_for
@@ -181,6 +181,23 @@ def test_a_value_of_which_one_number_is_a_part_is_no_number(said: str) -> None:
     assert _value_of(said).number is None
 
 
+@pytest.mark.parametrize("bound", ["up to", "less than", "at most", "over", "between €80 and", "from €80 to"])
+def test_a_bound_is_no_amount(bound: str) -> None:
+    text = f"The van costs {bound} €85."
+    found = verified(draft(quote=text, value="€85"), [message(0, text)])
+    assert found is not None
+    assert found.value is not None
+    assert (found.value.kind, found.value.text) == (ValueKind.NAME, "€85")
+
+
+@pytest.mark.parametrize("kind", [PartKind.TOOL_RESULT, PartKind.THINKING])
+def test_what_a_tool_answers_or_a_model_thinks_is_not_said(kind: PartKind) -> None:
+    parts = (Part(kind=kind, text="The van costs €85."), Part(kind=PartKind.TEXT, text="The lift costs €90."))
+    said = message(0, text_of(parts), ASSISTANT).model_copy(update={"parts": parts})
+    assert verified(draft(quote="The van costs €85.", value="€85"), [said]) is None
+    assert verified(draft(quote="The lift costs €90.", value="€90"), [said]) is not None
+
+
 @pytest.mark.parametrize("said", ["2 hours 5 minutes", "2 hours and 5 minutes", "125 minutes"])
 def test_a_length_of_time_in_two_units_is_one(said: str) -> None:
     value = _value_of(said)
@@ -279,6 +296,30 @@ def test_a_change_updates_and_another_value_only_mentions() -> None:
     assert [b.target_bullet_id for b in plan.bullets()] == [None, "p0.s0.b0", None]
     assert voiced == {f"p0.s{i}.t0.n0": (f"p0.s{i}.b0",) for i in range(3)}
     assert len(plan.facts) == 1
+
+
+def _kept(*told: tuple[MessageRole, str, str]) -> list[str]:
+    """The statements on the price of the van that are no echoes; each has a message, with its text and its value."""
+    messages = [message(i, text, role) for i, (role, text, _) in enumerate(told)]
+    drafts = [(draft(quote=text, value=value), m) for m, (_, text, value) in zip(messages, told, strict=True) if value]
+    statements = [s for d, m in drafts if (s := verified(d, [m])) is not None]
+    assert len(statements) == len(drafts)
+    return [s.quote for s in without_echoes(messages, statements)]
+
+
+@pytest.mark.parametrize("asked", ["Is €85 fair?", "I have 85 euros in mind."])
+def test_a_value_that_the_reply_takes_from_its_question_is_not_the_assistants(asked: str) -> None:
+    assert _kept((USER, asked, ""), (ASSISTANT, "Yes, €85 is fair.", "€85")) == []
+
+
+def test_a_value_that_the_user_told_of_the_thing_is_not_the_assistants() -> None:
+    told = (USER, "The van costs €85.", "€85")
+    assert _kept(told, (USER, "What now?", ""), (ASSISTANT, "With €85 you are done.", "€85")) == [told[1]]
+
+
+def test_a_value_that_the_user_has_put_in_the_place_of_the_assistants_stays() -> None:
+    own, rather, yielding = "Take €80.", "I would rather take €85.", "Then take €85."
+    assert _kept((ASSISTANT, own, "€80"), (USER, rather, ""), (ASSISTANT, yielding, "€85")) == [own, yielding]
 
 
 def test_facts_of_the_two_speakers_are_kept_apart() -> None:
