@@ -39,6 +39,7 @@ from longbeam.text.plans import side_of_day
 from longbeam.text.polarity import is_denied_at, is_supposed_at
 from longbeam.text.reading import read_value
 from longbeam.text.sentences import sentences
+from longbeam.text.times import DAY_WORD, SEASONS, WEEKDAY
 from longbeam.text.units import unit_name
 from longbeam.text.values import name, number
 
@@ -53,6 +54,11 @@ MOST_KNOWN = 80
 """Statements of earlier passages that a call is shown, the latest ones."""
 LONGEST_NAME = 60
 """Characters of a subject or attribute."""
+_FROM_TODAY = re.compile(
+    rf"\b(?:{DAY_WORD}|ago|(?:next|last|this|coming|past) (?:{WEEKDAY}|week(?:end)?|month|year|{'|'.join(SEASONS)}))\b",
+    re.IGNORECASE,
+)
+"""Days that are told from the day of the message: `next Friday` is no answer months later."""
 _BOUND = re.compile(
     r"\b(?:(?:less|fewer|more|cheaper|longer|shorter) than|under|below|over|above|up to|at (?:the )?(?:least|most)|"
     r"between(?: [^.;,]{1,20} and)?|from [^.;,]{1,20} to|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?)\s*\Z",
@@ -82,8 +88,9 @@ class Statement(Record):
     @property
     def line(self) -> str:
         """The statement as later passages are shown it."""
-        value = "" if self.value is None else f": {self.value.text}"
-        return f"{self.role.value}: {self.subject}, {self.attribute}{value}"
+        if self.value is None:
+            return f"{self.role.value}, {self.says}: {self.subject}, {self.condition}: {self.requirement}"
+        return f"{self.role.value}: {self.subject}, {self.attribute}: {self.value.text}"
 
 
 def passages_of(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
@@ -210,6 +217,8 @@ def _value(text: str, quote: str, today: dt.date | None) -> Value | None:
     if not said:
         return None
     value = _typed(said)
+    if _FROM_TODAY.search(said):
+        return None
     if value.kind is ValueKind.DATE and value.date is None:
         day = nearest_day(said, today) if today is not None else None
         if day is None or today is None or abs((day - today).days) > FURTHEST_DAY:

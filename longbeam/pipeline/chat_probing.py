@@ -164,7 +164,7 @@ async def _statements(units: Units, messages: Sequence[Message], *, is_dated: bo
     """
     found: list[Statement] = []
     for number, passage in enumerate(passages_of(messages)):
-        known = tuple(dict.fromkeys(s.line for s in found if s.value is not None))
+        known = tuple(dict.fromkeys(s.line for s in found if s.says != "denial"))
         read = Digested(passage, digest_of([m.digest for m in passage]))
         try:
             found += await units.run(READ, f"passage{number}", read, known, is_dated, work=_read)

@@ -7,7 +7,7 @@ import pytest
 
 from longbeam.generators.chat_ledger import Statement, passages_of, plan_of, read_passage, verified, without_echoes
 from longbeam.generators.probes.histories import Histories
-from longbeam.prompts.calls.chats import StatementDraft
+from longbeam.prompts.calls.chats import MOST_STATEMENTS, StatementDraft
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
 from longbeam.schemas.plans import BulletKind, Stance, Value, ValueKind
 from longbeam.text.times import MONTHS
@@ -176,6 +176,17 @@ def test_a_value_beside_a_negation_or_a_condition_holds(content: str, role: Mess
     assert verified(draft(quote=content, value="€85"), [message(0, content, role)]) is not None
 
 
+@pytest.mark.parametrize("said", ["tomorrow", "next Tuesday", "this weekend", "two weeks ago", "last spring"])
+def test_a_day_told_from_the_day_of_its_message_is_no_value(said: str) -> None:
+    text = f"The van comes {said}."
+    assert verified(draft(quote=text, value=said), [message(0, text)]) is None
+
+
+@pytest.mark.parametrize("said", ["Tuesdays", "Tuesday", "Last Resort", "This Way Up"])
+def test_a_weekday_and_a_name_are_values(said: str) -> None:
+    assert _value_of(said).text == said
+
+
 @pytest.mark.parametrize("said", ["€1,200-1,400", "€1,200 – 1,400", "2h 15m", "-5 degrees", "not €85"])
 def test_a_value_of_which_one_number_is_a_part_is_no_number(said: str) -> None:
     assert _value_of(said).number is None
@@ -264,6 +275,12 @@ async def test_a_passage_is_read_in_one_call_and_faulty_statements_are_left_out(
     assert "Message 1, assistant, 2024-03-02" in call.messages()[-1].content
 
 
+async def test_the_prompt_names_the_most_statements_of_a_reply() -> None:
+    model = ScriptedModel({"extract_facts": ['{"statements": []}']})
+    await read_passage(asker_for(model), SAID, [])
+    assert f"at most {MOST_STATEMENTS}; a passage may have none" in model.calls[0].messages()[0].content
+
+
 async def test_a_statement_of_the_example_is_left_out_and_refuses_no_passage() -> None:
     """A model of 1.5B began each of three replies with the example's statement, so that the passage was lost."""
     copied = draft(
@@ -272,6 +289,14 @@ async def test_a_statement_of_the_example_is_left_out_and_refuses_no_passage() -
     reply = f'{{"statements": [{copied.model_dump_json()}, {draft().model_dump_json()}]}}'
     model = ScriptedModel({"extract_facts": [reply]})
     assert [s.line for s in await read_passage(asker_for(model), SAID, [])] == ["user: the van, price: €1,150"]
+
+
+def test_a_wish_is_shown_to_later_passages_with_its_condition() -> None:
+    said = "Give me kilometres from now on."
+    wish = {"condition": "when an answer has a distance", "requirement": "gives it in kilometres"}
+    found = verified(draft(quote=said, says="instruction", subject="distances", **wish), [message(0, said)])
+    assert found is not None
+    assert found.line == "user, instruction: distances, when an answer has a distance: gives it in kilometres"
 
 
 def test_passages_hold_all_messages_in_order() -> None:
