@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -247,7 +247,7 @@ def _messages(
 ) -> Iterator[Message]:
     """Yield the messages of chats; a day is a session, and a message of the user's begins a turn."""
     last, session, turn, place, message_id = datetime.min, -1, 0, 0, 0
-    for number, chat in enumerate(chats):
+    for number, chat in _parts_oldest_first(chats):
         begins = chat.begins
         if begins is None:
             begins = max(UNDATED + timedelta(days=number), last + timedelta(days=1) if message_id else UNDATED)
@@ -280,6 +280,26 @@ def _messages(
                 tokens=count(content),
             )
             place, message_id = place + 1, message_id + 1
+
+
+def _parts_oldest_first(chats: Iterable[GivenChat]) -> list[tuple[int, GivenChat]]:
+    """Return chats with their ordinals; one that goes on on a later day is parted there, as another may lie between."""
+    parts = [(number, part) for number, chat in enumerate(chats) for part in _days_of(chat)]
+    return sorted(parts, key=lambda part: part[1].begins or datetime.max)
+
+
+def _days_of(chat: GivenChat) -> Iterator[GivenChat]:
+    """Yield a chat's messages in parts, each of which begins with a message of the user's of a later day."""
+    run: list[Said] = []
+    last = chat.begins
+    for said in chat.said:
+        if said.time is not None and last is not None and said.time > last:
+            if said.role in _USERS and said.time.date() > last.date():
+                yield replace(chat, said=tuple(run))
+                run = []
+            last = said.time
+        run.append(said)
+    yield replace(chat, said=tuple(run))
 
 
 def _kept_parts(parts: Sequence[Part], hide: Callable[[str], str]) -> tuple[Part, ...]:

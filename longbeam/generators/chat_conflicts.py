@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from longbeam.generators.chat_ledger import Statement
 from longbeam.generators.entailment_judge import exclude_each_other
-from longbeam.generators.probes.evidence import coverage, with_subject, words_of
+from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import ToldRemark
 from longbeam.schemas.base import Record
@@ -21,7 +21,8 @@ from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART
 from longbeam.text.matching import says
 from longbeam.text.plans import is_planned
-from longbeam.text.polarity import denied_words
+from longbeam.text.polarity import words_of_denials, words_taking_back
+from longbeam.text.sentences import sentences
 from longbeam.text.words import content_words
 
 NAMED = 0.5
@@ -119,22 +120,34 @@ def _may_exclude(pair: Opposed) -> bool:
     if "change" in (earlier.says, later.says) or earlier.value.means_same_as(later.value):
         return False
     first, second = (remark.text for remark in pair.remarks)
-    if says(first, later.value) or says(second, earlier.value):
-        return False  # who tells both values says how they come about
+    if says(first, later.value) or says(second, earlier.value) or words_taking_back(second):
+        return False  # who tells both values, or takes one back, says how they come about
     is_named = all(coverage(s.subject, text) >= NAMED for s, text in ((earlier, first), (later, second)))
     # A plan and what came of it are no contradiction.
-    return is_named and is_planned(first) == is_planned(second)
+    return is_named and is_planned(earlier.quote) == is_planned(later.quote)
 
 
 def _closeness(pair: Opposed) -> float:
     """Return the share of the words that a denial denies which the statement before it has; 0 for a plan."""
     first, second = (remark.text for remark in pair.remarks)
-    if coverage(pair.later.subject, first) < NAMED or is_planned(first):
+    if coverage(pair.later.subject, first) < NAMED or is_planned(pair.earlier.quote) or words_taking_back(second):
         return 0.0
-    denied = denied_words(second) or content_words(second)
-    return len(denied & content_words(first)) / max(1, len(denied))
+    denied = _denied_of(pair.later) or content_words(pair.later.quote)
+    return len(denied & content_words(pair.earlier.quote)) / max(1, len(denied))
+
+
+def _denied_of(denial: Statement) -> frozenset[str]:
+    """Return the words that a denial denies of its subject; of anything where no negator stands before its subject."""
+    every = words_of_denials(denial.quote)
+    own = [words for words in every if words & content_words(denial.subject)]
+    return frozenset[str]().union(*(own or every))
 
 
 def _remark(message: Message, statement: Statement) -> ToldRemark:
-    text = with_subject(message.content, statement.quote, statement.subject)
+    """Return the words of a statement with the sentences around them, which may say how it is meant."""
+    content, quote = message.content, statement.quote
+    start = content.find(quote)
+    spans = sentences(content)
+    own = [i for i, (first, end) in enumerate(spans) if first < start + len(quote) and start < end]
+    text = content[spans[max(0, own[0] - 1)][0] : spans[min(len(spans) - 1, own[-1] + 1)][1]] if own else quote
     return ToldRemark(text=text, day=message.sent_at.date())

@@ -17,7 +17,7 @@ from longbeam.keys import BulletId, FactId
 from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.chats import ExtractFactsInputs, ExtractFactsReply, ReadMessage, Says, StatementDraft
 from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, MessageRole
+from longbeam.schemas.dialogue import Message, MessageRole, PartKind
 from longbeam.schemas.plans import (
     Assertion,
     Bullet,
@@ -31,10 +31,15 @@ from longbeam.schemas.plans import (
     ValueKind,
     slot_key,
 )
-from longbeam.text.extraction import named_value, parse_value
+from longbeam.text.extraction import named_value, parse_value, values_in
 from longbeam.text.grounding import nearest_day
 from longbeam.text.matching import says
 from longbeam.text.numbers import NUMBER_WORDS
+from longbeam.text.plans import side_of_day
+from longbeam.text.polarity import is_denied_at, is_supposed_at
+from longbeam.text.reading import read_value
+from longbeam.text.sentences import sentences
+from longbeam.text.times import DAY_WORD, SEASONS, WEEKDAY
 from longbeam.text.units import unit_name
 from longbeam.text.values import name, number
 
@@ -49,6 +54,17 @@ MOST_KNOWN = 80
 """Statements of earlier passages that a call is shown, the latest ones."""
 LONGEST_NAME = 60
 """Characters of a subject or attribute."""
+_FROM_TODAY = re.compile(
+    rf"\b(?:{DAY_WORD}|ago|(?:next|last|this|coming|past) (?:{WEEKDAY}|week(?:end)?|month|year|{'|'.join(SEASONS)}))\b",
+    re.IGNORECASE,
+)
+"""Days that are told from the day of the message: `next Friday` is no answer months later."""
+_BOUND = re.compile(
+    r"\b(?:(?:less|fewer|more|cheaper|longer|shorter) than|under|below|over|above|up to|at (?:the )?(?:least|most)|"
+    r"between(?: [^.;,]{1,20} and)?|from [^.;,]{1,20} to|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?)\s*\Z",
+    re.IGNORECASE,
+)
+"""End of the words in front of a number that bounds an amount and is none: `up to`, `between €80 and`."""
 CHATS = Narrative(label="the chats", description="What was said in the chats.", sub_labels=("the chats",))
 
 _KINDS = {"instruction": BulletKind.INSTRUCTION, "preference": BulletKind.PREFERENCE}
@@ -72,8 +88,9 @@ class Statement(Record):
     @property
     def line(self) -> str:
         """The statement as later passages are shown it."""
-        value = "" if self.value is None else f": {self.value.text}"
-        return f"{self.role.value}: {self.subject}, {self.attribute}{value}"
+        if self.value is None:
+            return f"{self.role.value}, {self.says}: {self.subject}, {self.condition}: {self.requirement}"
+        return f"{self.role.value}: {self.subject}, {self.attribute}: {self.value.text}"
 
 
 def passages_of(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
@@ -117,7 +134,7 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
         return None
     message = messages[draft.message]
     quote, subject, attribute = _standing(draft.quote, message.content), _named(draft.subject), _named(draft.attribute)
-    if not quote or not subject:
+    if not quote or not subject or not _standing(quote, _own_words(message)):
         return None
     made = Statement(message_key=message.message_key, role=message.role, quote=quote, says=draft.says, subject=subject)
     if draft.says in _KINDS:
@@ -129,7 +146,48 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
     value = _value(draft.value, quote, message.sent_at.date() if is_dated else None)
     if value is None or not attribute or says(subject, value) or says(attribute, value):
         return None
+    if not _is_claimed(draft.value, quote, message):
+        return None
     return made.model_copy(update={"attribute": attribute, "value": value})
+
+
+def without_echoes(messages: Iterable[Message], statements: Sequence[Statement]) -> list[Statement]:
+    """Return the statements without the assistant's first ones on a thing whose value the user gave before them.
+
+    The user gave it in the message that the reply answers, or in a statement on a thing with a word of its name.
+    """
+    answered, before = dict[str, str](), ""
+    for message in messages:
+        answered[message.message_key] = before
+        before = message.content if message.role is MessageRole.USER else before
+    told: list[Statement] = []
+    given: set[str] = set()
+    kept: list[Statement] = []
+    for statement in statements:
+        if statement.role is MessageRole.USER:
+            told.append(statement)
+        elif statement.value is not None:
+            slot = slot_key(statement.subject, statement.attribute)
+            if slot not in given and _is_echo(statement, answered.get(statement.message_key, ""), told):
+                continue
+            given.add(slot)
+        kept.append(statement)
+    return kept
+
+
+def _is_echo(statement: Statement, answered: str, told: Iterable[Statement]) -> bool:
+    value = statement.value
+    assert value is not None
+    is_named = value.number is None and value.date is None  # a name may be the one that is recommended of several
+    if not is_named and says(answered, value):
+        return True
+    subject = words_of(statement.subject)
+    return any(s.value is not None and s.value.means_same_as(value) and words_of(s.subject) & subject for s in told)
+
+
+def _own_words(message: Message) -> str:
+    """Return what the speaker says in a message: not what a tool was asked or answered, and not what was thought."""
+    return "\n\n".join(p.text for p in message.parts if p.kind is PartKind.TEXT) if message.parts else message.content
 
 
 def _shortened(content: str) -> str:
@@ -152,27 +210,59 @@ def _named(text: str) -> str:
 def _value(text: str, quote: str, today: dt.date | None) -> Value | None:
     """Return the typed value of a text that stands in the quote; words that are no typed value are taken as a name.
 
-    A day without its year is that of its name nearest to `today`; None where that is unknown, or another year as near.
+    A day without its year is that of its name nearest to `today`; None where that is unknown, or another year as near,
+    or where the verb tells of the other side of `today`.
     """
     said = _standing(text, quote).strip(" .,:;")
     if not said:
         return None
     value = _typed(said)
+    if _FROM_TODAY.search(said):
+        return None
     if value.kind is ValueKind.DATE and value.date is None:
         day = nearest_day(said, today) if today is not None else None
         if day is None or today is None or abs((day - today).days) > FURTHEST_DAY:
             return None
+        if (day - today).days * side_of_day(*quote.split(said, 1)) < 0:
+            return None  # the year that is meant is further off
         value = value.model_copy(update={"date": day})
-    return value if says(quote, value) else None
+    if not says(quote, value):
+        return None
+    # A bound is no amount that can be added up.
+    return name(said) if value.number is not None and _BOUND.search(quote.split(said, 1)[0]) else value
+
+
+def _is_claimed(said: str, quote: str, message: Message) -> bool:
+    """Return whether the sentence that says a value claims it: it is not denied there, nor does the user suppose it."""
+    content = message.content
+    start = content.find(quote)
+    at = start + max(0, quote.find(_standing(said, quote)))
+    first, end = next((span for span in sentences(content) if span[0] <= at < span[1]), (start, start + len(quote)))
+    sentence, place = content[first:end], at - first
+    # The assistant advises so: "What if you set €300 aside?"
+    is_supposed = message.role is MessageRole.USER and is_supposed_at(sentence, place)
+    return not is_supposed and not is_denied_at(sentence, place)
 
 
 def _typed(said: str) -> Value:
-    value = parse_value(said)
+    value = _in_two_units(said) or parse_value(said)
     if value.kind is ValueKind.TEXT:
         value = number(NUMBER_WORDS.index(word)) if (word := said.casefold()) in NUMBER_WORDS else named_value(said)
     if value.kind is ValueKind.TEXT:
         return name(said)
     return value.model_copy(update={"text": said, "unit": unit_name(value.unit)})
+
+
+def _in_two_units(said: str) -> Value | None:
+    """Return a length of time in two units, `2 hours 5 minutes`; None for any other text."""
+    found = values_in(said)
+    rest = said.replace(found[0].text, "", 1).replace(found[1].text, "", 1) if len(found) == 2 else "-"
+    if rest.strip(" ,") not in ("", "and") or any(v.kind is not ValueKind.DURATION for v in found):
+        return None
+    try:
+        return read_value(said, ValueKind.DURATION)
+    except ValueError:
+        return None  # two lengths of time: `3 weeks and 2 days` can be added, `2 days, 3 days` cannot
 
 
 # --- the plan ---------------------------------------------------------------------------------------------

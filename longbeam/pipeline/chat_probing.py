@@ -15,7 +15,15 @@ from longbeam.formats.chat import FORMAT
 from longbeam.generators.calibration import CALIBRATION_PROMPT
 from longbeam.generators.chat_advice import with_replies_advice
 from longbeam.generators.chat_conflicts import Opposed, confirmed, opposed_pairs
-from longbeam.generators.chat_ledger import CHATS, EXTRACT_PROMPT, Statement, passages_of, plan_of, read_passage
+from longbeam.generators.chat_ledger import (
+    CHATS,
+    EXTRACT_PROMPT,
+    Statement,
+    passages_of,
+    plan_of,
+    read_passage,
+    without_echoes,
+)
 from longbeam.generators.entailment_judge import CONTRADICTION_PROMPTS
 from longbeam.models.asking import Asker
 from longbeam.models.base import Models
@@ -137,7 +145,7 @@ async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, pro
         units = Units(conversation_id, benchmark.spec, log, asked, default_registry())
         units.reporting_to(progress, journalled)
         is_dated = all(note.kind is not NoteKind.NO_DATE for note in head.import_notes)
-        statements = await _statements(units, messages, is_dated=is_dated)
+        statements = without_echoes(messages, await _statements(units, messages, is_dated=is_dated))
         told = plan_of(messages, statements, await _denied(units, messages, statements))
         plan, voiced = with_replies_advice(*told, messages)
         messages = [m.model_copy(update={"bullet_ids": voiced.get(m.message_key, ())}) for m in messages]
@@ -156,7 +164,7 @@ async def _statements(units: Units, messages: Sequence[Message], *, is_dated: bo
     """
     found: list[Statement] = []
     for number, passage in enumerate(passages_of(messages)):
-        known = tuple(dict.fromkeys(s.line for s in found if s.value is not None))
+        known = tuple(dict.fromkeys(s.line for s in found if s.says != "denial"))
         read = Digested(passage, digest_of([m.digest for m in passage]))
         try:
             found += await units.run(READ, f"passage{number}", read, known, is_dated, work=_read)

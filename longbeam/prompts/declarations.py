@@ -155,7 +155,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("information_extraction", 7),
     _probe("multi_session_reasoning", 5),
     _probe("knowledge_update", 4),
-    _probe("temporal_reasoning", 5),
+    _probe("temporal_reasoning", 6),
     _probe("event_ordering", 6),
     _probe("contradiction_resolution", 5),
     _probe("summarization", 6),
@@ -163,7 +163,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("instruction_following", 4),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
-    Prompt("extract_facts", 2, Role.CHECKER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),
+    Prompt("extract_facts", 3, Role.CHECKER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),
     # Memory systems.
     Prompt("extract_keys", 1, Role.EXTRACTOR, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
     Prompt("take_notes", 1, Role.EXTRACTOR, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),
@@ -205,7 +205,7 @@ PROMPTS: tuple[Prompt, ...] = (
         check_calls.EntailmentReply,
         narrow=narrowing.entailment,
     ),
-    Prompt("check_contradiction", 2, Role.CHECKER, check_calls.ContradictionInputs, check_calls.ContradictionReply),
+    Prompt("check_contradiction", 3, Role.CHECKER, check_calls.ContradictionInputs, check_calls.ContradictionReply),
     # Model-backed checks.
     Prompt("support_nuggets", 3, Role.CHECKER, check_calls.SupportInputs, check_calls.SupportReply),
     Prompt("guess_answer", 1, Role.CHECKER, check_calls.GuessInputs),

@@ -57,6 +57,8 @@ _NOT_UNITS = frozenset(
         "you they he she"
     ).split()
 )
+_OF_MORE = re.compile(r"[\d–−-]|\b(?:no|not|than)\b", re.IGNORECASE)
+"""Rest of a text of whose value the value found is a part, or which denies it: `€1,200-1,400`, `2h 15m`, `-5`."""
 LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,2}[.)]\s+|(?<!\w)\(?\d{1,2}\)")
 
 
@@ -112,7 +114,8 @@ def named_value(text: str) -> Value:
     if len(found) != 1:
         return plain(normalized)
     rest = normalized.replace(found[0].text, " ", 1)
-    return found[0] if not content_words(rest) and len(rest.split()) < 3 else plain(normalized)
+    is_part = _OF_MORE.search(rest) or content_words(rest) or len(rest.split()) > 2
+    return plain(normalized) if is_part else found[0]
 
 
 def distinct_values(text: str) -> tuple[Value, ...]:

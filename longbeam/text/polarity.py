@@ -37,6 +37,8 @@ _SUPPOSED = re.compile(
     r"is it true|rumou?r\w*|i doubt)\b",
     re.IGNORECASE,
 )
+_CONDITION = re.compile(r"\W*(?:(?:and|but|so|well),? )?(?:if|unless)\b(?! i (?:were|was) you\b)", re.IGNORECASE)
+_WOULD = re.compile(r"\bwould\b|['’]d\b(?! like\b)", re.IGNORECASE)
 _HEARSAY = re.compile(
     r"\b(?:claim|claims|claimed|says|said|thinks|thought|believes?|believed|hears?|heard|reads?|tells|told|reckons?|"
     r"suspects?|guess(?:es)?|hopes?|wish(?:es)?|film|novel|story|whether|not me)\b",
@@ -67,12 +69,17 @@ _SCOPE = 6
 
 def denied_words(text: str) -> frozenset[str]:
     """Return the stems of the content words that a text denies: those behind a negator in its clause."""
-    found: set[str] = set()
+    return frozenset[str]().union(*words_of_denials(text))
+
+
+def words_of_denials(text: str) -> tuple[frozenset[str], ...]:
+    """Return the stems of the content words that each negator of a text denies, in order."""
+    found = []
     for match in NEGATOR.finditer(text):
         end = _CLAUSE_END.search(text, match.end())
         scope = text[match.end() : end.start() if end else len(text)]
-        found |= content_words(" ".join(scope.split()[:_SCOPE]))
-    return frozenset(found)
+        found.append(content_words(" ".join(scope.split()[:_SCOPE])))
+    return tuple(found)
 
 
 def clause_before(text: str, start: int) -> str:
@@ -105,6 +112,17 @@ def words_taking_back(text: str) -> tuple[str, ...]:
 def words_supposing(text: str) -> tuple[str, ...]:
     """Return the words, case-folded, that only suppose or doubt what a sentence says: `imagine`, `is it true`."""
     return tuple(match.group().casefold() for match in _SUPPOSED.finditer(text))
+
+
+def is_supposed_at(sentence: str, start: int) -> bool:
+    """Return whether a sentence only supposes or doubts what stands at a place, or sets it under an unmet condition.
+
+    `If it had cost $85, I would have` and `If I could, I would pay $85`; not `If it helps, I paid $85 and would again`.
+    """
+    if _SUPPOSED.search(sentence):
+        return True
+    is_within = "," not in sentence[:start] and _WOULD.search(sentence, start)
+    return bool(_CONDITION.match(sentence) and (is_within or _WOULD.search(sentence, 0, start)))
 
 
 def words_of_hearsay(text: str) -> frozenset[str]:

@@ -66,14 +66,15 @@ def _pair_problems(first: Probe, second: Probe) -> Iterator[Problem]:
 
 def _ask_one_thing(first: Probe, second: Probe) -> bool:
     """Return whether two probes have one answer and one evidence, and share most words of the shorter question."""
+    abstaining = [has_trait(p, Trait.ABSTAINS) for p in (first, second)]
+    if any(abstaining) and not all(abstaining):
+        return False  # nothing was said of the one, and something of the other
     questions = [content_words(p.question) - ASKING_WORDS for p in (first, second)]
     least = min(map(len, questions))
     if not least or len(questions[0] & questions[1]) < SHARED_WORDS * least:
         return False
     keys = [{e.message_key for e in p.evidence} for p in (first, second)]
-    if not all(keys) or has_trait(
-        first, Trait.ABSTAINS
-    ):  # the golds of two abstentions say the same of different things
+    if not all(keys) or all(abstaining):  # the golds of two abstentions say the same of different things
         return len(questions[0] & questions[1]) >= SHARED_ALONE * len(questions[0] | questions[1])
     if len(keys[0] & keys[1]) < SHARED_EVIDENCE * min(map(len, keys)):
         return False

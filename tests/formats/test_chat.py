@@ -110,6 +110,32 @@ def test_chats_of_an_export_are_sessions_of_one_conversation_oldest_first(tmp_pa
     assert {note.kind.value for note in dated.head.import_notes} == {"no_date", "no_probes"}
 
 
+def test_a_chat_that_goes_on_later_leaves_room_for_the_chats_between(tmp_path: Path) -> None:
+    def said(text: str, time: str) -> dict[str, str]:
+        return {"sender": "human" if text.isupper() else "assistant", "text": text, "created_at": f"2024-{time}:00Z"}
+
+    long = CLAUDE | {
+        "chat_messages": [
+            said("A", "01-01T23:59"),
+            said("a", "01-02T00:01"),  # a reply stays with its question
+            said("D", "03-01T09:00"),
+            said("d", "03-01T12:00"),
+        ]
+    }
+    between = CLAUDE | {"chat_messages": [said("B", "01-02T00:00"), said("C", "02-01T09:00"), said("E", "03-01T10:00")]}
+    (joined,) = imported(tmp_path, [long, between])
+    assert [(m.content, m.sent_at.strftime("%m-%d"), m.session) for m in joined.messages()] == [
+        ("A", "01-01", 0),
+        ("a", "01-02", 1),
+        ("B", "01-02", 1),
+        ("C", "02-01", 2),
+        ("D", "03-01", 3),
+        ("d", "03-01", 3),
+        ("E", "03-01", 3),
+    ]
+    assert joined.head.seed.title == "2 chats"
+
+
 def test_tools_and_system_messages_are_kept_apart(tmp_path: Path) -> None:
     call = {"id": "1", "type": "function", "function": {"name": "look_up", "arguments": '{"q": 1}'}}
     said = [

@@ -69,6 +69,8 @@ def test_a_pair_may_name_the_thing_a_little_differently() -> None:
         (FAR, "It costs €1,290.", "€1,290", "the van, price", "fact"),  # nobody knows what
         (FAR, "The van costs €1,290, not €1,150.", "€1,290", "the van, price", "fact"),
         (FAR, "I plan to sell the van for €1,290.", "€1,290", "the van, price", "fact"),
+        (FAR, "I was wrong the other day. The van costs €1,290.", "€1,290", "the van, price", "fact"),
+        (FAR, "The van costs €1,290. In spring it was €1,150.", "€1,290", "the van, price", "fact"),
     ],
 )
 def test_what_can_be_true_or_is_settled_by_itself_is_no_pair(other: tuple[int, str, str, str, str]) -> None:
@@ -119,6 +121,16 @@ def test_a_denial_of_something_else_is_paired_with_nothing(told: tuple[int, str,
     assert denied(told) == []
 
 
+def test_what_else_a_denial_says_that_it_does_not_know_is_no_part_of_it() -> None:
+    told = "I ran the Freita trail race together with Beatriz."
+    never = "I've never run a race with Beatriz, so I don't know how people cope with different paces."
+    messages = [message(0, told), *(message(i, "Hello.") for i in range(1, FAR)), message(FAR, never)]
+    denial = verified(StatementDraft(message=0, quote=never, says="denial", subject="Beatriz"), messages[-1:])
+    assert denial is not None
+    first = stated(messages[0], told, "Beatriz", "the Freita trail race, partner")
+    assert [(p.earlier, p.later) for p in opposed_pairs(messages, [first, denial])] == [(first, denial)]
+
+
 def test_the_assistant_denies_nothing() -> None:
     messages = [message(0, NEVER, MessageRole.ASSISTANT)]
     assert verified(StatementDraft(message=0, quote=NEVER, says="denial", subject="Goran"), messages) is None
@@ -144,7 +156,7 @@ def test_a_confirmed_denial_contests_what_it_denies_and_another_one_is_left_out(
 
 def _pair() -> tuple[list[Message], Opposed]:
     messages = [message(i, "Hello.") for i in range(FAR + 1)]
-    messages[0] = message(0, "The van is a find! It costs €1,150.")
+    messages[0] = message(0, "Hello. The van is a find! It costs €1,150. I love it.")
     messages[FAR] = message(FAR, OTHER[1])
     told = [stated(messages[0], "It costs €1,150.", "€1,150"), stated(messages[FAR], *OTHER[1:3])]
     (pair,) = opposed_pairs(messages, told)
@@ -155,12 +167,12 @@ def _verdict(*, is_possible: bool) -> str:
     return json.dumps({"reason": "r", "can_both_be_true": is_possible, "is_plausible": False})
 
 
-async def test_the_checker_reads_both_with_the_sentence_that_names_the_thing() -> None:
+async def test_the_checker_reads_both_with_the_sentences_around_them() -> None:
     _, pair = _pair()
     model = ScriptedModel({"check_contradiction": [_verdict(is_possible=False)]})
     assert await confirmed(asker_for(model, writer="openai:a"), pair) == (pair,)
     (call,) = model.calls
-    assert "The van is a find! It costs €1,150." in call.messages()[-1].content
+    assert "The van is a find! It costs €1,150. I love it." in call.messages()[-1].content
     assert OTHER[1] in call.messages()[-1].content
 
 

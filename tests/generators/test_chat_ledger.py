@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from longbeam.generators.chat_ledger import Statement, passages_of, plan_of, read_passage, verified
+from longbeam.generators.chat_ledger import Statement, passages_of, plan_of, read_passage, verified, without_echoes
 from longbeam.generators.probes.histories import Histories
-from longbeam.prompts.calls.chats import StatementDraft
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.plans import BulletKind, Stance, ValueKind
+from longbeam.prompts.calls.chats import MOST_STATEMENTS, StatementDraft
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
+from longbeam.schemas.plans import BulletKind, Stance, Value, ValueKind
+from longbeam.text.times import MONTHS
 from tests.generators.scripted import ScriptedModel, asker_for
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
@@ -105,6 +106,123 @@ def test_a_day_without_its_year_is_the_nearest_where_messages_are_dated(
 
 
 @pytest.mark.parametrize(
+    ("text", "on"),
+    [
+        ("We moved here on 3 February.", dt.date(2023, 11, 10)),  # 2024-02-03 is nearer
+        ("Our wedding was on 20 January, in the snow.", dt.date(2023, 12, 20)),
+        ("The wedding will be on 3 October.", dt.date(2023, 11, 10)),
+        ("Our lease ends on 3 October.", dt.date(2023, 11, 10)),
+        ("On 3 February we moved here.", dt.date(2023, 11, 10)),
+        ("Clara's party was on 20 January.", dt.date(2023, 12, 20)),
+    ],
+)
+def test_a_day_whose_nearest_year_is_not_the_one_that_its_verb_tells_of_is_none(text: str, on: dt.date) -> None:
+    assert _day_in(text, on) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "on", "day"),
+    [
+        ("We moved here on 3 February.", dt.date(2024, 3, 1), dt.date(2024, 2, 3)),
+        ("We moved the test to 16 December.", dt.date(2023, 12, 4), dt.date(2023, 12, 16)),
+        ("I booked the hall for 3 February.", dt.date(2023, 11, 10), dt.date(2024, 2, 3)),
+        ("I signed up, and the race is on 5 January.", dt.date(2023, 12, 28), dt.date(2024, 1, 5)),
+        ("We were married on 28 December.", dt.date(2024, 1, 3), dt.date(2023, 12, 28)),
+        ("Clara's party was on 28 December.", dt.date(2024, 1, 3), dt.date(2023, 12, 28)),
+        ("I need the van on 5 January.", dt.date(2023, 12, 28), dt.date(2024, 1, 5)),
+    ],
+)
+def test_a_day_over_the_end_of_a_year_is_the_one_that_its_verb_tells_of(text: str, on: dt.date, day: dt.date) -> None:
+    assert _day_in(text, on) == day
+
+
+def _day_in(text: str, on: dt.date) -> dt.date | None:
+    """The day that a message of this day is read to say."""
+    at = message(0, text).model_copy(update={"sent_at": dt.datetime.combine(on, dt.time(9))})
+    said = " ".join(word for word in text.rstrip(".").split() if word[:1].isdigit() or word in MONTHS)
+    found = verified(draft(quote=text, value=said.rstrip(","), attribute="day"), [at], is_dated=True)
+    return found.value.date if found is not None and found.value is not None else None
+
+
+@pytest.mark.parametrize(
+    ("content", "quote"),
+    [
+        ("The van does not cost €85.", "The van does not cost €85."),
+        ("The van isn't even €85.", "The van isn't even €85."),
+        ("I doubt that the van costs €85.", "the van costs €85"),  # what stands before the quote counts, too
+        ("What if the van costs €85?", "the van costs €85"),
+        ("Suppose the van costs €85.", "the van costs €85"),
+        ("If the van had cost me €85, I would have kept it.", "the van had cost me €85"),
+        ("Fine. If the van were €85 I'd buy it.", "the van were €85"),
+        ("If I could, I would pay €85 for the van.", "I would pay €85 for the van"),
+    ],
+)
+def test_a_value_that_is_denied_or_supposed_is_none(content: str, quote: str) -> None:
+    assert verified(draft(quote=quote, value="€85"), [message(0, content)]) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "role"),
+    [
+        ("It does not matter, the van costs €85.", USER),
+        ("If I remember right, the van cost €85.", USER),
+        ("If it helps, I paid €85 for the van and I would do so again.", USER),
+        ("Can you tell me whether the van is fair, it costs €85?", USER),
+        ("If I were you, I would pay €85 for the van.", ASSISTANT),
+        ("What if you set €85 aside for the van?", ASSISTANT),
+    ],
+)
+def test_a_value_beside_a_negation_or_a_condition_holds(content: str, role: MessageRole) -> None:
+    assert verified(draft(quote=content, value="€85"), [message(0, content, role)]) is not None
+
+
+@pytest.mark.parametrize("said", ["tomorrow", "next Tuesday", "this weekend", "two weeks ago", "last spring"])
+def test_a_day_told_from_the_day_of_its_message_is_no_value(said: str) -> None:
+    text = f"The van comes {said}."
+    assert verified(draft(quote=text, value=said), [message(0, text)]) is None
+
+
+@pytest.mark.parametrize("said", ["Tuesdays", "Tuesday", "Last Resort", "This Way Up"])
+def test_a_weekday_and_a_name_are_values(said: str) -> None:
+    assert _value_of(said).text == said
+
+
+@pytest.mark.parametrize("said", ["€1,200-1,400", "€1,200 – 1,400", "2h 15m", "-5 degrees", "not €85"])
+def test_a_value_of_which_one_number_is_a_part_is_no_number(said: str) -> None:
+    assert _value_of(said).number is None
+
+
+@pytest.mark.parametrize("bound", ["up to", "less than", "at most", "over", "between €80 and", "from €80 to"])
+def test_a_bound_is_no_amount(bound: str) -> None:
+    text = f"The van costs {bound} €85."
+    found = verified(draft(quote=text, value="€85"), [message(0, text)])
+    assert found is not None
+    assert found.value is not None
+    assert (found.value.kind, found.value.text) == (ValueKind.NAME, "€85")
+
+
+@pytest.mark.parametrize("kind", [PartKind.TOOL_RESULT, PartKind.THINKING])
+def test_what_a_tool_answers_or_a_model_thinks_is_not_said(kind: PartKind) -> None:
+    parts = (Part(kind=kind, text="The van costs €85."), Part(kind=PartKind.TEXT, text="The lift costs €90."))
+    said = message(0, text_of(parts), ASSISTANT).model_copy(update={"parts": parts})
+    assert verified(draft(quote="The van costs €85.", value="€85"), [said]) is None
+    assert verified(draft(quote="The lift costs €90.", value="€90"), [said]) is not None
+
+
+@pytest.mark.parametrize("said", ["2 hours 5 minutes", "2 hours and 5 minutes", "125 minutes"])
+def test_a_length_of_time_in_two_units_is_one(said: str) -> None:
+    value = _value_of(said)
+    assert (value.kind, value.number, value.unit, value.text) == (ValueKind.DURATION, 125, "minutes", said)
+
+
+def _value_of(said: str) -> Value:
+    found = verified(draft(quote=f"It is {said} there.", value=said), [message(0, f"It is {said} there.")])
+    assert found is not None
+    assert found.value is not None
+    return found.value
+
+
+@pytest.mark.parametrize(
     ("one", "other"),
     [
         ("1,500", "1500"),
@@ -157,6 +275,12 @@ async def test_a_passage_is_read_in_one_call_and_faulty_statements_are_left_out(
     assert "Message 1, assistant, 2024-03-02" in call.messages()[-1].content
 
 
+async def test_the_prompt_names_the_most_statements_of_a_reply() -> None:
+    model = ScriptedModel({"extract_facts": ['{"statements": []}']})
+    await read_passage(asker_for(model), SAID, [])
+    assert f"at most {MOST_STATEMENTS}; a passage may have none" in model.calls[0].messages()[0].content
+
+
 async def test_a_statement_of_the_example_is_left_out_and_refuses_no_passage() -> None:
     """A model of 1.5B began each of three replies with the example's statement, so that the passage was lost."""
     copied = draft(
@@ -165,6 +289,14 @@ async def test_a_statement_of_the_example_is_left_out_and_refuses_no_passage() -
     reply = f'{{"statements": [{copied.model_dump_json()}, {draft().model_dump_json()}]}}'
     model = ScriptedModel({"extract_facts": [reply]})
     assert [s.line for s in await read_passage(asker_for(model), SAID, [])] == ["user: the van, price: €1,150"]
+
+
+def test_a_wish_is_shown_to_later_passages_with_its_condition() -> None:
+    said = "Give me kilometres from now on."
+    wish = {"condition": "when an answer has a distance", "requirement": "gives it in kilometres"}
+    found = verified(draft(quote=said, says="instruction", subject="distances", **wish), [message(0, said)])
+    assert found is not None
+    assert found.line == "user, instruction: distances, when an answer has a distance: gives it in kilometres"
 
 
 def test_passages_hold_all_messages_in_order() -> None:
@@ -189,6 +321,30 @@ def test_a_change_updates_and_another_value_only_mentions() -> None:
     assert [b.target_bullet_id for b in plan.bullets()] == [None, "p0.s0.b0", None]
     assert voiced == {f"p0.s{i}.t0.n0": (f"p0.s{i}.b0",) for i in range(3)}
     assert len(plan.facts) == 1
+
+
+def _kept(*told: tuple[MessageRole, str, str]) -> list[str]:
+    """The statements on the price of the van that are no echoes; each has a message, with its text and its value."""
+    messages = [message(i, text, role) for i, (role, text, _) in enumerate(told)]
+    drafts = [(draft(quote=text, value=value), m) for m, (_, text, value) in zip(messages, told, strict=True) if value]
+    statements = [s for d, m in drafts if (s := verified(d, [m])) is not None]
+    assert len(statements) == len(drafts)
+    return [s.quote for s in without_echoes(messages, statements)]
+
+
+@pytest.mark.parametrize("asked", ["Is €85 fair?", "I have 85 euros in mind."])
+def test_a_value_that_the_reply_takes_from_its_question_is_not_the_assistants(asked: str) -> None:
+    assert _kept((USER, asked, ""), (ASSISTANT, "Yes, €85 is fair.", "€85")) == []
+
+
+def test_a_value_that_the_user_told_of_the_thing_is_not_the_assistants() -> None:
+    told = (USER, "The van costs €85.", "€85")
+    assert _kept(told, (USER, "What now?", ""), (ASSISTANT, "With €85 you are done.", "€85")) == [told[1]]
+
+
+def test_a_value_that_the_user_has_put_in_the_place_of_the_assistants_stays() -> None:
+    own, rather, yielding = "Take €80.", "I would rather take €85.", "Then take €85."
+    assert _kept((ASSISTANT, own, "€80"), (USER, rather, ""), (ASSISTANT, yielding, "€85")) == [own, yielding]
 
 
 def test_facts_of_the_two_speakers_are_kept_apart() -> None:

@@ -165,7 +165,7 @@ async def test_two_statements_that_cannot_both_be_true_are_asked_for(tmp_path: P
     made = await probe_chats(benchmark, answered_by(reader))
     assert made.failures == ()
     (pair,) = reader.judged
-    assert (f"{pair.earlier.text}.", f"{pair.later.text}.") == (first, last)
+    assert (pair.earlier.text, pair.later.text) == (first, last)
     with SealedConversation(benchmark.sealed_path("c000")) as sealed:
         probes = [p for p in sealed.probes() if p.is_selected]
     found = [p for p in probes if p.ability == "contradiction_resolution"]

@@ -27,3 +27,10 @@ def test_another_answer_from_the_same_message_is_another_question() -> None:
     first = sprint("When does my first sprint end?", "It ends on March 29, 2024.")
     second = sprint("Who reviews my first sprint?", "Tom reviews it.", number=1)
     assert "probe_set.same_in_other_words" not in names(imported(SAID, first, second), "probe_set")
+
+
+def test_what_was_never_said_is_another_question_than_what_was() -> None:
+    never = sprint("What colour is the cargo bike that I bought second-hand?", "No information.", ability="abstention")
+    never = never.model_copy(update={"evidence": ()})
+    said = sprint("What did the cargo bike cost me when I bought it second-hand?", "€2,140, or €2,410?", number=1)
+    assert "probe_set.same_in_other_words" not in names(imported(SAID, never, said), "probe_set")

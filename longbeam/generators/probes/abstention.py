@@ -18,6 +18,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.keys import ProbeId
 from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionInputs, AbstentionReply, NuggetDraft, ProbeReply
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH
@@ -76,10 +77,12 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
 
 
 def _spread(material: ProbeMaterial) -> tuple[Bullet, ...]:
-    """Return voiced bullets on different topics, evenly over the story."""
+    """Return bullets on different topics that the user voices, evenly over the story."""
     by_topic: dict[str, Bullet] = {}
     for bullet in material.histories.bullets():
-        if bullet.kind in _ASKABLE and any(material.voices.of_bullet(bullet.bullet_id)):
+        voicing = (message for _, message in material.voices.of_bullet(bullet.bullet_id))
+        # In imported chats the assistant voices bullets, too, and the model is shown what the user told.
+        if bullet.kind in _ASKABLE and any(message.role is MessageRole.USER for message in voicing):
             by_topic.setdefault(bullet.topic.casefold(), bullet)
     bullets = list(by_topic.values())
     kept = min(len(bullets), SPREAD)

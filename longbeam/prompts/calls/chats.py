@@ -11,6 +11,8 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.calls import PromptInputs, ReplyModel
 from longbeam.schemas.dialogue import MessageRole
 
+MOST_STATEMENTS = 40
+"""Statements of one passage; the template says this number."""
 Says = Literal["fact", "change", "denial", "instruction", "preference"]
 
 
@@ -29,7 +31,7 @@ class ExtractFactsInputs(PromptInputs):
 
     messages: tuple[ReadMessage, ...]
     known: tuple[str, ...] = ()
-    """Statements of earlier passages: speaker, subject, attribute and value, a line each."""
+    """Statements of earlier passages: speaker, subject, attribute and value, or a wish, a line each."""
 
 
 class StatementDraft(ReplyModel):
@@ -50,4 +52,4 @@ class StatementDraft(ReplyModel):
 class ExtractFactsReply(ReplyModel):
     """The statements, in the order of the messages."""
 
-    statements: list[StatementDraft] = Field(default_factory=list, max_length=40)
+    statements: list[StatementDraft] = Field(default_factory=list, max_length=MOST_STATEMENTS)

@@ -7,6 +7,7 @@ import pytest
 from longbeam.errors import ReplyError
 from longbeam.generators.probes.abstention import draft_candidates, problem_of, word_candidate
 from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionReply
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.probes import Difficulty
 from tests.generators.probes.story import OfflineModel, Story, asker, full_story
 
@@ -65,6 +66,16 @@ async def test_draft_candidates_keeps_proved_questions_only() -> None:
     assert len(candidates) == 12
     material = full_story().material()
     assert all(list(material.search.close_together(c.details.searches)) == [] for c in candidates)
+
+
+async def test_what_the_assistant_told_is_not_shown_as_the_users() -> None:
+    story = _story()
+    voicing = story.messages[0]
+    story.messages[0] = voicing.model_copy(update={"role": MessageRole.ASSISTANT})
+    model = OfflineModel({"probe_abstention": AbstentionReply(items=[_draft(bullet_id="p0.s1.b0")])})
+    with pytest.raises(ReplyError):
+        await draft_candidates(asker(model), story.material(), 12)
+    assert [b.topic for b in model.calls[0].inputs.bullets] == ["the roof"]
 
 
 async def test_a_story_that_tells_nothing_is_asked_nothing() -> None:
