@@ -7,11 +7,10 @@ nothing is asked of it. Facts of the user and of the assistant are kept apart.
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from longbeam.generators.chat_values import LONGEST_NAME, claimed_value, standing
 from longbeam.generators.probes.evidence import words_of
 from longbeam.keys import BulletId, FactId
 from longbeam.models.asking import Acceptance, Asker
@@ -31,40 +30,15 @@ from longbeam.schemas.plans import (
     ValueKind,
     slot_key,
 )
-from longbeam.text.extraction import named_value, parse_value, values_in
-from longbeam.text.grounding import nearest_day
 from longbeam.text.matching import says
-from longbeam.text.numbers import NUMBER_WORDS
-from longbeam.text.plans import side_of_day
-from longbeam.text.polarity import is_denied_at, is_supposed_at
-from longbeam.text.reading import read_value
-from longbeam.text.sentences import sentences
-from longbeam.text.times import DAY_WORD, SEASONS, WEEKDAY
-from longbeam.text.units import unit_name
-from longbeam.text.values import name, number
 
 EXTRACT_PROMPT = "extract_facts"
 PASSAGE_CHARACTERS = 16_000
 """Characters of the messages that one call reads."""
 MESSAGE_CHARACTERS = 8_000
 """Characters of a message that are read; of a longer one, the first and the last half of these."""
-FURTHEST_DAY = 150
-"""Days from a message to a day that it names without a year; a day further off may be of either year."""
 MOST_KNOWN = 80
 """Statements of earlier passages that a call is shown, the latest ones."""
-LONGEST_NAME = 60
-"""Characters of a subject or attribute."""
-_FROM_TODAY = re.compile(
-    rf"\b(?:{DAY_WORD}|ago|(?:next|last|this|coming|past) (?:{WEEKDAY}|week(?:end)?|month|year|{'|'.join(SEASONS)}))\b",
-    re.IGNORECASE,
-)
-"""Days that are told from the day of the message: `next Friday` is no answer months later."""
-_BOUND = re.compile(
-    r"\b(?:(?:less|fewer|more|cheaper|longer|shorter) than|under|below|over|above|up to|at (?:the )?(?:least|most)|"
-    r"between(?: [^.;,]{1,20} and)?|from [^.;,]{1,20} to|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?)\s*\Z",
-    re.IGNORECASE,
-)
-"""End of the words in front of a number that bounds an amount and is none: `up to`, `between €80 and`."""
 CHATS = Narrative(label="the chats", description="What was said in the chats.", sub_labels=("the chats",))
 
 _KINDS = {"instruction": BulletKind.INSTRUCTION, "preference": BulletKind.PREFERENCE}
@@ -133,8 +107,8 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
     if not 0 <= draft.message < len(messages):
         return None
     message = messages[draft.message]
-    quote, subject, attribute = _standing(draft.quote, message.content), _named(draft.subject), _named(draft.attribute)
-    if not quote or not subject or not _standing(quote, _own_words(message)):
+    quote, subject, attribute = standing(draft.quote, message.content), _named(draft.subject), _named(draft.attribute)
+    if not quote or not subject or not standing(quote, _own_words(message)):
         return None
     made = Statement(message_key=message.message_key, role=message.role, quote=quote, says=draft.says, subject=subject)
     if draft.says in _KINDS:
@@ -143,10 +117,8 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
         return made.model_copy(update={"condition": condition, "requirement": requirement}) if is_whole else None
     if draft.says == "denial":
         return made if message.role is MessageRole.USER else None
-    value = _value(draft.value, quote, message.sent_at.date() if is_dated else None)
+    value = claimed_value(draft.value, quote, message, is_dated=is_dated)
     if value is None or not attribute or says(subject, value) or says(attribute, value):
-        return None
-    if not _is_claimed(draft.value, quote, message):
         return None
     return made.model_copy(update={"attribute": attribute, "value": value})
 
@@ -195,74 +167,9 @@ def _shortened(content: str) -> str:
     return content if len(content) <= MESSAGE_CHARACTERS else f"{content[:half]}\n[...]\n{content[-half:]}"
 
 
-def _standing(quote: str, content: str) -> str:
-    """Return the words of the content that a quote repeats, other spaces allowed; empty if they do not stand there."""
-    words = quote.split()
-    found = re.search(r"\s+".join(map(re.escape, words)), content) if words else None
-    return found.group() if found else ""
-
-
 def _named(text: str) -> str:
     line = " ".join(text.split()).strip(" .,:;")
     return line if len(line) <= LONGEST_NAME and (words_of(line) or line.casefold() in ("me", "i")) else ""
-
-
-def _value(text: str, quote: str, today: dt.date | None) -> Value | None:
-    """Return the typed value of a text that stands in the quote; words that are no typed value are taken as a name.
-
-    A day without its year is that of its name nearest to `today`; None where that is unknown, or another year as near,
-    or where the verb tells of the other side of `today`.
-    """
-    said = _standing(text, quote).strip(" .,:;")
-    if not said:
-        return None
-    value = _typed(said)
-    if _FROM_TODAY.search(said):
-        return None
-    if value.kind is ValueKind.DATE and value.date is None:
-        day = nearest_day(said, today) if today is not None else None
-        if day is None or today is None or abs((day - today).days) > FURTHEST_DAY:
-            return None
-        if (day - today).days * side_of_day(*quote.split(said, 1)) < 0:
-            return None  # the year that is meant is further off
-        value = value.model_copy(update={"date": day})
-    if not says(quote, value):
-        return None
-    # A bound is no amount that can be added up.
-    return name(said) if value.number is not None and _BOUND.search(quote.split(said, 1)[0]) else value
-
-
-def _is_claimed(said: str, quote: str, message: Message) -> bool:
-    """Return whether the sentence that says a value claims it: it is not denied there, nor does the user suppose it."""
-    content = message.content
-    start = content.find(quote)
-    at = start + max(0, quote.find(_standing(said, quote)))
-    first, end = next((span for span in sentences(content) if span[0] <= at < span[1]), (start, start + len(quote)))
-    sentence, place = content[first:end], at - first
-    # The assistant advises so: "What if you set €300 aside?"
-    is_supposed = message.role is MessageRole.USER and is_supposed_at(sentence, place)
-    return not is_supposed and not is_denied_at(sentence, place)
-
-
-def _typed(said: str) -> Value:
-    value = _in_two_units(said) or parse_value(said)
-    if value.kind is ValueKind.TEXT:
-        value = number(NUMBER_WORDS.index(word)) if (word := said.casefold()) in NUMBER_WORDS else named_value(said)
-    if value.kind is ValueKind.TEXT:
-        return name(said)
-    return value.model_copy(update={"text": said, "unit": unit_name(value.unit)})
-
-
-def _in_two_units(said: str) -> Value | None:
-    """Return a length of time in two units, `2 hours 5 minutes`; None for any other text."""
-    found = values_in(said)
-    rest = said.replace(found[0].text, "", 1).replace(found[1].text, "", 1) if len(found) == 2 else "-"
-    if rest.strip(" ,") not in ("", "and") or any(v.kind is not ValueKind.DURATION for v in found):
-        return None
-    try:
-        return read_value(said, ValueKind.DURATION)
-    except ValueError:
-        return None  # two lengths of time: `3 weeks and 2 days` can be added, `2 days, 3 days` cannot
 
 
 # --- the plan ---------------------------------------------------------------------------------------------
