@@ -1,7 +1,8 @@
 """Questions that code words by itself: for what is to stay unsaid, and for what a pasted document claims.
 
 Both kinds ask for something that has to be remembered, too: a memory that knows nothing earns nothing. A question for a
-confidence asks for what may be said and for the figure that may not; one point demands the first without the second.
+confidence asks for what may be said and for the figure that may not; one point demands the first, and one that the
+answer says that it leaves out the second.
 A pasted document claims an amount that the user told otherwise; the user's own statement counts.
 """
 
@@ -58,7 +59,8 @@ def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: di
         condition=bullet.condition,
         question=question,
         gold_answer=gold,
-        nugget=f"Says of {it} {texts.who}: {source.value.text}, without giving the amount of {figure.value.text}",
+        nugget=f"Says of {it} {texts.who}: {source.value.text}",
+        unsaid_nugget=f"Says that it leaves out the amount of {figure.value.text}",
         details=ProbeDetails(variety=kind, instruction=asked.quote, missing=figure.value.text),
     )
 
