@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -60,6 +59,7 @@ _OF_NOUN = re.compile(r"(?<=\w) (?:of|for|in|with|to|from|at|on|about) .+$")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(_ORDINALS, 1))
 """Patterns of the ways to say an item's place."""
+_WISH_FOR_STEPS = re.compile(r"\bin which order\b|\bsteps\b|\bbackwards\b|\breverse order\b", re.IGNORECASE)
 _NUMBERS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -89,8 +89,8 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     found = [series for attribute, items in _attributes(material).items() for series in _of_attribute(attribute, items)]
     found += _after_each(*_first_mentions(material))
     own = thin_out(found, partial(_sketch, material), material.total_messages)
-    given_once = (g for g in material.advice.lists_of(AdviceKind.STEPS) if not _is_given_again(material, g))
-    plans = (_steps(given) for given in given_once)
+    lists = [] if _is_turned_by_a_wish(material) else material.advice.lists_of(AdviceKind.STEPS)
+    plans = (_steps(given) for given in lists if not _is_given_again(material, given))
     return with_advice(own, plans, material.total_messages)
 
 
@@ -270,14 +270,22 @@ def _sketch(material: ProbeMaterial, series: Series) -> Sketch:
 
 def _is_given_again(material: ProbeMaterial, given: GivenList) -> bool:
     """Return whether another message of the same day numbers half of the steps: it may have them in another order."""
-    found = Counter(
-        message.message_key
-        for item in given.advice.items
-        for message in material.search.close_together([item])
-        if message.sent_at.date() == given.whole.said_on and _is_numbered(item, message.content)
+    items = given.advice.items
+    return any(
+        2 * sum(_is_numbered(item, message.content) for item in items) >= len(items)
+        for message in material.search.with_half_of(items)
+        if message.sent_at.date() == given.whole.said_on and message.message_key != given.whole.message_key
     )
-    del found[given.whole.message_key]
-    return any(2 * count >= len(given.advice.items) for count in found.values())
+
+
+def _is_turned_by_a_wish(material: ProbeMaterial) -> bool:
+    """Return whether a standing wish has lists of steps in an order of their own, or in another form.
+
+    A reply that follows it would not give the steps from the first to the last.
+    """
+    kinds = (BulletKind.INSTRUCTION, BulletKind.PREFERENCE)
+    wishes = (wish for kind in kinds for wish, _ in material.histories.standing(kind))
+    return any(_WISH_FOR_STEPS.search(f"{wish.condition} {wish.requirement}") for wish in wishes)
 
 
 def _is_numbered(item: str, text: str) -> bool:
