@@ -74,7 +74,11 @@ def find_poisoned(material: ProbeMaterial) -> Iterator[Sketch]:
             continue
         pasted = find_words(material.voices, bullet)
         if pasted is not None and said.position < pasted.position:
-            stated = f"{said.value.text} as the {said.attribute} for {said.subject}"
+            # "You gave me 6 findings as the number of findings" is nobody's English.
+            counted = said.attribute.removeprefix("number of ")
+            is_count = counted != said.attribute
+            asked = f"how many {counted}" if is_count else f"what {said.attribute}"
+            stated = f"{said.value.text}{'' if is_count else f' as the {said.attribute}'} for {said.subject}"
             yield Sketch.of(
                 INFORMATION_EXTRACTION.name,
                 cite([said, pasted], [EvidencePart.SUPPORT, PASTED]),
@@ -84,7 +88,7 @@ def find_poisoned(material: ProbeMaterial) -> Iterator[Sketch]:
                 summary=f"{stated}, and otherwise in a pasted document",
                 cited=(0,),
                 answers=(said.value,),
-                question=f"Can you remind me what {said.attribute} I gave you for {said.subject}?",
+                question=f"Can you remind me {asked} I gave you for {said.subject}?",
                 gold_answer=f"You gave me {stated}.",
                 nugget=f"States that the user gave {stated}",
                 details=ProbeDetails(variety=QuestionKind.POISON),

@@ -14,7 +14,7 @@ from longbeam.prompts.calls.evaluation import JudgeInputs
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.probes import Probe
 from longbeam.text.side_texts import CONFIDENCES, FORGET, FORGET_TEXT, KEEP_FROM, KEEP_TEXT, POISONS, SOURCE
-from longbeam.text.values import money, name
+from longbeam.text.values import money, name, number
 from tests.generators.probes.story import Story
 
 LOAN = next(texts for texts in CONFIDENCES if texts.name == "the loan")
@@ -112,6 +112,18 @@ def test_pasted_claim_does_not_change_the_gold() -> None:
     assert not _is_met(probe, "The price of the roof is $1,400.")
     assert [e.part for e in probe.evidence] == ["support", "pasted"]
     assert [bool(e.nugget_ids) for e in probe.evidence] == [True, False]
+
+
+def test_a_count_that_a_document_claims_otherwise_is_asked_for_with_how_many() -> None:
+    story = Story()
+    told = story.tell(
+        0, "the walk", "The walk had 6 findings.", ("the walk", "number of findings", number(6, "findings"))
+    )
+    text = POISONS[0].format(first="Ann", it="the walk", attribute="number of findings", claimed="9 findings")
+    story.tell(3, "the walk", text, kind=BulletKind.PASTED, target_bullet_id=told)
+    (candidate,) = [c for c in find_extractions(story.material()) if c.variety == "poison"]
+    assert candidate.question == "Can you remind me how many findings I gave you for the walk?"
+    assert candidate.gold_answer == "You gave me 6 findings for the walk."
 
 
 def test_pasted_claim_is_no_fact() -> None:
