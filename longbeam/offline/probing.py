@@ -411,8 +411,8 @@ def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     # Other replies may have points on the same thing.
     day = format_date(inputs.excerpts[0].said_on)
     forms = (
-        f"On {day} you gave me {count} numbered steps for {it}. What were they, in the order in which you gave them?",
-        f"Which {count} numbered steps did you give me for {it} on {day}? Please keep to the order of your list.",
+        f"On {day} you gave me {count} numbered steps for {it}. What were they, first to last?",
+        f"Which {count} numbered steps did you give me for {it} on {day}, first to last?",
     )
     gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
     nuggets = _places(inputs.items, "as the {} step")
