@@ -45,7 +45,7 @@ def pronoun(subject: str) -> str:
     """Return what stands for a thing that was just named; a person's name stands for itself."""
     if subject[:1].isupper():
         return subject
-    return "them" if re.search(r"[^s]s$", subject.split(" for ")[0].split(" of ")[0]) else "it"
+    return "them" if re.search(r"[^s](?<!serie)(?<!new)s$", subject.split(" for ")[0].split(" of ")[0]) else "it"
 
 
 def asked_to(excerpt: Excerpt, it: str = "") -> str:

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from longbeam.generators.seeds import load_catalogue
-from longbeam.offline.fact_wording import slot_of, slots_of
+from longbeam.offline.fact_wording import pronoun, slot_of, slots_of
 from longbeam.offline.probe_wording import (
     of_user,
     plural,
@@ -163,6 +163,12 @@ def test_figures_of_the_assistants_are_added_up_by_their_name() -> None:
     assert "the safety margin that you gave me for the roof and the one for my kitchen" in reply.question
     told = "the safety margin that I gave you for the roof ($80) and the safety margin that I gave you for your kitchen"
     assert reply.gold_answer == f"Together they come to $175: {told} ($95)."
+
+
+def test_a_series_is_one_thing() -> None:
+    assert [pronoun(it) for it in ("the interview series", "the tests", "the tests for the rules")] == [
+        "it", "them", "them",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", ["a", "b", "c", "d", "e", "f"])

@@ -107,14 +107,14 @@ def test_pasted_claim_does_not_change_the_gold() -> None:
     (candidate,) = [c for c in find_extractions(_pasted().material()) if c.variety == "poison"]
     probe = _probe(candidate)
 
-    assert probe.question == "Can you remind me what price I gave you for the roof?"
+    assert probe.question == "Can you remind me what I gave you as the price for the roof?"
     assert _is_met(probe, probe.gold_answer)
     assert not _is_met(probe, "The price of the roof is $1,400.")
     assert [e.part for e in probe.evidence] == ["support", "pasted"]
     assert [bool(e.nugget_ids) for e in probe.evidence] == [True, False]
 
 
-def test_a_count_that_a_document_claims_otherwise_is_asked_for_with_how_many() -> None:
+def test_a_count_that_a_document_claims_otherwise_is_asked_for_in_english() -> None:
     story = Story()
     told = story.tell(
         0, "the walk", "The walk had 6 findings.", ("the walk", "number of findings", number(6, "findings"))
@@ -122,8 +122,8 @@ def test_a_count_that_a_document_claims_otherwise_is_asked_for_with_how_many() -
     text = POISONS[0].format(first="Ann", it="the walk", attribute="number of findings", claimed="9 findings")
     story.tell(3, "the walk", text, kind=BulletKind.PASTED, target_bullet_id=told)
     (candidate,) = [c for c in find_extractions(story.material()) if c.variety == "poison"]
-    assert candidate.question == "Can you remind me how many findings I gave you for the walk?"
-    assert candidate.gold_answer == "You gave me 6 findings for the walk."
+    assert candidate.question == "Can you remind me what I gave you as the number of findings for the walk?"
+    assert candidate.gold_answer == "The number of findings that you gave me for the walk is 6 findings."
 
 
 def test_pasted_claim_is_no_fact() -> None:
