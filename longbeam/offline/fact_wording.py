@@ -45,7 +45,7 @@ def pronoun(subject: str) -> str:
     """Return what stands for a thing that was just named; a person's name stands for itself."""
     if subject[:1].isupper():
         return subject
-    return "them" if re.search(r"[^s]s$", subject.split(" for ")[0].split(" of ")[0]) else "it"
+    return "them" if re.search(r"[^s](?<!serie)(?<!new)s$", subject.split(" for ")[0].split(" of ")[0]) else "it"
 
 
 def asked_to(excerpt: Excerpt, it: str = "") -> str:
@@ -89,10 +89,8 @@ def stated_of(excerpt: Excerpt) -> str:
 def stated_to(excerpt: Excerpt) -> str:
     """Return the sentence with which the assistant states a value: `You told me what you paid for the roof: $80.`"""
     clause, value = asked_to(excerpt), shown(excerpt.value)
-    if not clause:
+    if not clause or excerpt.speaker is MessageRole.ASSISTANT:
         return sentence(f"{told_to(excerpt)} is {value}.")
-    if excerpt.speaker is MessageRole.ASSISTANT:
-        return sentence(f"{value} is {day_named(clause)}.")
     if clause.startswith(_DAY_GIVEN):
         return sentence(f"{day_named(clause)} is {value}.")
     return f"You told me {clause}: {value}."
@@ -110,7 +108,8 @@ def stated_together(excerpts: Sequence[Excerpt]) -> str:
 
 def listed_to(excerpts: Sequence[Excerpt]) -> str:
     """Return values as the assistant lists them: `what you paid for the roof ($80) and when it is due (May 3)`."""
-    names = asked_each(excerpts, asked_to) or [told_to(e) for e in excerpts]
+    is_users = all(e.speaker is MessageRole.USER for e in excerpts)
+    names = (asked_each(excerpts, asked_to) if is_users else []) or [told_to(e) for e in excerpts]
     return listed([f"{name} ({shown(e.value)})" for name, e in zip(names, excerpts, strict=True)])
 
 

@@ -10,7 +10,7 @@ import random
 import re
 
 from longbeam.offline.language import fill, upper_first
-from longbeam.offline.packs import Pack, wishes
+from longbeam.offline.packs import Pack, fields_of, wishes
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
@@ -49,6 +49,17 @@ _DENIAL = (
     "Good to know, and it keeps things simple: {it} starts from zero.",
     "Then nothing about {it} has to be undone, and we can begin.",
 )
+_TOLD_OTHERWISE = (
+    "All right, let us look at {it} from there.", "Then I take {it} as you describe it now.",
+    "Good that you say where {it} stands.", "I see; with {it}, the next step counts now.",
+)  # fmt: skip
+"""Responses to another value: nobody who is nearly through with a thing begins from nothing."""
+_PASTED = (
+    "Shorter, and without the figure, which nobody has checked: “{it} keeps the family busy.”",
+    "In one line: “There is news of {it}.” I would leave the figure out until you have checked it.",
+    "Less would do: “{it}: much has happened.” The figure is not yours, so it does not belong in there.",
+)
+"""Responses to a document of somebody else's that the user asks to have reworded."""
 _DATE = (
     "{value} is {distance}, so there is {room} for {it}.",
     "Counting from today, {value} leaves {it} {days}, which is {room}.",
@@ -139,7 +150,9 @@ def opening(brief: BulletBrief | None, thing: str, user_text: str, today: dt.dat
     if kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE}:
         return rng.choice(_WISH)
     if kind is BulletKind.CONTRADICTION:
-        return fill(rng.choice(_DENIAL), {"it": thing})
+        return fill(rng.choice(_TOLD_OTHERWISE if brief.bullet.variety == "other_value" else _DENIAL), {"it": thing})
+    if kind is BulletKind.PASTED:
+        return fill(rng.choice(_PASTED), {"it": thing})
     # A fact about the user, such as an age, is no value of the thing.
     lines = [line for line in brief.facts if line.value is not None and line.subject != "me"]
     if not lines:
@@ -222,26 +235,32 @@ _IDLE_WORDS = frozenset(
     (  # noqa: SIM905 - a word list reads better as words
         "when whenever about ask asks asked asking talk talking come comes ever something anything with what where "
         "which whether why how who for the and that this may can could should would does done doing someone somebody "
-        "others certain way ways thing things you your from into over them they have has are was were will not all any"
+        "others certain way ways thing things you your from into over them they have has are was were will not all any "
+        "put job matter say look take see get run mean means try new far left name stand reach start begin work works "
+        "next wrong good together"
     ).split()
 )
 """Words of a condition that do not name its subject."""
 
 
 def concerns(condition: str, text: str) -> bool:
-    """Whether a text is about a condition's subject: it has half of the condition's telling words."""
+    """Whether a text is about a condition's subject: it has both of its telling words, or half of more than two."""
     words = {w[:6] for w in re.findall(r"[a-z]{3,}", condition.casefold()) if w not in _IDLE_WORDS}
     found = words & {w[:6] for w in re.findall(r"[a-z]{3,}", text.casefold())}
-    return bool(found) and 2 * len(found) >= len(words)
+    return bool(found) and (found == words or len(words) > 2) and 2 * len(found) >= len(words)
 
 
 def honour_of(pack: Pack, bullet: Bullet, thing: str, rng: random.Random) -> str:
-    """Return the pack's sentence that complies with an instruction or preference; empty if it has none."""
+    """Return the pack's sentence that complies with an instruction or preference; empty if it has none.
+
+    Without a thing it is one that names none.
+    """
     known = wishes(pack)
     later = [p.later for p in known.preferences if p.later]
     for wish in (*known.instructions, *known.preferences, *later):
         if wish.requirement == bullet.requirement and wish.condition == bullet.condition:
-            return fill(rng.choice(wish.honour), {"it": thing})
+            fitting = [text for text in wish.honour if thing or not fields_of(text)]
+            return fill(rng.choice(fitting), {"it": thing}) if fitting else ""
     return ""
 
 

@@ -37,7 +37,7 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if clause := asked(old):
         forms = (
             f"What was my last word, as of {day}, on {clause}?",
-            f"I am writing up how it went: what was my last word, as of {day}, on {clause}?",
+            f"For my notes: what was my last word, as of {day}, on {clause}?",
         )
     elif old.value is not None and old.value.kind in _GROWING:
         forms = (
@@ -49,7 +49,7 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         forms = (
             f"{what} was {slot} as of {day}?",
             f"Going back to {day}: {what.lower()} was {slot} then?",
-            f"I am writing up how it went. {whom} did I have down as {slot}, as of {day}?",
+            f"For my notes: {whom.lower()} did I have down as {slot}, as of {day}?",
         )
     if asked(old):
         then = f"{asked_to(old)}: {shown(old.value)}"

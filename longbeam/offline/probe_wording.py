@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from longbeam.offline.packs import Pack, Standing, fields_of, load_pack, pack_paths, wishes
@@ -149,27 +149,47 @@ def _standings(pack: Pack) -> Iterator[Standing]:
 ABOUT_PERSON = (
     ("What did {who} think of {it}?", "what {who} thought of {it}"),
     ("What advice did {who} give me on {it}?", "advice {who} gave on {it}"),
-    ("How did {who} react when we talked about {it}?", "how {who} reacted to {it}"),
+    ("How did {who} react when I told them about {it}?", "how {who} reacted to {it}"),
     ("Did {who} offer to help with {it}, and with what?", "help {who} offered with {it}"),
     ("What did I promise {who} in connection with {it}?", "a promise to {who} about {it}"),
 )
 """Question and missing information, on a person who was never mentioned together with the thing."""
 
-ABOUT_DETAIL = (
-    ("Who recommended {it} to me?", "who recommended {it} to you", "recommended", Difficulty.HARD),
-    ("What reference number did I give you for {it}?", "a reference number for {it}", "reference number",
-     Difficulty.HARD),
+Form = tuple[str, str, str, Difficulty]
+"""Question, missing information, a word that any answer would have, level (closeness of the question to the text)."""
+
+ABOUT_DETAIL: tuple[Form, ...] = (
     ("Whom did I ask for a second opinion on {it}?", "a second opinion on {it}", "second opinion", Difficulty.HARD),
-    ("Who stands in for me with {it} when I am away?", "who stands in for you with {it}", "stands in",
-     Difficulty.MEDIUM),
-    ("At what time of day do I see to {it}?", "the time of day at which you see to {it}", "time of day",
-     Difficulty.MEDIUM),
+    ("Which decision about {it} did I say I regret?", "a decision about {it} that you regret", "regret",
+     Difficulty.HARD),
     ("In which folder did I say my notes on {it} are?", "the folder with your notes on {it}", "folder",
      Difficulty.MEDIUM),
     ("In which colour did I mark {it} in my calendar?", "the colour of {it} in your calendar", "colour",
      Difficulty.EASY),
 )  # fmt: skip
-"""Question, missing information, a word that any answer would have, level (closeness of the question to the text)."""
+"""Forms that fit any thing."""
+_ABOUT_SOME: tuple[tuple[str, Form], ...] = (
+    (r"provider|supplier|seller|shop|firm|operator|practitioner|therapist|adviser|place of purchase|make$",
+     ("Who recommended {it} to me?", "who recommended {it} to you", "recommended", Difficulty.HARD)),
+    (r"provider|supplier|seller|case handler|case officer|office|bank|lender|operator|delivery|filing|booking",
+     ("What reference number did I give you for {it}?", "a reference number for {it}", "reference number",
+      Difficulty.HARD)),
+    (r"daily|weekly|monthly|upkeep|session|turn$",
+     ("Who stands in for me with {it} when I am away?", "who stands in for you with {it}", "stands in",
+      Difficulty.MEDIUM)),
+    (r"daily|weekly|monthly|upkeep|session|turn$",
+     ("At what time of day do I see to {it}?", "the time of day at which you see to {it}", "time of day",
+      Difficulty.MEDIUM)),
+)  # fmt: skip
+"""Forms that fit a thing with an attribute of this pattern: a bedroom has no reference number."""
+
+
+def about_thing(attributes: Iterable[str]) -> tuple[Form, ...]:
+    """Return the forms that fit a thing with these attributes."""
+    own = list(attributes)
+    fitting = (form for pattern, form in _ABOUT_SOME if any(re.search(pattern, a) for a in own))
+    return (*fitting, *ABOUT_DETAIL)
+
 
 ABOUT_VALUE = {
     ValueKind.MONEY: ("Can you remind me what I paid for {it}?", "what you paid for {it}", "paid", Difficulty.HARD),
@@ -194,6 +214,6 @@ _OF_OTHERS = (
 )
 
 
-def about_person(relation: Relation) -> tuple[tuple[str, str, str, Difficulty], ...]:
+def about_person(relation: Relation) -> tuple[Form, ...]:
     """Return the same of a person: nobody was introduced to their own family, or asks for its address."""
     return _OF_OTHERS if relation in {Relation.FRIEND, Relation.ACQUAINTANCE} else _OF_FAMILY

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
 
@@ -34,14 +34,15 @@ from longbeam.offline.fact_wording import (
     stated_to,
     stated_together,
 )
-from longbeam.offline.packs import pack_for
+from longbeam.offline.packs import Thread, pack_for
 from longbeam.offline.planning import thread_of
 from longbeam.offline.probe_kinds import word_kind
 from longbeam.offline.probe_wording import (
-    ABOUT_DETAIL,
     ABOUT_PERSON,
     ABOUT_VALUE,
+    Form,
     about_person,
+    about_thing,
     listed,
     neutral,
     number_word,
@@ -74,8 +75,8 @@ OF_THINGS = " of different things"
 """End of a theme that is an attribute of several things."""
 WordingRule = Callable[[ProbeInputs, random.Random], ProbeReply]
 """Function that words a candidate: question, gold answer and nuggets."""
-FRAMED_WORDS = 55
-"""Most words of a summary's things and of what it is to cover in a question that names the things beforehand."""
+FRAMED_WORDS = 50
+"""Most words of what a summary of one thing is to cover in a question that names the thing beforehand."""
 MOST_COVERED_WORDS = 64
 """Longest list of what a summary is to cover; a longer one names attributes alone."""
 QUOTED_WORDS = 45
@@ -318,7 +319,10 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     is_sum, clause = inputs.variety == "sum", asked(excerpts[0], listed(subjects)) if shared else ""
     slots = listed([asked(e) or slot_of(e) for e in excerpts])
     forms: tuple[str, ...]
-    if is_sum and clause and len(subjects) == len(excerpts):
+    if is_sum and all(e.speaker is MessageRole.ASSISTANT for e in excerpts):
+        ones = listed([slot_of(excerpts[0]), *(f"the one for {e.subject}" for e in excerpts[1:])])
+        forms = (f"If you add up {ones}, what do you get?", f"Can you add up {ones}?")
+    elif is_sum and clause and len(subjects) == len(excerpts):
         forms = (f"Can you add up {clause}?", f"Please add up {clause}.")
     elif is_sum:
         forms = (f"If you add up {slots}, what do you get?", f"What do {slots} come to together?")
@@ -408,7 +412,7 @@ def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     day = format_date(inputs.excerpts[0].said_on)
     forms = (
         f"On {day} you gave me {count} numbered steps for {it}. What were they, first to last?",
-        f"Which {count} numbered steps did you give me for {it} on {day}?",
+        f"Which {count} numbered steps did you give me for {it} on {day}, first to last?",
     )
     gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
     nuggets = _places(inputs.items, "as the {} step")
@@ -492,17 +496,17 @@ def _standing(inputs: ProbeInputs, rng: random.Random, verb: str) -> ProbeReply:
 
 def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     # The question says what the summary covers: other things may have been told on the topic, too.
-    subjects = listed(list(dict.fromkeys(e.subject for e in inputs.excerpts)))
-    covered = listed(asked_each(_by_subject(inputs.excerpts)) or ["-"])
-    if covered == "-" or len(covered.split()) > MOST_COVERED_WORDS:
+    subjects = list(dict.fromkeys(e.subject for e in inputs.excerpts))
+    clauses = asked_each(_by_subject(inputs.excerpts))
+    covered = listed(clauses or ["-"])
+    forms: tuple[str, ...] = (f"Please sum up {covered}.", f"Can you sum up for me {covered}?")
+    if not clauses or len(covered.split()) > MOST_COVERED_WORDS:
         covered = _covered(inputs.excerpts)
-    forms: tuple[str, ...] = (
-        f"Where do things stand with {subjects}? Please sum up {covered}.",
-        f"I have lost track of {subjects}. Can you sum up for me {covered}?",
-        f"Before I go on with {subjects}, please sum up {covered}.",
-    )
-    if len(covered.split()) + len(subjects.split()) > FRAMED_WORDS:
         forms = (f"Please sum up {covered}.", f"Can you sum up for me {covered}?")
+    elif len(subjects) == 1 and len(covered.split()) <= FRAMED_WORDS:
+        it = subjects[0]
+        of_it = listed([asked(e, pronoun(it)) for e in inputs.excerpts])
+        forms = (f"I have lost track of {it}. Can you sum up {of_it}?", f"About {it}: please sum up {of_it}.")
     return ProbeReply(
         question=rng.choice(forms),
         gold_answer=stated_together(inputs.excerpts),
@@ -547,13 +551,13 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
     They ask for a person's view of a thing never discussed with them, for what was told of other things and never of
     this one, or for another detail.
     """
-    details = list(ABOUT_DETAIL)
-    rng.shuffle(details)
     # Of `waste` or `weight` nobody would ask who recommended it: things with an article are asked about first.
     bullets = [b for b in inputs.bullets if b.topic != WHOLE]
     rng.shuffle(bullets)
     bullets.sort(key=lambda b: re.match(r"(?:the|my|our) |[A-Z]", b.topic) is None)
-    kinds = _kinds_by_topic(inputs)
+    threads = _threads_by_topic(inputs)
+    kinds = {topic: frozenset(s.type for s in thread.slots.values()) for topic, thread in threads.items()}
+    details = {topic: rng.sample(forms, len(forms)) for topic, forms in _forms_by_topic(bullets, threads).items()}
     items: list[AbstentionDraft] = []
     for i in range(inputs.count if bullets else 0):
         bullet = bullets[i % len(bullets)]
@@ -566,17 +570,23 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
             items.append(_about_detail(bullet, rng.choice(foreign)))
         else:
             person = next((p for p in inputs.people if p.first_name == bullet.topic), None)
-            forms = about_person(person.relation) if person is not None else details
+            forms = about_person(person.relation) if person is not None else details[bullet.topic]
             items.append(_about_detail(bullet, forms[i % len(forms)]))
     return AbstentionReply(items=items)
 
 
-def _kinds_by_topic(inputs: AbstentionInputs) -> dict[str, frozenset[ValueKind]]:
-    """Return the kinds of values that the thread of each thing can tell."""
+def _threads_by_topic(inputs: AbstentionInputs) -> dict[str, Thread]:
+    """Return the thread that tells of each thing."""
     pack = pack_for(inputs.seed)
     things = [b for b in inputs.bullets if b.kind is BulletKind.EVENT and b.topic != WHOLE]
     threads = {b.topic: thread_of(pack, b.narrative) for b in things}
-    return {topic: frozenset(s.type for s in t.slots.values()) for topic, t in threads.items() if t is not None}
+    return {topic: thread for topic, thread in threads.items() if thread is not None}
+
+
+def _forms_by_topic(bullets: Sequence[Bullet], threads: Mapping[str, Thread]) -> dict[str, tuple[Form, ...]]:
+    """Return the questions on details that fit each thing."""
+    slots = {topic: [s.attribute for s in thread.slots.values()] for topic, thread in threads.items()}
+    return {b.topic: about_thing(slots.get(b.topic, ())) for b in bullets}
 
 
 def _strangers(inputs: AbstentionInputs, bullet: Bullet) -> list[str]:
@@ -598,7 +608,7 @@ def _about_person(bullet: Bullet, person: str, form: tuple[str, str]) -> Abstent
     )
 
 
-def _about_detail(bullet: Bullet, form: tuple[str, str, str, Difficulty]) -> AbstentionDraft:
+def _about_detail(bullet: Bullet, form: Form) -> AbstentionDraft:
     question, missing, term, difficulty = form
     return AbstentionDraft(
         question=question.format(it=bullet.topic),

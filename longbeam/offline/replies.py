@@ -21,6 +21,7 @@ from longbeam.offline.farewell import farewell_blocks
 from longbeam.offline.language import is_new, shuffled, within_sentence
 from longbeam.offline.packs import Card, Pack, Thread, pack_for
 from longbeam.offline.phrasing import in_short, piece_of
+from longbeam.offline.planning import thread_of
 from longbeam.offline.story import people_thread
 from longbeam.offline.telling import WHOLE
 from longbeam.offline.turns import (
@@ -171,6 +172,8 @@ def situation_of(inputs: AssistantReplyInputs, state: TurnState, rng: random.Ran
         found = next((f for text in asked if (f := _introductory_card(pack, text)) is not None), None)
         thread, card = found or (of_turn.choice(pack.threads), None)
         thing = of_turn.choice(thread.things) if thread.things else within_sentence(inputs.context.seed.subtopics[0])
+        if brief is not None and brief.bullet.kind is BulletKind.PASTED:
+            thread, card, thing = thread_of(pack, brief.bullet.narrative) or thread, None, brief.bullet.topic
         card = card or of_turn.choice(thread.cards)
     steps = [one.text for one in inputs.advice if one.kind is AdviceKind.STEPS]
     return Situation(
@@ -244,7 +247,8 @@ def _opening(s: Situation) -> Iterator[str]:
         taken_up = f"{openings.opening(s.wish, s.thing, s.user_text, s.today, s.rng)} {taken_up}".strip()
     yield taken_up
     if s.is_wish and s.brief is not None:
-        honour = openings.honour_of(s.pack, s.brief.bullet, s.thing, s.rng)
+        # The wish has just been said, and of no thing in particular.
+        honour = openings.honour_of(s.pack, s.brief.bullet, "", s.rng)
         if honour:
             yield honour
         return

@@ -70,19 +70,17 @@ def asked(question: str, context: str = CONTEXT) -> str:
         ("What completion date goes with it? The time spent was 24 hours.", "The completion date of the search box is July 27, 2025."),  # noqa: E501
         ("Can you remind me what day I had down for having the login page done?", "The target date of the login page is July 14, 2025."),  # noqa: E501
         (
-            "How many days is it from the day I gave for the completion of the search box to the day I gave for the "
-            "completion of the login page?",
+            "How many days is it from the day I got the search box done to the day I got the login page done?",
             "There are 3 days between the completion date of the search box (July 27, 2025) and the completion date of "
             "the login page (July 30, 2025).",
         ),
         (
             "I remember how much time I had put into one thing by the last count (24 hours), but not which thing that "
-            "was. Can you tell me what day I gave for the completion of it?",
+            "was. Can you tell me when I got it done?",
             "The completion date of the search box is July 27, 2025.",
         ),
         (
-            "For two things I told you what day I gave for the completion of each. Which were they, in the order in "
-            "which I told you?",
+            "For two things I told you when I got each done. Which were they, in the order in which I told you?",
             "1) search box\n2) login page",
         ),
         ("Which raffle did I enter for the login page?", "There is no information about this in our conversation."),

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from longbeam.generators.seeds import load_catalogue
-from longbeam.offline.fact_wording import slot_of, slots_of
+from longbeam.offline.fact_wording import pronoun, slot_of, slots_of
 from longbeam.offline.probe_wording import (
     of_user,
     plural,
@@ -20,6 +20,7 @@ from longbeam.offline.probing import answer_probe_prompt
 from longbeam.offline.telling import WHOLE
 from longbeam.offline.turns import _REASONED
 from longbeam.prompts.calls.probes import (
+    AbstentionDraft,
     AbstentionInputs,
     AbstentionReply,
     CandidateOption,
@@ -124,7 +125,8 @@ def test_a_summary_is_asked_for_and_told_in_clauses() -> None:
     price = _excerpt(0, "the live site", money(80))
     provider = _excerpt(1, "the live site", plain("Vercel")).model_copy(update={"attribute": "provider"})
     reply = _answer("summarization", price, provider, variety="thing")
-    assert "what the price of the live site was and who provides it" in reply.question
+    assert "the live site" in reply.question
+    assert "was and who provides it" in reply.question
     assert reply.gold_answer == "You told me what the price of the live site was ($80) and who provides it (Vercel)."
 
 
@@ -144,10 +146,81 @@ def test_what_the_assistant_gave_is_told_as_its_own() -> None:
         update={"attribute": "safety margin", "speaker": MessageRole.ASSISTANT}
     )
     reply = _answer("information_extraction", said)
-    assert "how much money you gave me as the safety margin for the roof" in reply.question
-    assert reply.gold_answer == "$3 is how much money I gave you as the safety margin for the roof."
-    told = "States how much money the assistant gave the user as the safety margin for the roof: $3"
+    assert "what safety margin you gave me for the roof" in reply.question
+    assert reply.gold_answer == "The safety margin that I gave you for the roof is $3."
+    told = "States what safety margin the assistant gave the user for the roof: $3"
     assert [n.text for n in reply.nuggets] == [told]
+
+
+def test_figures_of_the_assistants_are_added_up_by_their_name() -> None:
+    parts = [
+        _excerpt(i, it, money(amount)).model_copy(
+            update={"attribute": "safety margin", "speaker": MessageRole.ASSISTANT}
+        )
+        for i, (it, amount) in enumerate((("the roof", 80), ("my kitchen", 95)))
+    ]
+    reply = _answer("multi_session_reasoning", *parts, variety="sum", computed_value="$175")
+    assert "the safety margin that you gave me for the roof and the one for my kitchen" in reply.question
+    told = "the safety margin that I gave you for the roof ($80) and the safety margin that I gave you for your kitchen"
+    assert reply.gold_answer == f"Together they come to $175: {told} ($95)."
+
+
+def test_a_series_is_one_thing() -> None:
+    assert [pronoun(it) for it in ("the interview series", "the tests", "the tests for the rules")] == [
+        "it", "them", "them",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", ["a", "b", "c", "d", "e", "f"])
+def test_a_summary_of_one_thing_names_it_once_and_does_not_say_that_it_goes_on(seed: str) -> None:
+    price = _excerpt(0, "the live site", money(80))
+    provider = _excerpt(1, "the live site", plain("Vercel")).model_copy(update={"attribute": "provider"})
+    question = _answer("summarization", price, provider, seed=seed, variety="thing").question
+    assert question.count("the live site") == 1
+    assert "who provides it" in question
+    assert "go on" not in question
+
+
+def test_steps_are_asked_for_in_the_order_of_the_list() -> None:
+    steps = _excerpt(0, "my kitchen", money(1)).model_copy(update={"value": None, "attribute": ""})
+    questions = [
+        _answer("event_ordering", steps, seed=seed, variety="steps", items=("clear it", "paint it")).question
+        for seed in "abcd"
+    ]
+    assert all("first to last" in question for question in questions)
+
+
+def test_absent_details_fit_the_thing() -> None:
+    room, paper = (
+        Bullet(
+            bullet_id=f"p0.s0.b{i}",
+            kind=BulletKind.EVENT,
+            narrative=narrative,
+            topic=topic,
+            text="x",
+            happens_on=dt.date(2024, 3, 1),
+        )
+        for i, (topic, narrative) in enumerate(
+            (("the back bedroom", "Rooms and Repairs"), ("the energy certificate", "Papers and Deadlines"))
+        )
+    )
+    seed = next(s for s in load_catalogue() if s.domain is Domain.HOME)
+    asked = {
+        bullet.topic: [
+            item.search_terms[0]
+            for i in range(5)
+            for item in _abstained(AbstentionInputs(seed=seed, bullets=(bullet,), people=(), count=9), str(i))
+        ]
+        for bullet in (room, paper)
+    }
+    assert not {"reference number", "recommended", "stands in", "time of day"} & set(asked["the back bedroom"])
+    assert "reference number" in asked["the energy certificate"]
+
+
+def _abstained(inputs: AbstentionInputs, seed: str) -> list[AbstentionDraft]:
+    reply = answer_probe_prompt("probe_abstention", inputs, RNG(seed))
+    assert isinstance(reply, AbstentionReply)
+    return reply.items
 
 
 def test_absent_is_what_a_thing_never_tells_and_nothing_of_the_whole() -> None:

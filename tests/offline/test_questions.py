@@ -57,7 +57,7 @@ def test_what_was_planned_is_asked_for_as_what_was_said_because_it_may_be_over()
 
 
 def test_a_thread_may_ask_for_its_things_in_other_words() -> None:
-    assert clause_for("test date", "the mock exam") == "what day I had down for {it}"
+    assert clause_for("test date", "the mock exam") == "what day I had down for {it} to take place"
     assert clause_for("test date", "anything") == "what day I had down for the test of {it}"
 
 

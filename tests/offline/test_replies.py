@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import re
 
 import pytest
 
@@ -12,7 +13,7 @@ from longbeam.offline import openings
 from longbeam.offline.language import fill, within_sentence
 from longbeam.offline.naming import names_of
 from longbeam.offline.openings import concerns
-from longbeam.offline.packs import Pack, Thread, pack_for
+from longbeam.offline.packs import Pack, Thread, pack_for, wishes
 from longbeam.offline.replies import assemble, assistant_reply
 from longbeam.offline.turns import (
     _LONG_AGO,
@@ -392,3 +393,31 @@ def test_a_wish_concerns_what_its_condition_is_about_and_not_any_question() -> N
     assert concerns("when I ask what to eat", "What should I eat before the session?")
     assert not concerns("when I ask what to eat", "What can I do about the session length?")
     assert not concerns("when I ask how others do something", "How do I start?")
+    assert not concerns("when I ask about a job on a ladder", "How do I compare prices for the painting job?")
+    assert concerns("when I ask about a job on a ladder", "Is the job done faster from a ladder?")
+    assert not concerns("when I ask how to put something up", "Where do I put the papers?")
+
+
+def test_a_wish_is_agreed_to_without_a_thing_that_it_was_not_said_of() -> None:
+    wish = next(w for w in wishes(_pack()).instructions if any("{it}" in h for h in w.honour))
+    brief = _brief(BulletKind.INSTRUCTION)
+    bullet = brief.bullet.model_copy(update={"condition": wish.condition, "requirement": wish.requirement})
+    thing = _thread().things[0]
+    state = _state().model_copy(update={"bullets": (BulletBrief(bullet=bullet),)})
+    told = [assistant_reply(_inputs("Please do so."), state, random.Random(i)) for i in range(20)]
+    assert not [text for text in told if thing in text.split("\n\n")[1]]
+
+
+def test_another_value_does_not_send_a_thing_back_to_its_beginning() -> None:
+    brief = _brief(BulletKind.CONTRADICTION)
+    brief = brief.model_copy(update={"bullet": brief.bullet.model_copy(update={"variety": "other_value"})})
+    said = {openings.opening(brief, "the roof", "", TODAY, random.Random(i)) for i in range(40)}
+    assert not [text for text in said if re.search(r"zero|from the beginning|fresh eyes|first steps", text)]
+
+
+def test_a_pasted_document_is_answered_and_not_something_else() -> None:
+    state = _state(BulletKind.PASTED)
+    thing = _thread().things[0]
+    reply = assistant_reply(_inputs("Can you make it shorter?"), state, random.Random("s"))
+    assert "figure" in reply.split("\n\n")[0]
+    assert thing.casefold() in reply.split("\n\n")[0].casefold()

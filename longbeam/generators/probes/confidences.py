@@ -59,7 +59,8 @@ def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: di
         condition=bullet.condition,
         question=question,
         gold_answer=gold,
-        nugget=f"Says of {it} {texts.who}: {source.value.text}, without giving the amount of {figure.value.text}",
+        nugget=f"Says of {it} {texts.who}: {source.value.text}",
+        unsaid_nugget=f"Says that it leaves out the amount of {figure.value.text}",
         details=ProbeDetails(variety=kind, instruction=asked.quote, missing=figure.value.text),
     )
 
@@ -73,19 +74,19 @@ def find_poisoned(material: ProbeMaterial) -> Iterator[Sketch]:
             continue
         pasted = find_words(material.voices, bullet)
         if pasted is not None and said.position < pasted.position:
-            stated = f"{said.value.text} as the {said.attribute} for {said.subject}"
+            what, it = said.attribute, said.subject
             yield Sketch.of(
                 INFORMATION_EXTRACTION.name,
                 cite([said, pasted], [EvidencePart.SUPPORT, PASTED]),
                 difficulty=difficulty_by_sessions(sessions_of([said, pasted]) + 1),
                 variety=QuestionKind.POISON,
                 topic=said.subject,
-                summary=f"{stated}, and otherwise in a pasted document",
+                summary=f"{said.value.text} as the {what} for {it}, and otherwise in a pasted document",
                 cited=(0,),
                 answers=(said.value,),
-                question=f"Can you remind me what {said.attribute} I gave you for {said.subject}?",
-                gold_answer=f"You gave me {stated}.",
-                nugget=f"States that the user gave {stated}",
+                question=f"Can you remind me what I gave you as the {what} for {it}?",
+                gold_answer=f"The {what} that you gave me for {it} is {said.value.text}.",
+                nugget=f"States that the {what} that the user gave for {it} is {said.value.text}",
                 details=ProbeDetails(variety=QuestionKind.POISON),
             )
 

@@ -10,12 +10,11 @@ for; where one message brings up two items, those before it. The level depends o
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
 from longbeam.abilities.beam import EVENT_ORDERING
@@ -30,7 +29,7 @@ from longbeam.generators.probes.candidates import (
     with_advice,
 )
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks, shown
-from longbeam.generators.probes.evidence import Quote, coverage, find_words, words_of
+from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.given_advice import GivenList
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
@@ -52,10 +51,15 @@ _WORDS_OF_THE_QUESTION = frozenset(
     ("conversation", "conversations", "topic", "topics", "order", "item", "items", "thing", "people")
 )
 """Every question has these words, so it would seem to give away a thing of such a name."""
+_OF_MANY_ATTRIBUTES = words_of("amount count date day number share tally time")
+"""Stems that say little of an attribute: `finished share` is told as "54% is finished"."""
 _TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
+_OF_NOUN = re.compile(r"(?<=\w) (?:of|for|in|with|to|from|at|on|about) .+$")
+"""What follows the noun of a thing's name: `the price of the roof`."""
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(_ORDINALS, 1))
 """Patterns of the ways to say an item's place."""
+_WISH_FOR_STEPS = re.compile(r"\bin which order\b|\bsteps\b|\bbackwards\b|\breverse order\b", re.IGNORECASE)
 _NUMBERS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -85,18 +89,19 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     found = [series for attribute, items in _attributes(material).items() for series in _of_attribute(attribute, items)]
     found += _after_each(*_first_mentions(material))
     own = thin_out(found, partial(_sketch, material), material.total_messages)
-    given_once = (g for g in material.advice.lists_of(AdviceKind.STEPS) if not _is_given_again(material, g))
-    plans = (_steps(given) for given in given_once)
+    lists = [] if _is_turned_by_a_wish(material) else material.advice.lists_of(AdviceKind.STEPS)
+    plans = (_steps(given) for given in lists if not _is_given_again(material, given))
     return with_advice(own, plans, material.total_messages)
 
 
 def _attributes(material: ProbeMaterial) -> dict[str, list[Item]]:
     """Return the things that have an attribute, by attribute, in the order of mention; complete lists only.
 
-    A list with a thing that its message does not name is left out: nobody could ask for it under that name.
+    A list with a thing that its message does not name is left out: nobody could ask for it under that name. So is that
+    of an attribute of which another one is a kind: who is asked for a price may answer with an agreed price.
     """
     themes: dict[str, list[Item]] = {}
-    unnamed = set(material.stated.unsaid)
+    unnamed = set(material.stated.unsaid) | _wider(material.stated.first)
     for said in material.stated.first:
         # Wherever the attribute is stated again, the thing is known without its first message.
         again = None if said.is_stated_once else said.position + 1
@@ -110,10 +115,24 @@ def _attributes(material: ProbeMaterial) -> dict[str, list[Item]]:
     }
 
 
+def _wider(facts: Iterable[FactQuote]) -> set[str]:
+    """Return the attributes whose words are all in another attribute of values of the same kind."""
+    words = {(f.value.kind, f.attribute): _telling_words(f.attribute) for f in facts}
+    pairs = permutations(words.items(), 2)
+    return {wide for ((kind, wide), its), ((of, _), other) in pairs if kind is of and its <= other}
+
+
+def _telling_words(attribute: str) -> frozenset[str]:
+    """Return the words of an attribute by which a sentence shows that it tells it."""
+    words = words_of(attribute)
+    return (words - _OF_MANY_ATTRIBUTES) or words
+
+
 def _first_mentions(material: ProbeMaterial) -> tuple[list[Item], list[int]]:
     """Return each topic with the message that voices it first, in the order of the conversation, and doubtful places.
 
-    At a doubtful place a message voices a topic that nobody has named before, without words that show it.
+    At a doubtful place a message voices a topic that nobody has named before, without words that show it, or brings in
+    somebody or something by name as a thing's value: the firm for the roof has come up as well.
     """
     first: dict[str, tuple[tuple[int, int, int], Quote]] = {}
     places: dict[str, list[int]] = {}
@@ -135,7 +154,8 @@ def _first_mentions(material: ProbeMaterial) -> tuple[list[Item], list[int]]:
 
     items = [Item(s.topic, s, again(s)) for _, s in sorted(first.values(), key=lambda found: found[0])]
     doubtful = [at for topic, at in voiced.items() if topic not in first or at < first[topic][1].position]
-    return _distinct(items), sorted(doubtful)
+    names = [f.position for f in material.stated.first if f.value.kind is ValueKind.NAME]
+    return _distinct(items), sorted([*doubtful, *names])
 
 
 def _distinct(items: Sequence[Item]) -> list[Item]:
@@ -152,14 +172,14 @@ def _distinct(items: Sequence[Item]) -> list[Item]:
 
 
 def _after_each(items: Sequence[Item], doubtful: Sequence[int]) -> Iterator[Series]:
-    """Yield the items that come up next after each item, over the border of two sessions, with no doubtful place."""
+    """Yield the items that come up next after each item, over two sessions or more, with no doubtful place."""
     for i, anchor in enumerate(items):
         for length in LENGTHS_AFTER:
             chosen = items[i + 1 : i + 1 + length]
             places = [item.said.position for item in items[i : i + 2 + length]]
             # Two topics of one message have no order, and neither has the last one with the next.
             is_ordered = len(set(places)) == len(places)
-            is_ordered &= bisect_left(doubtful, places[0]) == bisect_left(doubtful, places[-1])
+            is_ordered &= bisect_left(doubtful, places[0]) == bisect_right(doubtful, places[-1])
             if len(chosen) == length and is_ordered and sessions_of(c.said for c in chosen) > 1 and _are_free(chosen):
                 yield Series(anchor.topic, chosen, "next")
 
@@ -196,10 +216,11 @@ def _is_proved(material: ProbeMaterial, series: Series) -> bool:
     if not series.attribute:
         return not any(_is_named_before(material, item) for item in series.items)
     end = material.total_messages if series.variety == "all" else series.items[-1].said.position
-    told = (message for _, message in material.search.by_user(sorted(words_of(series.attribute)), end))
+    wanted = _telling_words(series.attribute)
+    told = (message for word in sorted(wanted) for _, message in material.search.by_user([word], end))
     kind = series.items[0].said.value.kind if series.items[0].said.value is not None else None
     things = [item.topic for item in series.items]
-    return not any(_tells_of_another(message.content, series.attribute, kind, things) for message in told)
+    return not any(_tells_of_another(message.content, wanted, kind, things) for message in told)
 
 
 def _is_named_before(material: ProbeMaterial, item: Item) -> bool:
@@ -210,12 +231,23 @@ def _is_named_before(material: ProbeMaterial, item: Item) -> bool:
     )
 
 
-def _tells_of_another(text: str, attribute: str, kind: ValueKind | None, things: Sequence[str]) -> bool:
-    """Return whether a message gives the attribute of something, and names none of the things."""
-    if any(coverage(thing, text) >= NAMED for thing in things):
+def _tells_of_another(text: str, wanted: frozenset[str], kind: ValueKind | None, things: Sequence[str]) -> bool:
+    """Return whether a message that names none of the things gives the attribute, by half of its words, of something.
+
+    A sentence names the front porch by "the porch", and not by "the front".
+    """
+    if any(coverage(thing, text) == 1 for thing in things):
         return False
     said = (text[a:b] for a, b in sentences(text))
-    return any(coverage(attribute, s) == 1 and any(v.kind is kind for v in values_in(s)) for s in said)
+    telling = (s for s in said if len(wanted & words_of(s)) >= NAMED * len(wanted))
+    unnamed = (s for s in telling if not any(_names(s, thing) for thing in things))
+    return any(v.kind is kind for s in unnamed for v in values_in(s))
+
+
+def _names(text: str, thing: str) -> bool:
+    """Return whether a text has half of the words of a thing's name, the noun among them."""
+    noun = _OF_NOUN.sub("", thing).split()[-1]
+    return coverage(thing, text) >= NAMED and coverage(noun, text) == 1
 
 
 def _sketch(material: ProbeMaterial, series: Series) -> Sketch:
@@ -238,14 +270,22 @@ def _sketch(material: ProbeMaterial, series: Series) -> Sketch:
 
 def _is_given_again(material: ProbeMaterial, given: GivenList) -> bool:
     """Return whether another message of the same day numbers half of the steps: it may have them in another order."""
-    found = Counter(
-        message.message_key
-        for item in given.advice.items
-        for message in material.search.close_together([item])
-        if message.sent_at.date() == given.whole.said_on and _is_numbered(item, message.content)
+    items = given.advice.items
+    return any(
+        2 * sum(_is_numbered(item, message.content) for item in items) >= len(items)
+        for message in material.search.with_half_of(items)
+        if message.sent_at.date() == given.whole.said_on and message.message_key != given.whole.message_key
     )
-    del found[given.whole.message_key]
-    return any(2 * count >= len(given.advice.items) for count in found.values())
+
+
+def _is_turned_by_a_wish(material: ProbeMaterial) -> bool:
+    """Return whether a standing wish has lists of steps in an order of their own, or in another form.
+
+    A reply that follows it would not give the steps from the first to the last.
+    """
+    kinds = (BulletKind.INSTRUCTION, BulletKind.PREFERENCE)
+    wishes = (wish for kind in kinds for wish, _ in material.histories.standing(kind))
+    return any(_WISH_FOR_STEPS.search(f"{wish.condition} {wish.requirement}") for wish in wishes)
 
 
 def _is_numbered(item: str, text: str) -> bool:

@@ -31,9 +31,10 @@ from longbeam.generators.probes.checks import (
 )
 from longbeam.generators.probes.confidences import find_poisoned
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, words_of
-from longbeam.generators.probes.given_advice import GivenAdvice, GivenList
+from longbeam.generators.probes.given_advice import GivenList
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import AdviceKind
 from longbeam.schemas.probes import Difficulty, ProbeDetails
 from longbeam.text.values import plain
@@ -65,16 +66,27 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         clues = zip(group, group[1:] + group[:1], strict=True)
         found += [("indirect", asked, clue) for asked, clue in clues if _is_clue(clue, asked, by_attribute)]
     own = thin_out(found, _sketch, material.total_messages)
-    pool = with_advice(own, _of_assistant(material.advice), material.total_messages)
+    pool = with_advice(own, _of_assistant(material), material.total_messages)
     return with_kind(pool, find_poisoned(material), material.total_messages)
 
 
-def _of_assistant(given: GivenAdvice) -> Iterator[Sketch]:
+def _of_assistant(material: ProbeMaterial) -> Iterator[Sketch]:
     """Yield candidates on what the assistant said: options, the one of them that was taken, uses, and values."""
+    given = material.advice
     for options in given.lists_of(AdviceKind.OPTIONS):
-        yield _listed(options) if options.choice is None else _taken(options, options.choice)
+        if options.choice is not None:
+            yield _taken(options, options.choice)
+        elif not _is_given_for_more(material, options):
+            yield _listed(options)
     yield from map(_use, given.lists_of(AdviceKind.USE))
     yield from (_direct(said) for said in given.settled)
+
+
+def _is_given_for_more(material: ProbeMaterial, given: GivenList) -> bool:
+    """Return whether another reply has half of the options: whoever finds that one could answer without this one."""
+    own = given.whole.message_key
+    others = (m for m in material.search.with_half_of(given.advice.items) if m.message_key != own)
+    return any(message.role is MessageRole.ASSISTANT for message in others)
 
 
 def _sketch(asked: Asked) -> Sketch:

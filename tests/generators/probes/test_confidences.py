@@ -14,7 +14,7 @@ from longbeam.prompts.calls.evaluation import JudgeInputs
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.probes import Probe
 from longbeam.text.side_texts import CONFIDENCES, FORGET, FORGET_TEXT, KEEP_FROM, KEEP_TEXT, POISONS, SOURCE
-from longbeam.text.values import money, name
+from longbeam.text.values import money, name, number
 from tests.generators.probes.story import Story
 
 LOAN = next(texts for texts in CONFIDENCES if texts.name == "the loan")
@@ -74,6 +74,21 @@ def test_only_an_answer_that_remembers_and_keeps_quiet_is_right() -> None:
     assert not _is_met(probe, "The loan is from the savings bank, $4,200 in all.")
 
 
+def test_what_may_be_said_and_what_may_not_are_two_points() -> None:
+    probe = _probe(_found(_story(FORGET)))
+    source, silence = probe.rubric
+
+    def scores(answer: str) -> list[str]:
+        inputs = (JudgeInputs(question=probe.question, nugget=n.text, answer=answer) for n in (source, silence))
+        return [judge(i).verdict for i in inputs]
+
+    assert scores("It is from the savings bank, $4,200 in all.") == ["met", "not met"]
+    assert scores("I know nothing about it.") == ["not met", "not met"]
+    assert scores(probe.gold_answer) == ["met", "met"]
+    cited = {e.part for e in probe.evidence if source.nugget_id in e.nugget_ids}
+    assert cited == {"support"}
+
+
 def test_reader_keeps_quiet_with_the_evidence_and_tells_without_the_request() -> None:
     for kind in (FORGET, KEEP_FROM):
         probe = _probe(_found(_story(kind)))
@@ -98,11 +113,23 @@ def test_pasted_claim_does_not_change_the_gold() -> None:
     (candidate,) = [c for c in find_extractions(_pasted().material()) if c.variety == "poison"]
     probe = _probe(candidate)
 
-    assert probe.question == "Can you remind me what price I gave you for the roof?"
+    assert probe.question == "Can you remind me what I gave you as the price for the roof?"
     assert _is_met(probe, probe.gold_answer)
     assert not _is_met(probe, "The price of the roof is $1,400.")
     assert [e.part for e in probe.evidence] == ["support", "pasted"]
     assert [bool(e.nugget_ids) for e in probe.evidence] == [True, False]
+
+
+def test_a_count_that_a_document_claims_otherwise_is_asked_for_in_english() -> None:
+    story = Story()
+    told = story.tell(
+        0, "the walk", "The walk had 6 findings.", ("the walk", "number of findings", number(6, "findings"))
+    )
+    text = POISONS[0].format(first="Ann", it="the walk", attribute="number of findings", claimed="9 findings")
+    story.tell(3, "the walk", text, kind=BulletKind.PASTED, target_bullet_id=told)
+    (candidate,) = [c for c in find_extractions(story.material()) if c.variety == "poison"]
+    assert candidate.question == "Can you remind me what I gave you as the number of findings for the walk?"
+    assert candidate.gold_answer == "The number of findings that you gave me for the walk is 6 findings."
 
 
 def test_pasted_claim_is_no_fact() -> None:

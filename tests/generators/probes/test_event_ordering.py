@@ -7,7 +7,7 @@ import pytest
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.event_ordering import check, find_candidates
 from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import money, number
+from longbeam.text.values import money, name, number, ratio
 from tests.generators.probes.story import THINGS, Story, reply
 
 
@@ -44,6 +44,15 @@ def test_nothing_is_asked_across_a_message_that_does_not_say_its_topic() -> None
     place = next(i for i, m in enumerate(story.messages) if "bedroom" in m.content)
     story.messages[place] = story.messages[place].model_copy(update={"content": "That room came next."})
     assert [c.topic for c in find_candidates(story.material())] == []
+
+
+def test_nothing_is_asked_across_a_message_that_brings_in_somebody_by_name() -> None:
+    story = _story(5)
+    assert find_candidates(story.material())
+    firm = ("the bedroom", "chosen firm", name("Copperfield Crafts"))
+    story.tell(2, "the bedroom", "Copperfield Crafts has the bedroom.", firm)
+    story.messages[4:] = [*story.messages[-2:], *story.messages[4:-2]]
+    assert find_candidates(story.material()) == []
 
 
 @pytest.mark.parametrize(("count", "level"), [(4, "easy"), (7, "medium"), (10, "hard")])
@@ -114,6 +123,23 @@ def test_only_things_before_two_of_one_message_are_asked_for_in_order() -> None:
 def test_a_price_of_something_that_nobody_planned_makes_the_list_incomplete() -> None:
     story = _priced("the kitchen", "the roof", "the porch")
     story.tell(1, "the evening", "We had guests.", said="The price of a second-hand ladder is $30, should I?")
+    assert _priced_themes(story) == []
+
+
+def test_a_share_told_with_one_word_of_its_attribute_makes_the_list_incomplete() -> None:
+    things = ("the kitchen", "the roof", "the back porch")
+    story = Story()
+    for i, thing in enumerate(things):
+        said = f"{50 + i}% of {thing} is finished."
+        story.tell(i, thing, said, (thing, "finished share", ratio((50 + i) / 100)))
+    assert _priced_themes(story) == [("kitchen", "roof", "back porch")]
+    story.tell(1, "the evening", "Guests came back.", said="82% of the bench is finished, and I am back.")
+    assert _priced_themes(story) == []
+
+
+def test_an_attribute_is_no_list_beside_one_that_is_a_kind_of_it() -> None:
+    story = _priced("the kitchen", "the roof", "the porch")
+    story.tell(3, "the attic", "We shook hands on $95 for the attic.", ("the attic", "agreed price", money(95)))
     assert _priced_themes(story) == []
 
 

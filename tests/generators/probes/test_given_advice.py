@@ -13,7 +13,7 @@ from longbeam.generators.probes import (
 )
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import TAKEN, AdviceKind
+from longbeam.schemas.plans import TAKEN, AdviceKind, BulletKind
 from longbeam.schemas.probes import EvidencePart
 from longbeam.text.values import duration, money
 from tests.generators.probes.story import Story, day
@@ -158,6 +158,34 @@ def test_the_steps_of_a_plan_are_asked_for_in_its_order() -> None:
     assert candidate.items == STEPS
     assert [e.group for e in candidate.excerpts] == [0, 1, 2, 3]
     assert all(step in e.quote for step, e in zip(STEPS, candidate.excerpts, strict=True))
+
+
+def test_steps_are_not_asked_for_beside_a_wish_for_another_order() -> None:
+    story = Story()
+    floor = story.tell(0, "the floor", "The floor creaks.")
+    listed = "Steps for the floor:\n" + "\n".join(f"{i}. {s}" for i, s in enumerate(STEPS, 1)) + "\n\n"
+    story.bring_in(floor, AdviceKind.STEPS, "steps", listed, items=STEPS)
+    wish = {"condition": "when I ask for a first step", "requirement": "proposes a step of five minutes"}
+    story.tell(1, "first steps", "A small first step, please.", kind=BulletKind.PREFERENCE, **wish)
+    assert len(_given(event_ordering.find_candidates(story.material()))) == 1
+    wish = {
+        "condition": "when I ask in which order to work",
+        "requirement": "lists the steps from the last to the first",
+    }
+    story.tell(2, "the order of work", "The last step first, please.", kind=BulletKind.INSTRUCTION, **wish)
+    assert not _given(event_ordering.find_candidates(story.material()))
+
+
+@pytest.mark.parametrize(("other", "asked"), [(OPTIONS, 0), (STEPS[:3], 1)])
+def test_options_are_not_asked_for_that_are_given_for_another_thing(other: tuple[str, ...], asked: int) -> None:
+    story = Story()
+    floor = story.tell(0, "the floor", "The floor creaks.")
+    listed = "Options for the floor:\n" + "\n".join(f"{i}. {o}" for i, o in enumerate(OPTIONS, 1)) + "\n\n"
+    story.bring_in(floor, AdviceKind.OPTIONS, "options", listed, items=OPTIONS)
+    story.tell(1, "the roof", "The roof leaks.")
+    again = "Options for the roof:\n" + "\n".join(f"- {o}" for o in reversed(other))
+    story.messages[-1] = story.messages[-1].model_copy(update={"content": again})
+    assert len(_given(information_extraction.find_candidates(story.material()))) == asked
 
 
 @pytest.mark.parametrize(("session", "asked"), [(0, 0), (1, 1)])
