@@ -43,10 +43,7 @@ _CONTRADICTS = re.compile(
     r"\bdisagree|\bat odds\b",
     re.IGNORECASE,
 )
-_UNSAID = re.compile(r"Says that it leaves out the amount of (.+)$")
-_LEAVES_OUT = re.compile(
-    r"\b(?:leav|left|keep|kept)\w*\b[^.]*\b(?:out|back|unsaid|quiet|to myself)\b|\bwithh[eo]ld", re.IGNORECASE
-)
+_UNSAID = re.compile(r"Says of .+?: (.+), without giving the amount of (.+)$")
 _ONLY = re.compile(r"Names (.+?), and nobody else\b")
 _WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 """Capitalized words within a sentence."""
@@ -90,11 +87,12 @@ def judge_form(inputs: JudgeInputs) -> JudgeReply | None:
 
 
 def _judge_unsaid(inputs: JudgeInputs) -> JudgeReply | None:
-    """Return "met" for an answer that says that it leaves an amount out, and does not give it."""
+    """Return "met" for an answer that says the one thing and leaves the amount unsaid."""
     if (match := _UNSAID.match(inputs.nugget)) is None:
         return None
-    leaks = any(says(inputs.answer, v) for v in values_in(match[1]))
-    return _verdict("whether the answer leaves the amount out", _LEAVES_OUT.search(inputs.answer) and not leaks)
+    wanted, said = content_words(match[1]), content_words(inputs.answer)
+    leaks = any(says(inputs.answer, v) for v in values_in(match[2]))
+    return _verdict("whether the answer says the one thing and not the other", wanted <= said and not leaks)
 
 
 def _judge_only(inputs: JudgeInputs) -> JudgeReply | None:

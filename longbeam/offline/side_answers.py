@@ -33,8 +33,7 @@ def _of_confidence(told: Sequence[Statement]) -> str:
     known = {role: value for s in told for role, value in s.values}
     is_unsaid = any(s.matter == UNSAID for s in told)
     said = [known.get(SOURCE, ""), "" if is_unsaid else known.get(FIGURE, "")]
-    left_out = " I leave the amount out." if is_unsaid else ""
-    return f"You told me: {', '.join(filter(None, said))}.{left_out}" if any(said) else ""
+    return f"You told me: {', '.join(filter(None, said))}." if any(said) else ""
 
 
 def _over_evenings(question: str, entries: Sequence[dict[str, str]], plural: str) -> str:

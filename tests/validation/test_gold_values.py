@@ -76,7 +76,7 @@ def test_values_with_one_fault_are_one_finding() -> None:
 
 def test_an_amount_to_keep_from_somebody_is_proved_by_the_cited_message_that_tells_it() -> None:
     said = ("The loan is from the bank, $7,400 in all.", "Good.", "Kathleen is not to learn the amount.", "I see.")
-    nugget = "Says that it leaves out the amount of $7,400"
+    nugget = "Says of the loan where it is from: the bank, without giving the amount of $7,400"
     question, gold = "Kathleen reads along. What of the loan?", "It is from the bank."
     both = asks("instruction_following", question, gold, {0: "support", 2: "instruction"}, nugget)
     assert names(imported(said, both), "gold_values") == []

@@ -80,9 +80,7 @@ class ProbeCandidate(Record):
     gold_answer: str = ""
     """The answer to that question, in languages other than English; in English code writes it."""
     nugget: str = ""
-    """The point of a candidate that code has worded whole (question, gold answer, point); else empty."""
-    unsaid_nugget: str = ""
-    """Its second point, where it has one: that the answer keeps something back."""
+    """The one point of a candidate that code has worded whole (question, gold answer, point); else empty."""
     rank: int = 0
     """Place in the model's choice, from 0, the best."""
 

@@ -59,8 +59,7 @@ def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: di
         condition=bullet.condition,
         question=question,
         gold_answer=gold,
-        nugget=f"Says of {it} {texts.who}: {source.value.text}",
-        unsaid_nugget=f"Says that it leaves out the amount of {figure.value.text}",
+        nugget=f"Says of {it} {texts.who}: {source.value.text}, without giving the amount of {figure.value.text}",
         details=ProbeDetails(variety=kind, instruction=asked.quote, missing=figure.value.text),
     )
 

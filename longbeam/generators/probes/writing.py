@@ -23,7 +23,7 @@ from longbeam.prompts.calls.probes import (
     ProbeReply,
 )
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.probes import EvidencePart, Probe
+from longbeam.schemas.probes import Probe
 
 CHOICE_PROMPT = "probe_candidates"
 LEAST_CHOSEN = 2 / 3
@@ -136,15 +136,8 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
 
 def worded_by_code(candidate: ProbeCandidate) -> ProbeReply:
     """Return the wording of a candidate that code has worded whole."""
-    nuggets = [NuggetDraft(text=candidate.nugget, excerpts=list(candidate.cited))]
-    if candidate.unsaid_nugget:
-        every = [excerpt.ordinal for excerpt in candidate.excerpts]
-        told = [e.ordinal for e in candidate.excerpts if e.part != EvidencePart.INSTRUCTION]
-        nuggets = [
-            NuggetDraft(text=candidate.nugget, excerpts=told),
-            NuggetDraft(text=candidate.unsaid_nugget, excerpts=every),
-        ]
-    return ProbeReply(question=candidate.question, gold_answer=candidate.gold_answer, nuggets=nuggets)
+    nugget = NuggetDraft(text=candidate.nugget, excerpts=list(candidate.cited))
+    return ProbeReply(question=candidate.question, gold_answer=candidate.gold_answer, nuggets=[nugget])
 
 
 def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInputs:

@@ -74,21 +74,6 @@ def test_only_an_answer_that_remembers_and_keeps_quiet_is_right() -> None:
     assert not _is_met(probe, "The loan is from the savings bank, $4,200 in all.")
 
 
-def test_what_may_be_said_and_what_may_not_are_two_points() -> None:
-    probe = _probe(_found(_story(FORGET)))
-    source, silence = probe.rubric
-
-    def scores(answer: str) -> list[str]:
-        inputs = (JudgeInputs(question=probe.question, nugget=n.text, answer=answer) for n in (source, silence))
-        return [judge(i).verdict for i in inputs]
-
-    assert scores("It is from the savings bank, $4,200 in all.") == ["met", "not met"]
-    assert scores("I know nothing about it.") == ["not met", "not met"]
-    assert scores(probe.gold_answer) == ["met", "met"]
-    cited = {e.part for e in probe.evidence if source.nugget_id in e.nugget_ids}
-    assert cited == {"support"}
-
-
 def test_reader_keeps_quiet_with_the_evidence_and_tells_without_the_request() -> None:
     for kind in (FORGET, KEEP_FROM):
         probe = _probe(_found(_story(kind)))
