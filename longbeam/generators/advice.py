@@ -98,6 +98,12 @@ _NOT_SPENT = re.compile(
     re.IGNORECASE,
 )
 """Words of attributes whose money nobody spends on the thing, so that nothing is set aside beside it."""
+_LOST = re.compile(
+    r"\b(?:overrun|over budget|overspend(?:ing)?|shortfall|deficit|debts?|fines?|penalt(?:y|ies))\b", re.IGNORECASE
+)
+"""Words of things and attributes whose money is missing already."""
+MOST_ALSO_TOLD = 6
+"""Bullets on a line's thing that its writer sees beside the one that is answered."""
 NAMED = frozenset({AdviceKind.FIGURE, AdviceKind.DAY})
 """Kinds whose values the writer names."""
 MOST_NAME_WORDS = 5
@@ -186,7 +192,18 @@ class _Sheet:
             drawn += [self._with_steps(line)] if line is not None else []
         place = {b.bullet_id: i for i, b in enumerate(self._sub_plan.bullets)}
         drawn.sort(key=lambda line: place[line.bullet.bullet_id])
-        return tuple(line.model_copy(update={"line_id": f"a{i}"}) for i, line in enumerate(drawn))
+        return tuple(
+            line.model_copy(update={"line_id": f"a{i}", "also_told": self._also_told(line)})
+            for i, line in enumerate(drawn)
+        )
+
+    def _also_told(self, line: AdviceLine) -> tuple[Bullet, ...]:
+        """Return what is told of a line's thing on other days: the nearest bullets, in their order."""
+        position = self._ledger.position
+        here = position[line.bullet.bullet_id]
+        others = [b for b in self._mentions.of(line.topic) if b.bullet_id != line.bullet.bullet_id]
+        near = sorted(others, key=lambda b: abs(position[b.bullet_id] - here))[:MOST_ALSO_TOLD]
+        return tuple(sorted(near, key=lambda b: position[b.bullet_id]))
 
     def _line(self, kind: AdviceKind) -> AdviceLine | None:
         """Return a line of this kind, or of a day where no bullet gives what the kind needs."""
@@ -229,7 +246,8 @@ class _Sheet:
             # Nobody plans with a share of what has happened, or with a multiple of what was counted.
             if fact is None or fact.is_fixed or value is None or value.kind not in amounts:
                 continue
-            if kind is AdviceKind.USE and _NOT_SPENT.search(fact.attribute):
+            is_lost = _LOST.search(f"{fact.subject} {fact.attribute}") or _NOT_SPENT.search(fact.attribute)
+            if kind is AdviceKind.USE and is_lost:
                 continue
             attribute, rates = amounts[value.kind]
             found = [new for rate in self._rng.sample(rates, len(rates)) if (new := _scaled(value, rate)) is not None]

@@ -67,6 +67,11 @@ def _answer(call: ModelCall) -> str:
     return _worded(call.inputs).model_dump_json()
 
 
+def _inputs(call: ModelCall) -> AdviceInputs:
+    assert isinstance(call.inputs, AdviceInputs)
+    return call.inputs
+
+
 def _written(*tasks: StageToAdvise) -> list[Advised]:
     model = ScriptedModel({"advise": _answer})
     return [asyncio.run(write_advice(asker_for(model), task)) for task in tasks]
@@ -451,3 +456,27 @@ def test_what_was_corrected_is_not_known_any_more() -> None:
 
     assert replaced
     assert not any(a.value is not None and says(text, a.value) for a in replaced for text in known)
+
+
+def test_the_writer_sees_what_is_told_of_a_thing_on_other_days() -> None:
+    plan = _with_text(_plan(), "p0.s1.b2", "The plumber came for thing 0 and is through with it.", "thing 0")
+    model = ScriptedModel({"advise": _answer})
+    for key in range(12):
+        asyncio.run(write_advice(asker_for(model), replace(_task(plan=plan), rng_key=str(key))))
+    asked = [(line, call) for call in model.calls for line in _inputs(call).advice]
+    about = [(line, call) for line, call in asked if line.topic == "thing 0"]
+    assert about
+    assert {tuple(b.bullet_id for b in line.also_told) for line, _ in about} == {("p0.s1.b2",)}
+    shown = "the user tells of it on 2024-05-08 (Wednesday): The plumber came for thing 0 and is through with it."
+    assert all(shown in call.messages()[-1].content for _, call in about)
+    assert not any(line.also_told for line, _ in asked if line.topic != "thing 0")
+
+
+@pytest.mark.parametrize("attribute", ["fine", "shortfall of the month"])
+def test_nothing_is_set_aside_beside_money_that_is_missing(attribute: str) -> None:
+    plan = _plan()
+    facts = tuple(f.model_copy(update={"attribute": attribute}) for f in plan.facts)
+    uses = [a for made in _drawn(plan) for a in made.advice if a.kind is AdviceKind.USE]
+    lost = _drawn(plan.model_copy(update={"facts": facts}))
+    assert uses
+    assert not [a for made in lost for a in made.advice if a.kind is AdviceKind.USE]

@@ -37,6 +37,8 @@ class AdviceLine(Record):
     """Steps that may stand in the place of a figure, a day or a use that makes no sense there; 0: none may."""
     former: Advice | None = None
     """Advice that a correction replaces."""
+    also_told: tuple[Bullet, ...] = ()
+    """What the user tells of the thing on other days, earlier and later, in the order of the story."""
 
 
 class ChoiceLine(Record):
