@@ -588,7 +588,9 @@ def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -
         # specific to this plan, and the parts of the plans are shifted.
         part = inputs.context.stage.stage_index + TurnKey.parse(state.turn_id).plan_index
         tails = list(_share_of(_OWN_TAILS, part))
-    for thread in (*pack.threads, people_thread()):
+    # A thing of an earlier plan may be of another pack, and with it the question.
+    told = thread_of(pack, brief.bullet.narrative) if brief else None
+    for thread in (*pack.threads, people_thread(), *([told] if told else ())):
         for back in thread.ask_back:
             found = pattern_of(back.q).search(last)
             if found is not None:

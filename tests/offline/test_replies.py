@@ -13,7 +13,7 @@ from longbeam.offline import openings
 from longbeam.offline.language import fill, within_sentence
 from longbeam.offline.naming import names_of
 from longbeam.offline.openings import concerns
-from longbeam.offline.packs import Pack, Thread, pack_for, wishes
+from longbeam.offline.packs import Pack, Thread, pack_for, threads_elsewhere, wishes
 from longbeam.offline.replies import assemble, assistant_reply
 from longbeam.offline.turns import (
     _LONG_AGO,
@@ -253,6 +253,16 @@ def test_the_same_answer_in_another_plan_has_another_end() -> None:
         return {text[slice(*sentences(text)[-1])] for text in texts}
 
     assert ends(1).isdisjoint(ends(2))
+
+
+def test_a_question_on_a_thing_of_an_earlier_plan_is_answered_from_its_own_pack() -> None:
+    own = {q.q for t in _pack().threads for q in t.ask_back}
+    elsewhere = next(t for t in threads_elsewhere().values() if t.things and t.ask_back[0].q not in own)
+    bullet = _brief().bullet.model_copy(update={"narrative": elsewhere.narrative, "topic": elsewhere.things[0]})
+    reply = elsewhere.ask_back[0].q.format(it=elsewhere.things[0])
+    state = _state().model_copy(update={"bullets": (BulletBrief(bullet=bullet),), "previous_reply": reply})
+    inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=())
+    assert "I can't say" not in user_answer(inputs, state, random.Random(1))
 
 
 def test_further_questions_are_those_that_no_message_has_asked_in_other_words_around_them() -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from longbeam.models.base import ModelCall, PromptDeclaration, Sampling
 from longbeam.models.openai_client import EXTRA_FIELD
-from longbeam.offline.extras import STATES, WriterExtras
+from longbeam.offline.extras import STATES, WriterExtras, state_of
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.turns import follow_up_rate
 from longbeam.offline.writer import OfflineWriter, text_of
@@ -87,7 +87,8 @@ def answer(writer: OfflineWriter, call: ModelCall, settings: ServerSettings) -> 
     inputs = call.inputs
     if settings.reply_factor != 1 and isinstance(inputs, AssistantReplyInputs):
         target = max(1, round(inputs.target_tokens * settings.reply_factor))
-        return text_of(writer.answer(replace(call, inputs=inputs.model_copy(update={"target_tokens": target}))))
+        extras = WriterExtras(inputs.model_copy(update={"target_tokens": target}), state_of(call))
+        return text_of(writer.answer(replace(call, extras=extras)))
     found = writer.answer(call)
     if settings.detector_factor != 1:
         found = _scaled_verdict(found, call, settings.detector_factor)
