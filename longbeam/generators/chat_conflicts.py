@@ -2,7 +2,7 @@
 
 Rules pair statements of the ledger, and the role `checker` confirms each pair. Only a thing of which the user gives
 exactly two values is paired: a value that is given again or changed settles the matter, and three values are a series.
-A denial ("I have never met Goran") is paired with the earlier statement that has most of its words. What else settles
+A denial ("I have never met Goran") is paired with the earlier statements that have most of its words. What else settles
 a matter, such as a reply or a message without a value, the model check `counter_evidence` finds.
 """
 
@@ -29,6 +29,8 @@ NAMED = 0.5
 """Share of the words of a thing's name that a remark must have to be about the thing."""
 DENIED = 0.5
 """Share of the words of a denial above which a statement is what it denies."""
+MOST_DENIED = 3
+"""Remarks, all as close to a denial, that the checker is asked about."""
 
 
 class Opposed(Record):
@@ -61,9 +63,7 @@ def opposed_pairs(messages: Sequence[Message], statements: Iterable[Statement]) 
     pairs = [pair(*both) for both in _of_one_thing(told) if is_far(*both)]
     found = [one for one in pairs if _may_exclude(one)]
     for denial in (s for s in statements if s.says == "denial"):
-        denied = [pair(s, denial) for s in told if is_far(s, denial)]
-        if closest := max(denied, key=_closeness, default=None):
-            found += [closest] if _closeness(closest) > DENIED else []
+        found += _closest([pair(s, denial) for s in told if is_far(s, denial)])
     return found
 
 
@@ -125,6 +125,19 @@ def _may_exclude(pair: Opposed) -> bool:
     is_named = all(coverage(s.subject, text) >= NAMED for s, text in ((earlier, first), (later, second)))
     # A plan and what came of it are no contradiction.
     return is_named and is_planned(earlier.quote) == is_planned(later.quote)
+
+
+def _closest(denied: Sequence[Opposed]) -> list[Opposed]:
+    """Return the pairs of a denial with the remarks that have most of its words; those on things of its name first."""
+    most = max(map(_closeness, denied), default=0.0)
+    if most <= DENIED:
+        return []
+    close = [one for one in denied if _closeness(one) == most]
+    close.sort(key=lambda one: -coverage(one.later.subject, f"{one.earlier.subject} {one.earlier.attribute}"))
+    by_quote: dict[str, Opposed] = {}
+    for one in close:
+        by_quote.setdefault(one.earlier.quote, one)
+    return list(by_quote.values())[:MOST_DENIED]
 
 
 def _closeness(pair: Opposed) -> float:

@@ -185,7 +185,8 @@ async def _denied(units: Units, messages: Sequence[Message], statements: Sequenc
         return {}
     pairs = opposed_pairs(messages, statements)
     judged = await all_of([_judged(units, f"pair{number}", pair) for number, pair in enumerate(pairs)])
-    return {pair.later.digest: pair.earlier.digest for found in judged for pair in found}
+    # A denial may contradict several remarks: it is asked for with the closest one.
+    return {pair.later.digest: pair.earlier.digest for found in reversed(judged) for pair in found}
 
 
 async def _judged(units: Units, key: str, pair: Opposed) -> Sequence[Opposed]:

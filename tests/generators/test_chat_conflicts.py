@@ -121,6 +121,18 @@ def test_a_denial_of_something_else_is_paired_with_nothing(told: tuple[int, str,
     assert denied(told) == []
 
 
+def test_a_denial_of_one_word_is_paired_with_what_is_told_of_it_before_what_only_names_it() -> None:
+    never = "I have never been to Trieste."
+    texts = ["The saga of Trieste has 412 pages.", "I spent a week in Trieste with Lena."]
+    messages = [message(i, (texts + ["Hello."] * 6)[i]) for i in range(8)] + [message(8, never)]
+    denial = verified(StatementDraft(message=0, quote=never, says="denial", subject="Trieste"), messages[-1:])
+    assert denial is not None
+    saga = stated(messages[0], texts[0], "412 pages", "the saga, length")
+    stay = stated(messages[1], texts[1], "a week", "the stay in Trieste, length")
+    company = stated(messages[1], texts[1], "Lena", "the stay in Trieste, company")
+    assert [p.earlier for p in opposed_pairs(messages, [saga, stay, company, denial])] == [stay, saga]
+
+
 def test_what_else_a_denial_says_that_it_does_not_know_is_no_part_of_it() -> None:
     told = "I ran the Freita trail race together with Beatriz."
     never = "I've never run a race with Beatriz, so I don't know how people cope with different paces."
