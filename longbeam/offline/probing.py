@@ -224,8 +224,8 @@ def _use(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"You once suggested another {amount} for {it}. What did you say it was for?",
         f"You told me to set {amount} aside for {it}. What was it for?",
     )
-    # A nugget with the amount would be met by an answer that repeats the question, and a gold answer would be known.
-    nugget = f"States that the other amount for {of_user(it)} was for {use}"
+    # The question names the amount, and "other amount" would be half of the point: a wrong use would partly meet it.
+    nugget = f"States that the sum for {of_user(it)} was for {use}"
     return ProbeReply(
         question=rng.choice(forms),
         gold_answer=f"The other amount for {to_you(it)} was for {use}.",

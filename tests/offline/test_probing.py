@@ -10,6 +10,7 @@ import pytest
 
 from longbeam.generators.seeds import load_catalogue
 from longbeam.offline.fact_wording import pronoun, slot_of, slots_of
+from longbeam.offline.judging import judge
 from longbeam.offline.probe_wording import (
     of_user,
     plural,
@@ -19,6 +20,7 @@ from longbeam.offline.probe_wording import (
 from longbeam.offline.probing import answer_probe_prompt
 from longbeam.offline.telling import WHOLE
 from longbeam.offline.turns import _REASONED
+from longbeam.prompts.calls.evaluation import JudgeInputs
 from longbeam.prompts.calls.probes import (
     AbstentionDraft,
     AbstentionInputs,
@@ -137,8 +139,19 @@ def test_what_an_amount_is_for_is_asked_for_by_the_amount(seed: str) -> None:
     assert all(part in reply.question for part in ("$60", "my kitchen", "for?"))
     assert "tiles" not in reply.question
     assert reply.gold_answer == "The other amount for your kitchen was for spare tiles."
-    told = "States that the other amount for the user's kitchen was for spare tiles"
+    told = "States that the sum for the user's kitchen was for spare tiles"
     assert [n.text for n in reply.nuggets] == [told]
+
+
+@pytest.mark.parametrize("seed", [str(n) for n in range(8)])
+def test_the_point_on_a_use_is_met_by_the_use_alone(seed: str) -> None:
+    said = _excerpt(0, "the kitchen", money(60))
+    reply = _answer("information_extraction", said, seed=seed, variety="use", computed_value="a mock exam")
+    wrong = reply.gold_answer.replace("a mock exam", "a spare key")
+    answers = (reply.gold_answer, "A mock exam.", wrong, reply.question)
+    (point,) = reply.nuggets
+    verdicts = [judge(JudgeInputs(question=reply.question, nugget=point.text, answer=a)).verdict for a in answers]
+    assert verdicts == ["met", "met", "not met", "not met"]
 
 
 def test_what_the_assistant_gave_is_told_as_its_own() -> None:
