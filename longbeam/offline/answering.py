@@ -90,7 +90,7 @@ class _Reader:
             (r"\bsteps\b|\b(?:in|all) \w+ points\b", self._steps),
             (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
             (r"\bwhich (?:of these did I change|change came) (?:first|last)\b", self._change_order),
-            (r"\b(?:miss or beat|in days, against)\b", self._miss),
+            (r"\b(?:miss or beat|days off)\b", self._miss),
             (r"\b(?:how many days|counting in days)\b", self._days),
             (r"\bin total\b|\badd up\b|\baltogether:|\btogether\?", self._sum),
             (r"\bdifference\b|\bhow far apart\b|\bby how much\b", self._difference),

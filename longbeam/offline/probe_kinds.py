@@ -89,7 +89,7 @@ def _planned_actual(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     plan = f"the {planned.attribute} that I had set last"
     forms = (
         f"By how many days did I miss or beat {plan} for {inputs.topic}?",
-        f"How far off was I with {inputs.topic} in the end, in days, against {plan}?",
+        f"How many days off was I in the end from {plan} for {inputs.topic}?",
     )
     result = f"{inputs.computed_value} {inputs.condition}"
     gold = sentence(
