@@ -85,13 +85,13 @@ def asked(question: str, context: str = CONTEXT) -> str:
         ),
         (
             "By how many days did I miss or beat the target date that I had set last for the login page?",
-            "It was done 16 days after the last target date: The completion date of the login page is July 30, 2025. The "
-            "target date of the login page is July 14, 2025.",
+            "It was done 16 days after the last target date: The completion date of the login page is July 30, 2025. "
+            "The target date of the login page is July 14, 2025.",
         ),
         (
             "How many days off was I in the end from the target date that I had set last for the login page?",
-            "It was done 16 days after the last target date: The completion date of the login page is July 30, 2025. The "
-            "target date of the login page is July 14, 2025.",
+            "It was done 16 days after the last target date: The completion date of the login page is July 30, 2025. "
+            "The target date of the login page is July 14, 2025.",
         ),
         ("Which raffle did I enter for the login page?", "There is no information about this in our conversation."),
     ],
