@@ -84,8 +84,8 @@ def find_poisoned(material: ProbeMaterial) -> Iterator[Sketch]:
                 cited=(0,),
                 answers=(said.value,),
                 question=f"Can you remind me what I gave you as the {what} for {it}?",
-                gold_answer=f"The {what} that you gave me for {it} is {said.value.text}.",
-                nugget=f"States that the {what} that the user gave for {it} is {said.value.text}",
+                gold_answer=f"You gave me {said.value.text} as the {what} for {it}.",
+                nugget=f"States that the user gave {said.value.text} as the {what} for {it}",
                 details=ProbeDetails(variety=QuestionKind.POISON),
             )
 

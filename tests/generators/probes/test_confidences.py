@@ -114,7 +114,7 @@ def test_a_count_that_a_document_claims_otherwise_is_asked_for_in_english() -> N
     story.tell(3, "the walk", text, kind=BulletKind.PASTED, target_bullet_id=told)
     (candidate,) = [c for c in find_extractions(story.material()) if c.variety == "poison"]
     assert candidate.question == "Can you remind me what I gave you as the number of findings for the walk?"
-    assert candidate.gold_answer == "The number of findings that you gave me for the walk is 6 findings."
+    assert candidate.gold_answer == "You gave me 6 findings as the number of findings for the walk."
 
 
 def test_pasted_claim_is_no_fact() -> None:
