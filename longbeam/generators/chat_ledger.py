@@ -107,11 +107,13 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
     if not 0 <= draft.message < len(messages):
         return None
     message = messages[draft.message]
-    quote, subject, attribute = standing(draft.quote, message.content), _named(draft.subject), _named(draft.attribute)
+    is_wish = draft.says in _KINDS
+    quote, attribute = standing(draft.quote, message.content), _named(draft.attribute)
+    subject = _named(draft.subject, of_wish=is_wish)
     if not quote or not subject or not standing(quote, _own_words(message)):
         return None
     made = Statement(message_key=message.message_key, role=message.role, quote=quote, says=draft.says, subject=subject)
-    if draft.says in _KINDS:
+    if is_wish:
         condition, requirement = draft.condition.strip(), draft.requirement.strip()
         is_whole = message.role is MessageRole.USER and condition and requirement
         return made.model_copy(update={"condition": condition, "requirement": requirement}) if is_whole else None
@@ -167,9 +169,11 @@ def _shortened(content: str) -> str:
     return content if len(content) <= MESSAGE_CHARACTERS else f"{content[:half]}\n[...]\n{content[-half:]}"
 
 
-def _named(text: str) -> str:
+def _named(text: str, *, of_wish: bool = False) -> str:
+    """Return a name in one line; empty if it is too long or names nothing. Many wishes are on "answers" as such."""
     line = " ".join(text.split()).strip(" .,:;")
-    return line if len(line) <= LONGEST_NAME and (words_of(line) or line.casefold() in ("me", "i")) else ""
+    names = of_wish or words_of(line) or line.casefold() in ("me", "i")
+    return line if len(line) <= LONGEST_NAME and names else ""
 
 
 # --- the plan ---------------------------------------------------------------------------------------------

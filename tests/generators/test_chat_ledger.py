@@ -338,6 +338,20 @@ def test_a_wish_is_shown_to_later_passages_with_its_condition() -> None:
     assert found.line == "user, instruction: distances, when an answer has a distance: gives it in kilometres"
 
 
+def test_a_wish_on_answers_as_such_is_kept_and_a_later_one_replaces_it() -> None:
+    said = ["Keep your answers under 100 words.", "Forget the rule, write 300 words."]
+    messages = [message(i, text) for i, text in enumerate(said)]
+    wishes = [
+        draft(quote=text, says="instruction", subject="answers", condition="in every answer", requirement=requirement)
+        for text, requirement in zip(said, ["stays under 100 words", "has 300 words"], strict=True)
+    ]
+    found = [s for w, m in zip(wishes, messages, strict=True) if (s := verified(w, [m])) is not None]
+    plan, _ = plan_of(messages, found)
+    (pair,) = Histories([plan]).standing(BulletKind.INSTRUCTION)
+    assert [b.requirement for b in pair if b] == ["has 300 words", "stays under 100 words"]
+    assert verified(draft(subject="answers"), SAID) is None
+
+
 def test_passages_hold_all_messages_in_order() -> None:
     messages = [message(i, "x" * 7_000) for i in range(5)]
     assert [len(run) for run in passages_of(messages)] == [2, 2, 1]

@@ -6,7 +6,7 @@ import pytest
 
 from longbeam.errors import ReplyError
 from longbeam.generators.probes.abstention import draft_candidates, problem_of, word_candidate
-from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionReply
+from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionInputs, AbstentionReply
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.probes import Difficulty
 from tests.generators.probes.story import OfflineModel, Story, asker, full_story
@@ -75,7 +75,9 @@ async def test_what_the_assistant_told_is_not_shown_as_the_users() -> None:
     model = OfflineModel({"probe_abstention": AbstentionReply(items=[_draft(bullet_id="p0.s1.b0")])})
     with pytest.raises(ReplyError):
         await draft_candidates(asker(model), story.material(), 12)
-    assert [b.topic for b in model.calls[0].inputs.bullets] == ["the roof"]
+    shown = model.calls[0].inputs
+    assert isinstance(shown, AbstentionInputs)
+    assert [b.topic for b in shown.bullets] == ["the roof"]
 
 
 async def test_a_story_that_tells_nothing_is_asked_nothing() -> None:
