@@ -184,9 +184,9 @@ def length_fault(text: str, line: SheetLine) -> str:
     return ""
 
 
-def is_cut(text: str) -> bool:
-    """Return whether the form of the reply cut a text within a sentence."""
-    return len(text) >= LONGEST_TEXT - CUT_MARGIN and not text.rstrip().endswith(tuple(SENTENCE_ENDS))
+def is_cut(text: str, longest: int = LONGEST_TEXT) -> bool:
+    """Return whether the form of the reply, which allows so many characters, cut a text within a sentence."""
+    return len(text) >= longest - CUT_MARGIN and not text.rstrip().endswith(tuple(SENTENCE_ENDS))
 
 
 def _taken_condition(draft: BulletDraft, known: Known) -> str:

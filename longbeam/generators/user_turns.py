@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from longbeam.generators.bullets import is_cut
 from longbeam.generators.closed_world import ClosedWorld, report, world_of
 from longbeam.generators.entailment_judge import ENTAILMENT_PROMPTS, Voicing, fault_in
 from longbeam.generators.layout import Layout
@@ -32,6 +33,7 @@ from longbeam.prompts.calls.user_turns import (
     UserTurnsInputs,
     UserTurnsReply,
     in_full,
+    longest_message,
 )
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.dialogue import MessageRole, UserTurn
@@ -192,6 +194,13 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
     )
 
 
+def broken_off(reply: UserTurnsReply, cards: Sequence[TurnCard]) -> Iterator[str]:
+    """Yield the messages that the form of the reply cut within a sentence."""
+    for turn in reply.turns:
+        if is_cut(turn.text, longest_message(cards)):
+            yield f"the message {turn.text[:40]!r}... goes on and on; keep to the words of its card"
+
+
 def check_turns(
     reply: UserTurnsReply,
     briefs: Sequence[BulletBrief],
@@ -207,6 +216,7 @@ def check_turns(
         yield f"a turn voices {unknown!r}, which is not in this batch"
     for missing in (i for i in offered if i not in voiced):
         yield f"no turn voices {missing}: {offered[missing].bullet.text!r}"
+    yield from broken_off(reply, cards)
     if len(voiced) != len(set(voiced)):
         yield "a bullet is voiced by two turns"
     if len(reply.turns) != questions:
@@ -393,6 +403,7 @@ async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> 
             yield "these turns must not voice bullets; name what they are about in asks_about"
         if len(reply.turns) != count:
             yield f"{len(reply.turns)} turns; exactly {count} are asked for"
+        yield from broken_off(reply, cards)
         if reply.turns and all(normal_form(turn.text) in before for turn in reply.turns):
             yield f"all of this was asked before, such as: {reply.turns[0].text!r}"
         yield from traces_in(reply, frame, asker.spec.language)

@@ -21,7 +21,7 @@ from longbeam.prompts.calls.persona import NarrativesInputs
 from longbeam.prompts.calls.plans import LONGEST_TEXT, AugmentInputs, NewSlot, OutlineInputs, SheetLine, SubPlanInputs
 from longbeam.prompts.calls.probes import AbstentionInputs, CandidatesInputs, ProbeInputs
 from longbeam.prompts.calls.seeds import SeedsInputs
-from longbeam.prompts.calls.user_turns import UserTurnsInputs
+from longbeam.prompts.calls.user_turns import UserTurnsInputs, longest_message
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.plans import BulletKind, ValueKind
 
@@ -169,6 +169,7 @@ def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
     about = dict.fromkeys((*offered, *(b.bullet_id for b in inputs.context)))
     _items(turn["voices"], [b.bullet.bullet_id for b in inputs.batch])
     _items(turn["asks_about"], list(about))
+    _limit(turn, text=longest_message(inputs.cards))
 
 
 _NAMING_ALL = frozenset({QuestionKind.JOIN, QuestionKind.SET_DIFFERENCE})

@@ -23,10 +23,17 @@ from longbeam.generators.user_turns import (
 )
 from longbeam.models.base import ModelCall
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsInputs, UserTurnsReply
+from longbeam.prompts.calls.user_turns import (
+    BulletBrief,
+    UserTurnDraft,
+    UserTurnsInputs,
+    UserTurnsReply,
+    longest_message,
+)
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.incidents import IncidentKind, Making, incident_counts
 from longbeam.schemas.plans import Bullet, BulletKind, SubPlan, ValueKind
+from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import TurnLengths
 from longbeam.text.values import money
 from tests.builders import good_conversation
@@ -133,6 +140,17 @@ def test_turns_that_miss_or_invent_are_refused() -> None:
     for reply, reason in cases:
         problems = list(check_turns(reply, [_brief(0)], 1))
         assert any(reason in problem for problem in problems), (reason, problems)
+
+
+def test_a_message_that_the_form_cut_is_refused() -> None:
+    briefs = [_brief(0)]
+    cards = draw_cards(briefs, 1, Deck(TurnLengths.BEAM, Category.GENERAL, "k"))
+    longest = longest_message(cards)
+    whole = "I paid $40 for paint. " + "Well, " * longest
+    assert longest == 12 * cards[0].most_words
+    (problem,) = check_turns(_reply((whole[:longest], ["p0.s0.b0"])), briefs, 1, cards=cards)
+    assert "goes on and on" in problem
+    assert not list(check_turns(_reply((whole[: longest - 20], ["p0.s0.b0"])), briefs, 1, cards=cards))
 
 
 def test_same_question_twice_is_refused() -> None:

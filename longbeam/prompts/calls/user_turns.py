@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from pydantic import Field
@@ -55,6 +55,10 @@ class Paste(StrEnum):
     """Steps of a solution."""
 
 
+LONGEST_WITH_MATERIAL, CHARS_PER_WORD = 6_000, 12
+"""Characters of a message with pasted material, and for each word of one without."""
+
+
 class Slip(Record):
     """A wrong value that the writer corrects in the same message; no fact has it."""
 
@@ -100,6 +104,13 @@ class TurnCard(Record):
     """Whether a wish is to be acknowledged, and nothing else asked; None for a message without a wish."""
     days: tuple[SpokenDay, ...] = ()
     told_on: tuple[ToldOn, ...] = ()
+
+
+def longest_message(cards: Sequence[TurnCard]) -> int:
+    """Return the characters that a message may have in a reply to these cards: twice the words of the longest."""
+    if not cards or any(card.paste for card in cards):
+        return LONGEST_WITH_MATERIAL
+    return CHARS_PER_WORD * max(card.most_words for card in cards)
 
 
 def in_full(text: str, days: Iterable[SpokenDay]) -> str:
