@@ -7,6 +7,7 @@ nothing is asked of it. Facts of the user and of the assistant are kept apart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -41,6 +42,11 @@ MOST_KNOWN = 80
 """Statements of earlier passages that a call is shown, the latest ones."""
 CHATS = Narrative(label="the chats", description="What was said in the chats.", sub_labels=("the chats",))
 
+_LIFTS = re.compile(
+    r"\W*(?:it |the answer |answers )?(?:may|need not|needn['’]t|no longer|(?:does|do) not (?:have|need) to)\b",
+    re.IGNORECASE,
+)
+"""Beginning of a requirement that demands nothing, of a wish that lifts an earlier one: `may be longer`."""
 _KINDS = {"instruction": BulletKind.INSTRUCTION, "preference": BulletKind.PREFERENCE}
 """Bullets of the user's standing wishes."""
 
@@ -236,9 +242,7 @@ def plan_of(
     `denied`: the statements that contradict an earlier one, which they name; by digest. Other denials are left out.
     """
     by_message: dict[str, list[Statement]] = {}
-    for statement in statements:
-        if statement.says == "denial" and statement.digest not in (denied or {}):
-            continue
+    for statement in _askable(statements, denied or {}):
         by_message.setdefault(statement.message_key, []).append(statement)
     ledger, voiced = _Ledger(denied or {}), dict[str, tuple[str, ...]]()
     sessions: dict[int, list[Bullet]] = {}
@@ -256,6 +260,36 @@ def plan_of(
     )
     facts, assertions = tuple(ledger.facts.values()), tuple(ledger.assertions)
     return Plan(plan_index=0, sub_plans=sub_plans, facts=facts, assertions=assertions), voiced
+
+
+def _askable(statements: Sequence[Statement], denied: Mapping[str, str]) -> Iterator[Statement]:
+    """Yield the statements without denials that contradict nothing, and without what else was told of a denied thing.
+
+    Who has "never been to Trieste" leaves the stay there in doubt, with all that was told of it. Wishes that are lifted
+    are left out with those that lift them.
+    """
+    by_digest = {s.digest: s for s in statements}
+    doubted = [by_digest[denied[s.digest]] for s in statements if s.says == "denial" and s.digest in denied]
+    subjects = {s.subject.casefold() for s in doubted}
+    remarks = {(s.message_key, s.quote) for s in doubted}
+    lifted = _lifted(statements)
+    for s in statements:
+        is_doubted = s.value is not None and (s.subject.casefold() in subjects or (s.message_key, s.quote) in remarks)
+        is_idle = s.says == "denial" and s.digest not in denied
+        if not is_idle and s.digest not in lifted and (s in doubted or not is_doubted):
+            yield s
+
+
+def _lifted(statements: Iterable[Statement]) -> set[str]:
+    """Return the digests of wishes that a later one on the same matter lifts, and of those that lift them."""
+    wishes: dict[tuple[str, str], list[str]] = {}
+    lifted: set[str] = set()
+    for wish in (s for s in statements if s.says in _KINDS):
+        told = wishes.setdefault((wish.subject.casefold(), wish.condition.casefold()), [])
+        told.append(wish.digest)
+        if _LIFTS.match(wish.requirement):
+            lifted.update(told)
+    return lifted
 
 
 def _bullet(statement: Statement, message: Message, ordinal: int, ledger: _Ledger) -> Bullet:

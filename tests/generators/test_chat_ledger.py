@@ -352,6 +352,42 @@ def test_a_wish_on_answers_as_such_is_kept_and_a_later_one_replaces_it() -> None
     assert verified(draft(subject="answers"), SAID) is None
 
 
+def test_a_wish_that_is_lifted_is_left_out_with_the_one_that_lifts_it() -> None:
+    said = ["Keep your answers under 100 words.", "Write in English.", "Forget the rule."]
+    required = ["stays under 100 words", "is in English", "may be longer than 100 words"]
+    messages = [message(i, text) for i, text in enumerate(said)]
+    conditions = ["in every answer", "when I ask in German", "in every answer"]
+    found = []
+    for at, requirement, condition in zip(messages, required, conditions, strict=True):
+        wish = {"says": "instruction", "subject": "answers", "condition": condition, "requirement": requirement}
+        found.append(verified(draft(quote=at.content, **wish), [at]))
+    plan, _ = plan_of(messages, [s for s in found if s is not None])
+    assert [b.requirement for b in plan.bullets()] == ["is in English"]
+
+
+def test_what_else_was_told_of_a_denied_thing_is_left_out() -> None:
+    texts = [
+        "I spent a week in Trieste with Lena.",
+        "Trieste cost me €500.",
+        "The van costs €85.",
+        "I was never there.",
+    ]
+    messages = [message(i, text) for i, text in enumerate(texts)]
+    stay = "the stay in Trieste"
+    drafts = [
+        (0, draft(quote=texts[0], subject=stay, attribute="length", value="a week")),
+        (0, draft(quote=texts[0], subject="Lena", attribute="journey", value="Trieste")),
+        (1, draft(quote=texts[1], subject=stay, attribute="cost", value="€500")),
+        (2, draft(quote=texts[2], value="€85")),
+        (3, draft(quote=texts[3], says="denial", subject="Trieste")),
+    ]
+    told = [s for i, d in drafts if (s := verified(d, [messages[i]])) is not None]
+    assert len(told) == len(drafts)
+    plan, _ = plan_of(messages, told, {told[-1].digest: told[0].digest})
+    assert [f"{f.subject}, {f.attribute}" for f in plan.facts] == [f"{stay}, length", "the van, price"]
+    assert [life.steps for life in Histories([plan]).lives() if life.fact.subject == stay] == [()]
+
+
 def test_passages_hold_all_messages_in_order() -> None:
     messages = [message(i, "x" * 7_000) for i in range(5)]
     assert [len(run) for run in passages_of(messages)] == [2, 2, 1]
