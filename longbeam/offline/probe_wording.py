@@ -164,8 +164,8 @@ ABOUT_DETAIL: tuple[Form, ...] = (
      Difficulty.HARD),
     ("In which folder did I say my notes on {it} are?", "the folder with your notes on {it}", "folder",
      Difficulty.MEDIUM),
-    ("In which colour did I mark {it} in my calendar?", "the colour of {it} in your calendar", "colour",
-     Difficulty.EASY),
+    ("Which friend did I say is tired of hearing about {it}?", "a friend who is tired of hearing about {it}",
+     "tired of hearing", Difficulty.EASY),
 )  # fmt: skip
 """Forms that fit any thing."""
 _ABOUT_SOME: tuple[tuple[str, Form], ...] = (

@@ -659,7 +659,7 @@ def _distributed(number: int, heads: Sequence[str]) -> tuple[int, str, str]:
     again, place = divmod(number, len(forms))
     head, template = forms[(place * _STRIDE) % len(forms)]
     further = heads[(again - 1) % len(heads)] if again else ""
-    return again, f"{further}{head}", template
+    return again, f"{'Well. ' if further == head else further}{head}", template
 
 
 _STRIDE = 29

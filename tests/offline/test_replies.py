@@ -210,6 +210,7 @@ def test_follow_ups_of_a_stage_on_one_thing_all_differ() -> None:
         for turn, ordinal in turns
     ]
     assert len(set(asked)) == len(turns)
+    assert not [text for text in asked if re.match(r"(.{4,}?[.!?] )\1", text)], "no opening stands twice"
 
 
 def test_follow_up_that_was_asked_before_is_put_otherwise() -> None:

@@ -59,6 +59,8 @@ _OF_NOUN = re.compile(r"(?<=\w) (?:of|for|in|with|to|from|at|on|about) .+$")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(_ORDINALS, 1))
 """Patterns of the ways to say an item's place."""
+ENOUGH = 2
+"""Other lists, with which no steps are asked for that a wish turns round; a short story has none."""
 _WISH_FOR_STEPS = re.compile(r"\bin which order\b|\bsteps\b|\bbackwards\b|\breverse order\b", re.IGNORECASE)
 _NUMBERS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -89,7 +91,8 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     found = [series for attribute, items in _attributes(material).items() for series in _of_attribute(attribute, items)]
     found += _after_each(*_first_mentions(material))
     own = thin_out(found, partial(_sketch, material), material.total_messages)
-    lists = [] if _is_turned_by_a_wish(material) else material.advice.lists_of(AdviceKind.STEPS)
+    is_left_out = len(own) >= ENOUGH and _is_turned_by_a_wish(material)
+    lists = () if is_left_out else material.advice.lists_of(AdviceKind.STEPS)
     plans = (_steps(given) for given in lists if not _is_given_again(material, given))
     return with_advice(own, plans, material.total_messages)
 

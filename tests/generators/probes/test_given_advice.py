@@ -173,6 +173,12 @@ def test_steps_are_not_asked_for_beside_a_wish_for_another_order() -> None:
         "requirement": "lists the steps from the last to the first",
     }
     story.tell(2, "the order of work", "The last step first, please.", kind=BulletKind.INSTRUCTION, **wish)
+    assert len(_given(event_ordering.find_candidates(story.material()))) == 1, "a short story has no other list"
+    for attribute in ("price", "length"):
+        for session, thing in enumerate(("the roof", "the porch", "the attic"), 3):
+            value = money(40 + session) if attribute == "price" else duration(session, "days")
+            text = f"The {attribute} of {thing} is {value.text}."
+            story.tell(session, thing, text, (thing, attribute, value))
     assert not _given(event_ordering.find_candidates(story.material()))
 
 
