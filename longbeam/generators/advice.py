@@ -43,6 +43,7 @@ from longbeam.schemas.plans import (
     AdviceKind,
     Bullet,
     BulletKind,
+    Fact,
     Plan,
     SubPlan,
     Value,
@@ -53,7 +54,7 @@ from longbeam.text.extraction import values_in
 from longbeam.text.matching import quote_for, says
 from longbeam.text.sentences import sentences
 from longbeam.text.uses import use_quote
-from longbeam.text.values import date_value, duration, money_like
+from longbeam.text.values import amount_like, date_value
 from longbeam.text.words import content_words
 
 ADVICE_PROMPTS = ("advise",)
@@ -246,8 +247,7 @@ class _Sheet:
             # Nobody plans with a share of what has happened, or with a multiple of what was counted.
             if fact is None or fact.is_fixed or value is None or value.kind not in amounts:
                 continue
-            is_lost = _LOST.search(f"{fact.subject} {fact.attribute}") or _NOT_SPENT.search(fact.attribute)
-            if kind is AdviceKind.USE and is_lost:
+            if kind is AdviceKind.USE and _is_unspent(fact):
                 continue
             attribute, rates = amounts[value.kind]
             found = [new for rate in self._rng.sample(rates, len(rates)) if (new := _scaled(value, rate)) is not None]
@@ -361,6 +361,11 @@ def _line_for(host: Bullet, kind: AdviceKind, attribute: str, **more: Any) -> Ad
     return AdviceLine(line_id="a", kind=kind, bullet=host, topic=host.topic, attribute=attribute, **more)
 
 
+def _is_unspent(fact: Fact) -> bool:
+    """Return whether a fact's money is missing already, or nothing that anybody spends on the thing."""
+    return bool(_LOST.search(f"{fact.subject} {fact.attribute}") or _NOT_SPENT.search(fact.attribute))
+
+
 def _scaled(value: Value, rate: float) -> Value | None:
     """Return a multiple of an amount as somebody would say it; None for one too small or without a unit."""
     assert value.number is not None  # amounts have numbers
@@ -368,7 +373,7 @@ def _scaled(value: Value, rate: float) -> Value | None:
     amount = float(round(value.number * rate / step) * step)
     if amount < 2 or amount == value.number or not value.unit:
         return None
-    return money_like(value, amount) if value.kind is ValueKind.MONEY else duration(amount, value.unit)
+    return amount_like(value, amount)
 
 
 # --- what a model words -------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ from longbeam.text.side_texts import (
     Evenings,
     OwnLog,
 )
-from longbeam.text.values import duration, money, money_like, name, number
+from longbeam.text.values import amount_like, money, name, number
 
 QUESTIONS_PER_ENTRY = 6
 """Questions of a plan for each entry of a side story."""
@@ -208,7 +208,7 @@ def _figure(plan: Plan, texts: Confidence, rng: random.Random) -> Value:
     usual = (unit for unit, _ in Counter(v.unit for v in said).most_common() if unit in LEVELS)
     unit = next(usual, "EUR" if said else "USD")
     alike = next((v for v in said if v.unit == unit), money(1, unit))
-    return money_like(alike, 100 * rng.randint(*texts.figures) * LEVELS[unit])
+    return amount_like(alike, 100 * rng.randint(*texts.figures) * LEVELS[unit])
 
 
 def paste_claim(pen: Pen, inputs: SideInputs) -> None:
@@ -244,10 +244,7 @@ def _claimable(plan: Plan, place: Bullet) -> Iterator[tuple[str, Fact, Value]]:
 def _amount(value: Value, step: int) -> Value | None:
     """Return an amount half as large again, and more with each step."""
     assert value.number is not None  # only amounts are claimed
-    amount = float(round(value.number * (1 + step / 6)))
-    if value.kind is ValueKind.MONEY:
-        return money_like(value, amount)
-    return duration(amount, value.unit) if value.kind is ValueKind.DURATION else number(amount, value.unit)
+    return amount_like(value, float(round(value.number * (1 + step / 6))))
 
 
 def _is_known(plan: Plan, value: Value) -> bool:

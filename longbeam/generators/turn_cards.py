@@ -223,11 +223,7 @@ def _wrong(value: Value, rng: random.Random) -> Value | None:
     other = float(round(value.number * rng.choice((0.8, 0.9, 1.1, 1.2))))
     if other == value.number:
         other += 1
-    if value.kind is ValueKind.MONEY:
-        return values.money_like(value, other)
-    if value.kind is ValueKind.DURATION:
-        return values.duration(int(other), value.unit)
-    return values.number(other, value.unit) if value.unit else None
+    return values.amount_like(value, other) if value.unit else None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.text.numbers import exact
-from longbeam.text.values import duration, money_like, number, ratio
+from longbeam.text.values import amount_like, duration, number, ratio
 
 COMPUTATIONS = ("days_between", "weeks_between", "sum", "difference", "count", "tally", "ratio_change")
 """Names of the computations that `recompute` does."""
@@ -76,14 +76,11 @@ def _amounts(values: Sequence[Value], computation: str) -> list[Decimal]:
 
 def _like(value: Value, amount: Decimal) -> Value:
     result = float(amount) if amount % 1 else int(amount)
-    if value.kind is ValueKind.MONEY:
-        return money_like(value, result)
-    if value.kind is ValueKind.DURATION:
-        return duration(result, value.unit)
     if value.kind is ValueKind.RATIO:
         return ratio(float(amount))
-    counted = number(result, value.unit)
-    return counted.model_copy(update={"text": f"1 {singular(value.unit)}".strip()}) if result == 1 else counted
+    made = amount_like(value, result)
+    is_one = made.kind is ValueKind.NUMBER and result == 1
+    return made.model_copy(update={"text": f"1 {singular(value.unit)}".strip()}) if is_one else made
 
 
 def singular(unit: str) -> str:

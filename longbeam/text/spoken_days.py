@@ -90,9 +90,8 @@ def spell_out(text: str, today: dt.date) -> str:
     """Return a text of a day with the days that it names by weekday or number, or without a year, written as dates.
 
     A weekday is the next one, the one before with `last` or where something is over, or today in `it's Friday` on a
-    Friday, and beside a number it is left to that (`Monday the 18th`); a number is the day
-    that `NUMBERED` allows. A number that may count something else (`the 3rd batch`) stays. A day without a year is the
-    nearest of its name.
+    Friday, and beside a number it is left to that (`Monday the 18th`); a number is the day that `NUMBERED` allows. A
+    number that may count something else (`the 3rd batch`) stays. A day without a year is the nearest of its name.
     """
     return _SPOKEN.sub(lambda match: _in_full(match, today), text)
 

@@ -29,8 +29,12 @@ def _money_digits(amount: float) -> str:
     return f"{amount:,.0f}" if exact(amount) % 1 == 0 else f"{amount:,.2f}"
 
 
-def money_like(value: Value, amount: float) -> Value:
-    """Return another amount of a value's currency, written as that one is: `₱300` beside `₱3,000`."""
+def amount_like(value: Value, amount: float) -> Value:
+    """Return another amount in a value's unit; of money, written as that one is: `₱300` beside `₱3,000`."""
+    if value.kind is ValueKind.DURATION:
+        return duration(amount, value.unit)
+    if value.kind is not ValueKind.MONEY:
+        return number(amount, value.unit)
     made = money(amount, value.unit)
     if value.number is None or (digits := _money_digits(value.number)) not in value.text:
         return made

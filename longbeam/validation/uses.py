@@ -1,4 +1,4 @@
-"""What an amount of money is for: no other sentence gives the same amount of the thing another use."""
+"""Uses of an amount of money: no other sentence gives the same amount of the thing another use."""
 
 from __future__ import annotations
 

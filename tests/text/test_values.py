@@ -7,7 +7,7 @@ import pytest
 from longbeam.schemas.plans import ValueKind
 from longbeam.text.reading import read_value
 from longbeam.text.times import format_date, weekday
-from longbeam.text.values import duration, money, money_like, number, ratio
+from longbeam.text.values import amount_like, duration, money, number, ratio
 
 
 def test_makers_write_canonical_text() -> None:
@@ -34,5 +34,5 @@ def test_makers_write_canonical_text() -> None:
 )
 def test_an_amount_worked_out_from_another_is_written_as_that_one_is(said: str, amount: float, text: str) -> None:
     value = read_value(said, ValueKind.MONEY)
-    made = money_like(value, amount)
+    made = amount_like(value, amount)
     assert (made.text, made.number, made.unit) == (text, amount, value.unit)
