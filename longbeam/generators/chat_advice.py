@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from longbeam.generators.advice import advice_quote
+from longbeam.generators.said_advice import advice_quote
 from longbeam.generators.unasked import GIVER, is_typed
 from longbeam.keys import AdviceId, BulletId, natural_order
 from longbeam.schemas.dialogue import Message, MessageRole

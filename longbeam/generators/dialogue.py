@@ -17,7 +17,6 @@ from dataclasses import InitVar, dataclass, field
 from functools import cache
 
 from longbeam.errors import ProviderError, is_final, reason_of
-from longbeam.generators.advice import advice_faults, said_advice
 from longbeam.generators.budget import Budget, Waiting
 from longbeam.generators.closed_world import report, world_of
 from longbeam.generators.demand import demand_of
@@ -33,6 +32,7 @@ from longbeam.generators.dialogue_material import (
 from longbeam.generators.entailment_judge import ENTAILMENT_PROMPTS, Voicing, fault_in
 from longbeam.generators.ledger import replaced_wishes, standing_bullets
 from longbeam.generators.reply_excerpt import asking_part, may_ask
+from longbeam.generators.said_advice import advice_faults, said_advice
 from longbeam.generators.transcript import Line, Transcript
 from longbeam.generators.turn_cards import draw_asks_back, draw_take_up, has_wish
 from longbeam.generators.turn_loop import (

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from longbeam.generators.advice import known_advice
 from longbeam.generators.ledger import Ledger, replaced_wishes, standing_bullets
 from longbeam.generators.plans import Frame
+from longbeam.generators.said_advice import known_advice
 from longbeam.generators.user_turns import Scene
 from longbeam.keys import SubPlanKey, plan_index_of
 from longbeam.prompts.calls.dialogue import DialogueContext, TurnState

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from longbeam.generators.advice import advice_quote
 from longbeam.generators.chat_ledger import Statement
+from longbeam.generators.said_advice import advice_quote
 from longbeam.keys import natural_order
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Advice, AdviceKind, Plan, SubPlan, Value, ValueKind

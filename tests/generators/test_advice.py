@@ -9,17 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.advice import (
-    NAMED,
-    Advised,
-    StageToAdvise,
-    advice_faults,
-    advised_plan,
-    known_advice,
-    said_advice,
-    write_advice,
-)
+from longbeam.generators.advice import advised_plan, write_advice
+from longbeam.generators.advice_sheet import NAMED, Advised, StageToAdvise
 from longbeam.generators.plans import Frame
+from longbeam.generators.said_advice import advice_faults, known_advice, said_advice
 from longbeam.models.base import ModelCall
 from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceReply, ChoiceDraft
 from longbeam.prompts.calls.plans import Stage

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from longbeam.generators.advice import LEAST_SET_ASIDE
+from longbeam.generators.advice_sheet import LEAST_SET_ASIDE
 from longbeam.offline.advising import advise, purposes
 from longbeam.offline.packs import load_pack, pack_paths
 from longbeam.prompts.calls.advice import MOST_ITEM_WORDS, AdviceInputs, AdviceLine

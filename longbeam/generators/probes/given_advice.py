@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
 
-from longbeam.generators.advice import advice_quote, item_span
 from longbeam.generators.probes.evidence import FactQuote, Quote, find_words
 from longbeam.generators.probes.voices import Voices
+from longbeam.generators.said_advice import advice_quote, item_span
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Advice, AdviceKind, Bullet, Plan
 

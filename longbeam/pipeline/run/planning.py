@@ -7,7 +7,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from longbeam.generators.advice import ADVICE_PROMPTS, Advised, StageToAdvise, advised_plan, write_advice
+from longbeam.generators.advice import ADVICE_PROMPTS, advised_plan, write_advice
+from longbeam.generators.advice_sheet import Advised, StageToAdvise
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
     StageToAugment,
