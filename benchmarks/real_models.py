@@ -147,7 +147,7 @@ gap_share = {gap_share}
 """
 
 
-def _domain(name: str) -> Domain:
+def known_domain(name: str) -> Domain:
     """Return the domain that an option names, known before any weights are fetched."""
     if (domain := domain_of(name)) is None:
         raise argparse.ArgumentTypeError(f"{name!r}: no such domain; domains are {', '.join(Domain)}")
@@ -209,7 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         added.add_argument("model", choices=list(SOURCES))
         added.add_argument("--to", default=str(cache_folder() / "models"), help="folder of the weights")
     added.add_argument("--name", help="name of the benchmark")
-    added.add_argument("--domain", type=_domain, default=Domain.TRIP)
+    added.add_argument("--domain", type=known_domain, default=Domain.TRIP)
     added.add_argument("--seed", type=int, default=0)
     added.add_argument("--slots", type=int, default=2, help="calls at a time")
     added.add_argument("--threads", type=int, help="CPU threads of llama.cpp [default: one per core]")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import real_models
-from benchmarks.real_models import SOURCES, Damaged, Source, Unreachable, _domain, echoed, fetch, main
+from benchmarks.real_models import SOURCES, Damaged, Source, Unreachable, echoed, fetch, known_domain, main
 from longbeam.schemas.seeds import Domain
 
 PARTS = {"a": b"GGUF" + b"1" * 96, "b": b"2" * 100, "c": b"3" * 30}
@@ -103,7 +103,7 @@ def test_a_run_in_no_domain_is_refused_before_anything_is_fetched(
 
 
 def test_every_domain_that_a_run_takes_is_one_of_a_spec() -> None:
-    assert [_domain(name) for name in (*Domain, "trip")] == [*Domain, Domain.TRIP]
+    assert [known_domain(name) for name in (*Domain, "trip")] == [*Domain, Domain.TRIP]
 
 
 def test_time_is_told_by_the_stage_that_the_lines_of_progress_report(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,36 @@
+"""A story is stopped when its plan is whole, and only its planning prompts are counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.plan_acceptance import TURNS, followed, planning_of
+from longbeam.cli import OK, run
+from longbeam.schemas.incidents import prompt_lines
+
+
+def test_a_story_is_stopped_at_the_first_word_behind_its_plan() -> None:
+    lines = [
+        "plan-sport: expected: about 603,869 tokens\n",
+        "c000 persona: 2/2 units, 6 calls; all: used 7,912 tokens of about 758,693 tokens\n",
+        "c000 plan: 3/3 units, 40 calls; all: used 90,000 tokens of about 758,693 tokens\n",
+        "c000 user_turns: 0/2 units, 41 calls; all: used 92,000 tokens of about 758,693 tokens\n",
+        "c000 dialogue: 0/2 units, 90 calls; all: used 192,000 tokens of about 758,693 tokens\n",
+    ]
+    stops: list[str] = []
+    assert followed(lines, lambda: stops.append("stop")) == "plan whole (c000 plan: 3/3 units, 40 calls)"
+    assert stops == ["stop"]
+
+
+def test_a_story_whose_time_is_over_says_how_far_it_came() -> None:
+    lines = ["c000 plan: 1/3 units, 14 calls; all: used 90,000 tokens\n", "stopped; nothing is lost\n"]
+    assert followed(lines, lambda: None) == "c000 plan: 1/3 units, 14 calls"
+    assert followed([], lambda: None) == "nothing done"
+
+
+def test_turns_that_were_begun_are_not_counted(tmp_path: Path) -> None:
+    arguments = ["generate", "--name", "plan-sport", "--length", "16K", "--runner", "inline", "--out", str(tmp_path)]
+    assert run(arguments) == OK
+    prompts = {line.prompt_id for line in prompt_lines([planning_of("plan-sport", tmp_path)])}
+    assert {"outline", "sub_plan"} <= prompts
+    assert TURNS not in prompts
