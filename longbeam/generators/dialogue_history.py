@@ -64,7 +64,8 @@ class DialogueHistory:
         """Put the older part of a long history into the summary, in a model's words."""
         if sum(self.sizes) <= self.limit:
             return
-        keep = self._kept_from()
+        if (keep := self._kept_from()) == 0:
+            return  # the dialogue begins with a message beyond the limit
         inputs = CompactInputs(
             context=context, summary=self.summary, messages=tuple(self.messages[:keep]), max_tokens=SUMMARY_TOKENS
         )
@@ -83,8 +84,8 @@ class DialogueHistory:
         del self.messages[:keep], self.sizes[:keep]
 
     def _kept_from(self) -> int:
-        keep = len(self.sizes)
-        kept = 0
+        keep = len(self.sizes) - 1  # the newest message is kept, however long
+        kept = self.sizes[keep]
         while keep > 1 and kept + self.sizes[keep - 1] <= self.limit // KEPT_SHARE:
             keep -= 1
             kept += self.sizes[keep]
