@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from longbeam.errors import ReplyError
+from longbeam.errors import ProviderError, ReplyError
 from longbeam.keys import UnitKey
 from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration, Sampling, StateOf
 from longbeam.models.changes import describe_changes
@@ -46,8 +46,9 @@ MOST_ROUNDS = 8
 """Requests for the rest of a list; each one but the last brought at least one good item."""
 LONGEST_SHOWN = 12_000
 """Characters of its last reply that a model is shown; a longer one, such as a loop, would crowd out the prompt."""
-MOST_FAULTS = 400
+LONGEST_PROBLEM = 400
 """Characters of the faults that an error tells; its incident has them all."""
+TOO_LONG = "the request that says what is wrong is too long for the model"
 WARMER = 0.3
 """Temperature that each retry adds to the first attempt's, up to WARMEST."""
 WARMEST = 1.0
@@ -285,7 +286,9 @@ class Asker:
         is_prose = self.prompts[prompt_id].output is None
         for attempt in range(ATTEMPTS):
             call = self._call(question, attempt, room)
-            reply = await self.models.chat.complete(call)
+            if (reply := await self._reply_to(call)) is None:
+                problem, question = problem or TOO_LONG, _without_reply(question)
+                continue
             outcome = outcome_of(reply, self.spec.language, is_prose=is_prose)
             if outcome is not None:
                 if question.is_list and (items := await _items_before_cut(reply, parse, accept)) is not None:
@@ -316,6 +319,15 @@ class Asker:
         self._note(IncidentKind.REFUSED, question, problem)
         raise self._unfit(question, ATTEMPTS, problem, kind)
 
+    async def _reply_to(self, call: ModelCall) -> ModelReply | None:
+        """Return the reply; None where the call is too long for the model only since it says what was wrong before."""
+        try:
+            return await self.models.chat.complete(call)
+        except ProviderError as exc:
+            if call.retry is None or exc.kind != "context_length":
+                raise
+            return None
+
     def is_copied(self, prompt_id: str, inputs: PromptInputs, text: str) -> bool:
         """Return whether a text of a reply to a prompt is copied from the prompt's instructions or example."""
         return self._copied(_Question(prompt_id, inputs, "", None), text, text) is not None
@@ -331,7 +343,7 @@ class Asker:
     def _unfit(self, question: _Question, replies: int, problem: str, kind: str) -> ReplyError:
         where = f"{self.unit_key.at(question.place) if question.place else self.unit_key}"
         text = f"{where}, prompt {question.prompt_id!r}: {replies} replies did not fit; the last: "
-        text += shorten(problem, MOST_FAULTS, placeholder=" ...")
+        text += shorten(problem, LONGEST_PROBLEM, placeholder=" ...")
         return ReplyError(text, kind=kind, reason=problem)
 
     def _copied(self, question: _Question, text: str, parsed: object) -> str | None:
@@ -398,6 +410,11 @@ def _warmer(sampling: Sampling, attempt: int) -> Sampling:
     if coldest >= WARMEST:
         return sampling
     return sampling.model_copy(update={"temperature": min(coldest + attempt * WARMER, WARMEST)})
+
+
+def _without_reply(question: _Question) -> _Question:
+    """Return a question whose retry does not show the last reply."""
+    return replace(question, retry=question.retry and question.retry.model_copy(update={"reply": ""}))
 
 
 def _shown(text: str, retry: Retry | None) -> str:

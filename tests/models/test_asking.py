@@ -8,8 +8,9 @@ from functools import partial
 
 import pytest
 
-from longbeam.errors import ReplyError
-from longbeam.models.asking import LONGEST_SHOWN, Acceptance, parse_reply
+from longbeam.errors import ProviderError, ReplyError
+from longbeam.models.asking import LONGEST_SHOWN, MOST_FAULTS, Acceptance, parse_reply
+from longbeam.models.base import ModelCall
 from longbeam.prompts.calls.dialogue import (
     FollowUpDetectorInputs,
     QuestionDetectorInputs,
@@ -125,11 +126,64 @@ async def test_a_retry_shows_the_last_reply_and_all_faults_behind_the_same_reque
     assert all(fault in said.content for fault in faults)
 
 
+async def test_a_retry_names_twelve_faults_at_most() -> None:
+    model = ScriptedModel({"question_detector": [YES, YES.replace("true", "false")]})
+    faults = [f"fault {i}" for i in range(20)]
+    await asker_for(model).structured(
+        "question_detector", INPUTS, accept=Acceptance(check=lambda r: faults if r.asks_user else [])
+    )
+    retry = model.calls[1].retry
+    assert retry is not None
+    assert list(retry.faults) == faults[:MOST_FAULTS] == faults[:12]
+
+
 async def test_a_reply_that_repeats_the_refused_one_is_not_shown_again() -> None:
     model = ScriptedModel({"question_detector": ["same"]})
     with pytest.raises(ReplyError):
         await asker_for(model).structured("question_detector", INPUTS)
     assert [call.retry and call.retry.reply for call in model.calls] == [None, "same", ""]
+
+
+class _Narrow(ScriptedModel):
+    """A model for whose context a retry is too long: one that shows a reply, or every one."""
+
+    def __init__(self, answers: list[str], *, every: bool) -> None:
+        super().__init__({"question_detector": answers})
+        self._every = every
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        if call.retry is not None and (call.retry.reply or self._every):
+            self.calls.append(call)
+            raise ProviderError("12,589 tokens", kind="context_length", is_retryable=False)
+        return await super().complete(call)
+
+
+async def test_a_retry_too_long_for_the_model_does_not_show_the_last_reply() -> None:
+    model = _Narrow(["nonsense", YES], every=False)
+    assert (await asker_for(model).structured("question_detector", INPUTS)).asks_user
+    assert [call.retry and call.retry.reply for call in model.calls] == [None, "nonsense", ""]
+
+
+async def test_a_retry_that_never_fits_leaves_what_can_be_mended() -> None:
+    no = QuestionDetectorReply(reason="", asks_user=False)
+    accept = Acceptance(check=lambda r: ["must be no"] if r.asks_user else [], mend=lambda _: no)
+    model = _Narrow([YES], every=True)
+    asker = asker_for(model)
+    assert await asker.structured("question_detector", INPUTS, accept=accept) == no
+    with pytest.raises(ReplyError, match="must be no"):
+        await asker.structured("question_detector", INPUTS, accept=replace(accept, mend=None))
+
+
+async def test_a_request_too_long_for_the_model_is_not_repeated() -> None:
+    class Narrower(ScriptedModel):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            self.calls.append(call)
+            raise ProviderError("12,589 tokens", kind="context_length", is_retryable=False)
+
+    model = Narrower({})
+    with pytest.raises(ProviderError, match="12,589 tokens"):
+        await asker_for(model).structured("question_detector", INPUTS)
+    assert len(model.calls) == 1
 
 
 async def test_a_retry_does_not_repeat_a_refusal_to_the_model() -> None:

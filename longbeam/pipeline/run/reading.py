@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from longbeam.errors import ReplyError
+from longbeam.errors import ProviderError, is_final
 from longbeam.generators.chat_ledger import EXTRACT_PROMPT, Statement, passages_of, read_passage
 from longbeam.generators.unasked import Unasked, said_once, unasked_advice, uncontested
 from longbeam.models.asking import Asker
@@ -63,7 +63,9 @@ async def _read_dialogue(
 async def _read(asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...]) -> Sequence[Statement]:
     try:
         return await read_passage(asker, passage.value, known)
-    except ReplyError as exc:
+    except ProviderError as exc:
+        if not is_final(exc):
+            raise
         detail = f"nothing is read out of this passage: {exc}"
         asker.note(Incident(kind=IncidentKind.DEFAULTED, prompt_id=EXTRACT_PROMPT, detail=detail))
         return ()

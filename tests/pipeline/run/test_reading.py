@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.errors import ProviderError
 from longbeam.models.base import ModelCall
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.prompts.calls.chats import ExtractFactsInputs
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message, MessageRole
+from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import Advice
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import BenchmarkSpec
@@ -137,6 +139,23 @@ async def test_a_passage_without_a_usable_reply_is_left_out(out: Path) -> None:
 
     benchmark = await _made(out, Broken())
     assert not [a for a in _sealed(benchmark)[0] if a.topic == "the oven"]
+
+
+async def test_a_passage_too_long_for_the_model_is_left_out_and_noted(out: Path) -> None:
+    class Short(Talkative):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            if isinstance(call.inputs, ExtractFactsInputs):
+                raise ProviderError("8,802 tokens", kind="context_length", is_retryable=False)
+            return await super().complete(call)
+
+    benchmark = await _made(out, Short())
+    assert not [a for a in _sealed(benchmark)[0] if a.topic == "the oven"]
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        noted = [i for i in sealed.head.making.incidents if i.prompt_id == "extract_facts"]
+    assert noted
+    assert {(i.kind, i.detail) for i in noted} == {
+        (IncidentKind.DEFAULTED, "nothing is read out of this passage: 8,802 tokens")
+    }
 
 
 async def test_nothing_is_read_where_the_assistant_is_to_bring_nothing_in(out: Path) -> None:
