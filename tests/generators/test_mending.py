@@ -10,7 +10,7 @@ from longbeam.errors import ReplyError
 from longbeam.generators.augmentation import _mended as mended_specials
 from longbeam.generators.entailment_judge import Voicing
 from longbeam.generators.user_turns import _mended as mended_turns
-from longbeam.models.asking import Acceptance
+from longbeam.models.asking import MOST_FAULTS, Acceptance
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.calls.plans import AugmentReply, BulletDraft, ContradictionDraft, UpdateDraft
 from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply
@@ -48,13 +48,13 @@ async def test_what_cannot_be_mended_says_why() -> None:
 
 async def test_an_error_tells_the_first_of_many_faults() -> None:
     asker = asker_for(ScriptedModel({"question_detector": [YES]}))
-    faults = [f"fault {i}" for i in range(100)]
-    with pytest.raises(ReplyError, match=r"the last: fault 0; .* \.\.\.$") as found:
+    faults = [f"fault {i}: {'a long sentence, ' * 4}" for i in range(MOST_FAULTS)]
+    with pytest.raises(ReplyError, match=r"the last: fault 0: .* \.\.\.$") as found:
         await asker.structured(
             "question_detector", QuestionDetectorInputs(reply="Shall we?"), accept=Acceptance(check=lambda r: faults)
         )
     assert len(str(found.value)) < 600
-    assert "fault 99" in asker.incidents[-1].detail
+    assert f"fault {MOST_FAULTS - 1}" in asker.incidents[-1].detail
 
 
 def test_special_bullets_get_a_target_each() -> None:
