@@ -61,12 +61,17 @@ def followed(lines: Iterable[str], stop: Callable[[], None]) -> str:
     return last
 
 
+def spec_of(options: argparse.Namespace, name: str, domain: Domain, seed: int) -> str:
+    """Return the spec file of one story."""
+    return SPEC.format(**{**vars(options), "name": name, "domain": domain, "seed": seed})
+
+
 def plan(options: argparse.Namespace, domain: Domain, seed: int) -> str:
     """Plan one story until its time is over; return a line on how far it came."""
     name, out = f"plan-{domain}", Path(options.out).resolve()
     out.mkdir(parents=True, exist_ok=True)
     spec = out / f"{name}.toml"
-    spec.write_text(SPEC.format(**vars(options), name=name, seed=seed, domain=domain))
+    spec.write_text(spec_of(options, name, domain, seed))
     command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", "inline", "--out", str(out)]
     begun = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
@@ -97,6 +102,17 @@ def planning_of(name: str, out: Path) -> Making:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Plan the stories, and print how far they came and the table of their prompts."""
+    options = options_of(arguments)
+    os.environ.setdefault("OPENAI_API_KEY", "none")
+    with ThreadPoolExecutor(options.at_once) as pool:
+        seeds = range(options.seed, options.seed + len(options.domains))
+        for line in pool.map(lambda domain, seed: plan(options, domain, seed), options.domains, seeds):
+            print(line, flush=True)
+    print(making_section([planning_of(f"plan-{domain}", Path(options.out)) for domain in options.domains]))
+
+
+def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", help="openai:NAME")
     parser.add_argument("--server", required=True, help="its address, with /v1")
@@ -107,13 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--minutes", type=float, default=20, help="most time of a story")
     parser.add_argument("--at-once", type=int, default=1, help="stories at a time")
     parser.add_argument("--out", default="output/plans")
-    options = parser.parse_args(arguments)
-    os.environ.setdefault("OPENAI_API_KEY", "none")
-    with ThreadPoolExecutor(options.at_once) as pool:
-        seeds = range(options.seed, options.seed + len(options.domains))
-        for line in pool.map(lambda domain, seed: plan(options, domain, seed), options.domains, seeds):
-            print(line, flush=True)
-    print(making_section([planning_of(f"plan-{domain}", Path(options.out)) for domain in options.domains]))
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
-from benchmarks.plan_acceptance import TURNS, followed, planning_of
+from benchmarks.plan_acceptance import TURNS, followed, options_of, planning_of, spec_of
 from longbeam.cli import OK, run
 from longbeam.schemas.incidents import prompt_lines
+from longbeam.schemas.seeds import Domain
+from longbeam.schemas.spec import BenchmarkSpec
+
+
+def test_a_story_has_its_own_seed_and_the_server_that_is_named() -> None:
+    options = options_of(["openai:m", "--server", "http://127.0.0.1:1/v1", "--domains", "sport", "--context", "8192"])
+    text = spec_of(options, "plan-sport", Domain.SPORT, 63)
+    spec = BenchmarkSpec.model_validate(tomllib.loads(text))
+    assert (spec.name, spec.seed, spec.domains) == ("plan-sport", 63, (Domain.SPORT,))
+    assert spec.endpoint_for("openai:m").base_url == "http://127.0.0.1:1/v1"
+    assert spec.endpoint_for("openai:m").context == 8_192
 
 
 def test_a_story_is_stopped_at_the_first_word_behind_its_plan() -> None:
