@@ -5,7 +5,6 @@ The journal below records the raw reply before it is parsed here, so a better pa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,8 +13,7 @@ from itertools import chain, islice
 from textwrap import shorten
 from typing import Any, Generic, Protocol, TypeVar
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
+from pydantic import BaseModel
 
 from longbeam.errors import ProviderError, ReplyError
 from longbeam.keys import UnitKey
@@ -23,8 +21,8 @@ from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration,
 from longbeam.models.changes import describe_changes
 from longbeam.models.kinds import answers_by_rule
 from longbeam.models.outcomes import outcome_of, spoken
+from longbeam.models.parsing import MOST_FAULTS, parse_items, parse_reply
 from longbeam.models.room import room_of
-from longbeam.models.structured import OPENING, object_in
 from longbeam.models.weights import weights_digest
 from longbeam.schemas.calls import ModelReply, PromptInputs, Retry
 from longbeam.schemas.incidents import Incident, IncidentKind
@@ -40,8 +38,6 @@ Check = Callable[[Any], Iterable[str]]
 Confirm = Callable[[Any], Awaitable[Sequence[str]]]
 """Asks a model about a reply that passed the check, and returns what is wrong, worded as by a `Check`."""
 
-MOST_FAULTS = 12
-"""Faults that a retry names; more of them do not help."""
 MOST_ROUNDS = 8
 """Requests for the rest of a list; each one but the last brought at least one good item."""
 LONGEST_SHOWN = 12_000
@@ -480,48 +476,3 @@ def _texts_of(item: object) -> Iterator[str]:
 
 def _dump_of(inputs: PromptInputs) -> Iterator[str]:
     yield inputs.model_dump_json()  # only when it is asked for: a call's inputs hold the whole history
-
-
-def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
-    """Return the reply as the schema's model; wrapping in prose or a code fence is taken off once.
-
-    Raises ValueError with everything that does not fit, up to MOST_FAULTS things.
-    """
-    try:
-        return schema.model_validate_json(text)
-    except ValidationError as exc:
-        unwrapped = object_in(text)
-        if unwrapped is None or unwrapped == text:
-            raise ValueError(_describe(exc)) from exc
-    try:
-        return schema.model_validate_json(unwrapped)
-    except ValidationError as exc:
-        raise ValueError(_describe(exc)) from exc
-
-
-def parse_items(text: str, schema: type[BaseModel]) -> tuple[BaseModel, tuple[str, ...]]:
-    """Return the reply as the schema's model without the list items that do not fit it, and what does not fit.
-
-    A reply that breaks off gives the items in front of the break. Raises ValueError where more than items is wrong.
-    """
-    opening = OPENING.search(text)
-    if opening is None:
-        raise ValueError("the reply holds no JSON object")
-    whole = object_in(text)
-    value = from_json(text[opening.start() :], allow_partial=True) if whole is None else json.loads(whole)
-    misfits: list[str] = []
-    while True:
-        try:
-            return schema.model_validate_json(json.dumps(value)), tuple(misfits)
-        except ValidationError as exc:
-            at = {e["loc"][:2] for e in exc.errors() if len(e["loc"]) > 1 and isinstance(e["loc"][1], int)}
-            misfits.append(_describe(exc))
-            if not at:
-                raise ValueError("; ".join(misfits)) from exc
-            for name, ordinal in sorted(at, key=lambda place: (str(place[0]), place[1]), reverse=True):
-                del value[name][ordinal]
-
-
-def _describe(exc: ValidationError) -> str:
-    errors: Sequence[Any] = exc.errors(include_url=False, include_input=False)[:MOST_FAULTS]
-    return "; ".join(f"{'.'.join(str(p) for p in e['loc']) or 'reply'}: {e['msg']}" for e in errors)

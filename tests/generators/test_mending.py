@@ -10,7 +10,8 @@ from longbeam.errors import ReplyError
 from longbeam.generators.augmentation import _mended as mended_specials
 from longbeam.generators.entailment_judge import Voicing
 from longbeam.generators.user_turns import _mended as mended_turns
-from longbeam.models.asking import MOST_FAULTS, Acceptance
+from longbeam.models.asking import Acceptance
+from longbeam.models.parsing import MOST_FAULTS
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.calls.plans import AugmentReply, BulletDraft, ContradictionDraft, UpdateDraft
 from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply

@@ -9,8 +9,9 @@ from functools import partial
 import pytest
 
 from longbeam.errors import ProviderError, ReplyError
-from longbeam.models.asking import LONGEST_SHOWN, MOST_FAULTS, Acceptance, parse_reply
+from longbeam.models.asking import LONGEST_SHOWN, Acceptance
 from longbeam.models.base import ModelCall
+from longbeam.models.parsing import MOST_FAULTS, parse_reply
 from longbeam.prompts.calls.dialogue import (
     FollowUpDetectorInputs,
     QuestionDetectorInputs,

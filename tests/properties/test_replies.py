@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longbeam.errors import ProviderError
-from longbeam.models.asking import parse_items, parse_reply
 from longbeam.models.connections import Answer
 from longbeam.models.openai_client import OpenAIModel
+from longbeam.models.parsing import parse_items, parse_reply
 from longbeam.prompts.declarations import PROMPTS
 from longbeam.schemas.spec import Endpoint
 from tests.models.calls import call

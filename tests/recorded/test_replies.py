@@ -17,8 +17,8 @@ from longbeam.generators.probes.registry import generator_for
 from longbeam.generators.probes.writing import plan_candidates, write_probe
 from longbeam.generators.user_turns import Batch, Scene, write_user_turns
 from longbeam.keys import UnitKey
-from longbeam.models.asking import parse_reply
 from longbeam.models.outcomes import outcome_of
+from longbeam.models.parsing import parse_reply
 from longbeam.prompts.calls.plans import Stage
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.prompts.calls.user_turns import UserTurnsReply
