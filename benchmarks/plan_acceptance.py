@@ -83,9 +83,8 @@ def plan(options: argparse.Namespace, domain: Domain, seed: int) -> str:
         timer = threading.Timer(options.minutes * 60, stop)
         timer.start()
         reached = followed(running.stdout, stop)
-        for _ in running.stdout:
-            pass  # read to its end, so that the run does not wait for a reader
         timer.cancel()
+        running.stdout.read()  # to its end, so that the run does not wait for a reader
     return f"{name}: {(time.monotonic() - begun) / 60:.1f} min, {reached}"
 
 

@@ -10,15 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.generators.advice_drafts import (
-    Draft,
-    advice_fault,
-    as_drafted,
-    by_line,
-    choice_fault,
-    items_of,
-    shared_use_fault,
-)
+from longbeam.generators.advice_drafts import Draft, advice_fault, as_drafted, choice_fault, items_of, shared_use_fault
 from longbeam.generators.advice_sheet import AdviceSheet, Advised, StageToAdvise
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.keys import SubPlanKey
@@ -48,7 +40,7 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
 
     def sift(kept: tuple[Draft, ...], reply: AdviceReply) -> Sifted[Draft]:
         good: dict[str, Draft] = {draft.line_id: draft for draft in kept}
-        drafts, choices = by_line(reply)
+        drafts, choices = _by_line(reply)
         language = asker.spec.language
         faults = {
             x.line_id: advice_fault(x, drafts.get(x.line_id), told, language)
@@ -69,6 +61,10 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
 
     lines = ListTask(inputs, sift, rest, show=lambda draft: f"{draft.line_id}: {draft.text}", least=0)
     return _assembled(task, inputs, await asker.listed("advise", lines))
+
+
+def _by_line(reply: AdviceReply) -> tuple[dict[str, AdviceDraft], dict[str, ChoiceDraft]]:
+    return {d.line_id: d for d in reversed(reply.advice)}, {d.line_id: d for d in reversed(reply.choices)}
 
 
 def _assembled(task: StageToAdvise, inputs: AdviceInputs, written: Sequence[Draft]) -> Advised:

@@ -1,4 +1,4 @@
-"""What is wrong with the words that a model found for a line of advice, or for the choice of an option."""
+"""Checks of the words that a model found for a line of advice, or for the choice of an option."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 
 from longbeam.generators.advice_sheet import NAMED
-from longbeam.prompts.calls.advice import (
-    MOST_ITEM_WORDS,
-    AdviceDraft,
-    AdviceLine,
-    AdviceReply,
-    ChoiceDraft,
-    ChoiceLine,
-)
+from longbeam.prompts.calls.advice import MOST_ITEM_WORDS, AdviceDraft, AdviceLine, ChoiceDraft, ChoiceLine
 from longbeam.schemas.plans import Advice, AdviceKind, ValueKind
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.extraction import values_in
@@ -29,11 +22,6 @@ MOST_TEXT_WORDS = 100
 """Words of a piece of advice with its items; the prompt asks for 60."""
 Draft = AdviceDraft | ChoiceDraft
 """A worded line of the sheet."""
-
-
-def by_line(reply: AdviceReply) -> tuple[dict[str, AdviceDraft], dict[str, ChoiceDraft]]:
-    """Return the drafts of advice and of choices, by line id; of two for a line the first."""
-    return {d.line_id: d for d in reversed(reply.advice)}, {d.line_id: d for d in reversed(reply.choices)}
 
 
 def advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str, language: str) -> str:

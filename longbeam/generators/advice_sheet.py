@@ -1,4 +1,4 @@
-"""What the assistant is to bring in: code draws each line, and computes every value from the ledger."""
+"""Lines of what the assistant is to bring in: code draws each, and computes every value from the ledger."""
 
 from __future__ import annotations
 

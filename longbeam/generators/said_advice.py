@@ -1,4 +1,4 @@
-"""Which advice a reply gives, and where."""
+"""Advice that a reply gives, and its place there."""
 
 from __future__ import annotations
 
