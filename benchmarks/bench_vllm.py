@@ -100,8 +100,10 @@ def make_model_files(folder: Path, shape: str, max_model_len: int) -> None:
 
 def _texts() -> Iterator[str]:
     """English and code to train a tokenizer on: the offline writer's packs."""
-    packs = Path(__file__).parent.parent / "longbeam" / "models" / "offline" / "packs"
-    for path in sorted(packs.rglob("*.yaml")):
+    packs = sorted((Path(__file__).parent.parent / "longbeam" / "offline" / "packs").rglob("*.yaml"))
+    if not packs:
+        raise SystemExit("bench_vllm: the offline writer's packs are not where they were; nothing to train on")
+    for path in packs:
         yield path.read_text(encoding="utf-8")
 
 
@@ -144,7 +146,7 @@ class Measured:
 async def measure(folder: Path, arguments: argparse.Namespace) -> None:
     """Make one conversation and print a line of JSON."""
     endpoint = Endpoint(
-        model=str(folder / "model"), tensor_parallel=arguments.tensor_parallel, max_model_len=arguments.max_model_len
+        model=str(folder / "model"), tensor_parallel=arguments.tensor_parallel, context=arguments.max_model_len
     )
 
     def load(model: str, settings: Endpoint) -> Loaded:
