@@ -4,8 +4,9 @@
         [--context 16384] [--length 16K] [--seed 61] [--minutes 20] [--at-once 1] [--out output/plans]
 
 A story is stopped when its plan is whole or its time is over. Its replies are kept, and the same command again goes on
-with it. Prints how far each story came, and a table of the prompts over all of them. The first story has the seed that
-is named, each further one the next. docs/local-models.md has what was measured.
+with it. Prints how far each story came, and a table of the prompts over all of them; what a run said is in its
+plan-DOMAIN.log. The first story has the seed that is named, each further one the next. docs/local-models.md has what
+was measured.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 from benchmarks.real_models import PROGRESS, known_domain
 from longbeam.formats.making_section import making_section
 from longbeam.pipeline.run.gaps import making_of
 from longbeam.schemas.incidents import Making
 from longbeam.schemas.seeds import Domain
-from longbeam.store.layout import open_benchmark
+from longbeam.store.layout import benchmark_names, open_benchmark
 from longbeam.store.worklog import WorkLog
 
 PLANNING = frozenset({"persona", "plan"})
@@ -61,6 +64,13 @@ def followed(lines: Iterable[str], stop: Callable[[], None]) -> str:
     return last
 
 
+def written(lines: Iterable[str], log: IO[str]) -> Iterator[str]:
+    """Yield the lines; write them to a log as well."""
+    for line in lines:
+        log.write(line)
+        yield line
+
+
 def spec_of(options: argparse.Namespace, name: str, domain: Domain, seed: int) -> str:
     """Return the spec file of one story."""
     return SPEC.format(**{**vars(options), "name": name, "domain": domain, "seed": seed})
@@ -73,24 +83,37 @@ def plan(options: argparse.Namespace, domain: Domain, seed: int) -> str:
     spec = out / f"{name}.toml"
     spec.write_text(spec_of(options, name, domain, seed))
     command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", "inline", "--out", str(out)]
-    begun = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
+    begun, is_stopped, log_path = time.monotonic(), threading.Event(), out / f"{name}.log"
+    with (
+        log_path.open("a") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running,
+    ):
         assert running.stdout is not None
 
         def stop() -> None:
+            is_stopped.set()
             running.send_signal(signal.SIGINT)  # what is in flight is given up, every reply is kept
 
         timer = threading.Timer(options.minutes * 60, stop)
         timer.start()
-        reached = followed(running.stdout, stop)
+        lines = written(running.stdout, log)
+        reached = followed(lines, stop)
         timer.cancel()
-        running.stdout.read()  # to its end, so that the run does not wait for a reader
-    return f"{name}: {(time.monotonic() - begun) / 60:.1f} min, {reached}"
+        deque(lines, maxlen=0)  # to its end, so that the run does not wait for a reader
+    why = "" if is_stopped.is_set() else f"; ended by itself, see {log_path}"
+    return f"{name}: {(time.monotonic() - begun) / 60:.1f} min, {reached}{why}"
 
 
 def planning_of(name: str, out: Path) -> Making:
-    """Return how a story's plan was made, without the turns that a run begins before it is stopped."""
+    """Return how a story's plan was made, without the turns that a run begins before it is stopped.
+
+    Nothing was made where the run ended before its first call.
+    """
+    if name not in benchmark_names(out):
+        return Making()
     benchmark = open_benchmark(out, name)
+    if not benchmark.work_path(benchmark.conversation_ids[0]).exists():
+        return Making()
     with WorkLog.open_read_only(benchmark.work_path(benchmark.conversation_ids[0])) as log:
         making = making_of(log)
     return Making(

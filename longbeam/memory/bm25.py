@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
-from typing import ClassVar
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
-import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
 from longbeam.text.words import words_of
+
+
+@contextmanager
+def _hidden(module: str) -> Iterator[None]:
+    """Let imports find no such module."""
+    modules: dict[str, Any] = sys.modules  # type: ignore[assignment]  # None there: the import system's "not to be found"
+    before = {name: modules.pop(name) for name in [module] if name in modules}
+    modules[module] = None
+    try:
+        yield
+    finally:
+        del modules[module]
+        modules.update(before)
+
+
+# bm25s tries out JAX where it finds it, and JAX then takes three quarters of the GPU's memory. Nothing here uses it.
+with _hidden("jax"):
+    import bm25s
 
 
 class Bm25Index:

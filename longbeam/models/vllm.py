@@ -57,6 +57,7 @@ def load_engine(model: str, endpoint: Endpoint, **more: Any) -> Loaded:
     Raises what vLLM raises: no GPU, no such model, no memory.
     """
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+    from vllm.config import StructuredOutputsConfig
     from vllm.engine.arg_utils import AsyncEngineArgs
     from vllm.sampling_params import RequestOutputKind, SamplingParams, StructuredOutputsParams
     from vllm.v1.engine.async_llm import AsyncLLM
@@ -67,6 +68,8 @@ def load_engine(model: str, endpoint: Endpoint, **more: Any) -> Loaded:
         "max_model_len": endpoint.context,
         "gpu_memory_utilization": endpoint.gpu_memory_utilization,
         "enable_prefix_caching": True,
+        # Our schemas bound the lengths of texts, which takes xgrammar seconds a call (benchmarks/bench_grammars.py).
+        "structured_outputs_config": StructuredOutputsConfig(backend="guidance"),
         "disable_log_stats": True,
     }
     engine = AsyncLLM.from_engine_args(AsyncEngineArgs(model=model, **{**settings, **more}))

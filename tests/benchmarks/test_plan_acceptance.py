@@ -5,11 +5,14 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from benchmarks.plan_acceptance import TURNS, followed, options_of, planning_of, spec_of
+import pytest
+
+from benchmarks.plan_acceptance import TURNS, followed, main, options_of, planning_of, spec_of
 from longbeam.cli import OK, run
-from longbeam.schemas.incidents import prompt_lines
+from longbeam.schemas.incidents import Making, prompt_lines
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import create_benchmark
 
 
 def test_a_story_has_its_own_seed_and_the_server_that_is_named() -> None:
@@ -46,3 +49,16 @@ def test_turns_that_were_begun_are_not_counted(tmp_path: Path) -> None:
     prompts = {line.prompt_id for line in prompt_lines([planning_of("plan-sport", tmp_path)])}
     assert {"outline", "sub_plan"} <= prompts
     assert TURNS not in prompts
+
+
+def test_a_run_that_ends_by_itself_says_where_its_reason_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "plans"
+    main(["openai:m", "--server", "no address", "--domains", "sport", "--out", str(out)])
+    log = out / "plan-sport.log"
+    assert f"nothing done; ended by itself, see {log}" in capsys.readouterr().out
+    assert "base_url" in log.read_text()
+
+
+def test_a_story_without_a_call_is_none(tmp_path: Path) -> None:
+    create_benchmark(BenchmarkSpec(name="plan-sport", length=16_000, domains=(Domain.SPORT,)), tmp_path)
+    assert planning_of("plan-sport", tmp_path) == Making()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from longbeam.errors import ProviderError, RunStopped, SpecError
 from longbeam.models import vllm
 from longbeam.models.base import ModelCall, Sampling
 from longbeam.models.factory import make_model
-from longbeam.models.vllm import Loaded, VllmModel
+from longbeam.models.vllm import Loaded, VllmModel, load_engine
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role
@@ -151,3 +152,35 @@ def test_missing_vllm_and_a_second_engine_are_mistakes_in_the_spec(monkeypatch: 
         make_model(BenchmarkSpec(name="x", models={"default": "vllm:m"}), {})
     with pytest.raises(SpecError, match="one vLLM engine per process"):
         make_model(BenchmarkSpec(name="x", models={"default": "vllm:a", "judge": "vllm:b"}), {})
+
+
+def test_grammars_are_those_that_bear_the_bounds_of_our_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+    engine = SimpleNamespace(model_config=SimpleNamespace(get_diff_sampling_param=dict))
+    modules = {
+        "vllm": {},
+        "vllm.config": {"StructuredOutputsConfig": SimpleNamespace},
+        "vllm.engine": {},
+        "vllm.engine.arg_utils": {"AsyncEngineArgs": lambda **settings: given.update(settings)},
+        "vllm.sampling_params": {
+            "RequestOutputKind": SimpleNamespace(FINAL_ONLY="final"),
+            "SamplingParams": SimpleNamespace,
+            "StructuredOutputsParams": SimpleNamespace,
+        },
+        "vllm.v1": {},
+        "vllm.v1.engine": {},
+        "vllm.v1.engine.async_llm": {"AsyncLLM": SimpleNamespace(from_engine_args=lambda args: engine)},
+    }
+    for name, members in modules.items():
+        module = ModuleType(name)
+        vars(module).update(members)
+        monkeypatch.setitem(sys.modules, name, module)
+    loaded = load_engine("Qwen/Qwen3-8B", Endpoint(context=4096), max_num_seqs=8)
+    assert (given["model"], given["max_model_len"], given["max_num_seqs"]) == ("Qwen/Qwen3-8B", 4096, 8)
+    assert given["structured_outputs_config"].backend == "guidance"
+    params = loaded.sampling(json_schema={"type": "object"}, json_object=False, temperature=0.3)
+    assert (params.temperature, params.structured_outputs.json, params.output_kind) == (
+        0.3,
+        {"type": "object"},
+        "final",
+    )

@@ -1,0 +1,173 @@
+"""What a reply's schema costs vLLM's two grammar libraries: to compile, and for the mask of each token.
+
+The schemas and replies are those of a run of the offline writer. Needs the packages that `longbeam[vllm]` brings, and
+no GPU. The tokenizer matters: name a model's own folder.
+
+    python -m benchmarks.bench_grammars --tokenizer FOLDER [--length 16K] [--domain cooking] [--replies 2]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longbeam.models.base import ModelCall
+from longbeam.models.structured import strict_schema
+from longbeam.offline.writer import OfflineWriter
+from longbeam.pipeline.run.driver import run_inline
+from longbeam.pipeline.spec_file import load_spec
+from longbeam.schemas.calls import ModelReply
+from longbeam.store.layout import create_benchmark
+from longbeam.wiring import services
+
+LENGTHS = frozenset({"minLength", "maxLength"})
+
+Step = Callable[[int], bool]
+"""Fills the mask for the next token, then takes that token; False when the grammar refuses it."""
+Compile = Callable[[str], Step]
+
+
+@dataclass
+class Recorded:
+    """The offline writer, which keeps its first replies to each prompt with their schemas."""
+
+    most: int
+    writer: OfflineWriter = field(default_factory=OfflineWriter)
+    replies: dict[str, list[tuple[dict[str, Any], str]]] = field(default_factory=lambda: defaultdict(list))
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Answer, and keep it."""
+        reply = await self.writer.complete(call)
+        kept = self.replies[call.prompt.prompt_id]
+        if call.prompt.output is not None and len(kept) < self.most:
+            whole = call.prompt.output.model_validate_json(
+                reply.text
+            ).model_dump_json()  # with every property, in order
+            kept.append((strict_schema(call.prompt.schema(call.inputs), is_whole=True), whole))
+        return reply
+
+
+@dataclass
+class Cost:
+    """Seconds, and tokens they were for."""
+
+    compile_s: float = 0.0
+    mask_s: float = 0.0
+    tokens: int = 0
+    replies: int = 0
+    refused: int = 0
+
+    def add(self, compiled: Compile, schema: Mapping[str, Any], tokens: list[int]) -> None:
+        """Compile a schema and go through a reply."""
+        begun = time.perf_counter()
+        step = compiled(json.dumps(schema))
+        self.compile_s += time.perf_counter() - begun
+        self.replies += 1
+        begun = time.perf_counter()
+        for token in tokens:
+            self.tokens += 1
+            if not step(token):
+                self.refused += 1
+                break
+        self.mask_s += time.perf_counter() - begun
+
+    def cells(self) -> str:
+        """Milliseconds to compile, of a token's mask, and replies refused."""
+        mask = 1000 * self.mask_s / max(1, self.tokens)
+        return f"{1000 * self.compile_s / max(1, self.replies):,.0f} | {mask:.2f} | {self.refused}"
+
+
+def xgrammar_of(tokenizer: Any) -> Compile:  # Any: transformers has no types
+    """xgrammar, as vLLM's `auto` takes it."""
+    import xgrammar
+
+    info = xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=len(tokenizer))
+    compiler = xgrammar.GrammarCompiler(info, cache_enabled=False)
+    mask = xgrammar.allocate_token_bitmask(1, len(tokenizer))
+
+    def compiled(schema: str) -> Step:
+        matcher = xgrammar.GrammarMatcher(compiler.compile_json_schema(schema))
+
+        def step(token: int) -> bool:
+            matcher.fill_next_token_bitmask(mask)
+            return bool(matcher.accept_token(token))
+
+        return step
+
+    return compiled
+
+
+def llguidance_of(tokenizer: Any) -> Compile:
+    """llguidance, vLLM's `guidance`."""
+    import llguidance.hf
+    import llguidance.torch
+
+    known = llguidance.hf.from_tokenizer(tokenizer)
+    mask = llguidance.torch.allocate_token_bitmask(1, known.vocab_size)
+
+    def compiled(schema: str) -> Step:
+        matcher = llguidance.LLMatcher(known, llguidance.LLMatcher.grammar_from_json_schema(schema))
+        if matcher.is_error():
+            raise SystemExit(f"bench_grammars: llguidance refuses a schema: {matcher.get_error()}")
+
+        def step(token: int) -> bool:
+            llguidance.torch.fill_next_token_bitmask(matcher, mask)
+            return bool(matcher.consume_token(token))
+
+        return step
+
+    return compiled
+
+
+def without_lengths(node: Any) -> Any:  # Any: JSON
+    """Return the schema without bounds on the lengths of its texts."""
+    if isinstance(node, dict):
+        return {key: without_lengths(value) for key, value in node.items() if key not in LENGTHS}
+    return [without_lengths(item) for item in node] if isinstance(node, list) else node
+
+
+def rows(recorded: Recorded, tokenizer: Any) -> Iterator[str]:
+    """Yield a row of Markdown per prompt."""
+    xgrammar, llguidance = xgrammar_of(tokenizer), llguidance_of(tokenizer)
+    for prompt_id, kept in sorted(recorded.replies.items()):
+        costs = [Cost(), Cost(), Cost()]
+        for schema, text in kept:
+            tokens = tokenizer.encode(text, add_special_tokens=False)
+            costs[0].add(xgrammar, schema, tokens)
+            costs[1].add(xgrammar, without_lengths(schema), tokens)
+            costs[2].add(llguidance, schema, tokens)
+        if kept:
+            yield f"| {prompt_id} | {' | '.join(cost.cells() for cost in costs)} |"
+
+
+def main() -> None:
+    """Run the offline writer, then print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tokenizer", required=True, help="a folder as transformers saves it")
+    parser.add_argument("--length", default="16K")
+    parser.add_argument("--domain", default="cooking")
+    parser.add_argument("--replies", type=int, default=2, help="of each prompt")
+    arguments = parser.parse_args()
+    from transformers import AutoTokenizer
+
+    recorded = Recorded(arguments.replies)
+    spec = load_spec(None, {"name": "bench", "length": arguments.length, "domains": [arguments.domain]})
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run_inline(create_benchmark(spec, Path(folder)), services().models(recorded)))
+    print("compile: ms a schema; mask: ms a token; refused: replies that the grammar does not take\n")
+    parts = "compile | mask | refused"
+    print(f"| prompt | xgrammar: {parts} | without lengths: {parts} | llguidance: {parts} |\n{'| --- ' * 10}|")
+    for row in rows(recorded, AutoTokenizer.from_pretrained(arguments.tokenizer)):
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
