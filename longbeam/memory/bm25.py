@@ -18,7 +18,7 @@ from longbeam.text.words import words_of
 @contextmanager
 def _hidden(module: str) -> Iterator[None]:
     """Let imports find no such module."""
-    modules: dict[str, Any] = sys.modules  # type: ignore[assignment]  # None there: the import system's "not to be found"
+    modules: dict[str, Any] = sys.modules  # with None there, an import finds nothing
     before = {name: modules.pop(name) for name in [module] if name in modules}
     modules[module] = None
     try:
