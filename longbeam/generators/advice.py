@@ -10,12 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.generators.advice_drafts import Draft, advice_fault, as_drafted, choice_fault, items_of, shared_use_fault
+from longbeam.generators.advice_drafts import (
+    Draft,
+    advice_fault,
+    as_drafted,
+    choice_fault,
+    items_of,
+    mended_advice,
+    shared_use_fault,
+)
 from longbeam.generators.advice_sheet import AdviceSheet, Advised, StageToAdvise
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.keys import SubPlanKey
 from longbeam.models.asking import Asker, ListTask, Sifted
+from longbeam.models.changes import describe_changes
 from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceLine, AdviceReply, ChoiceDraft
+from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.plans import TAKEN, Advice, Bullet, BulletKind, Plan
 
 ADVICE_PROMPTS = ("advise",)
@@ -37,11 +47,17 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
     if not inputs.advice and not inputs.choices:
         return Advised(stage_index=task.stage.stage_index)
     told = "\n".join((*(b.text for b in task.plan.bullets()), *sheet.uses_before)).casefold()
+    language, is_first, mends = asker.spec.language, True, dict[str, str]()
 
     def sift(kept: tuple[Draft, ...], reply: AdviceReply) -> Sifted[Draft]:
+        nonlocal is_first
         good: dict[str, Draft] = {draft.line_id: draft for draft in kept}
         drafts, choices = _by_line(reply)
-        language = asker.spec.language
+        for line in (x for x in inputs.advice if x.line_id in drafts and x.line_id not in good):
+            said = drafts[line.line_id]
+            drafts[line.line_id] = mended = mended_advice(line, said, language, is_last=not is_first)
+            mends[line.line_id] = "" if mended is said else f"{line.line_id}: {describe_changes(said, mended)}"
+        is_first = False
         faults = {
             x.line_id: advice_fault(x, drafts.get(x.line_id), told, language)
             or sheet.name_fault(x, drafts[x.line_id])
@@ -60,7 +76,10 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
         return inputs.model_copy(update={"advice": advice, "choices": choices})
 
     lines = ListTask(inputs, sift, rest, show=lambda draft: f"{draft.line_id}: {draft.text}", least=0)
-    return _assembled(task, inputs, await asker.listed("advise", lines))
+    written = await asker.listed("advise", lines)
+    if detail := "; ".join(mend for draft in written if (mend := mends.get(draft.line_id))):
+        asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="advise", detail=detail))
+    return _assembled(task, inputs, written)
 
 
 def _by_line(reply: AdviceReply) -> tuple[dict[str, AdviceDraft], dict[str, ChoiceDraft]]:

@@ -6,8 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
 
-from longbeam.generators.advice_sheet import NAMED
-from longbeam.prompts.calls.advice import MOST_ITEM_WORDS, AdviceDraft, AdviceLine, ChoiceDraft, ChoiceLine
+from longbeam.prompts.calls.advice import (
+    MOST_ITEM_WORDS,
+    NAMED_ADVICE,
+    AdviceDraft,
+    AdviceLine,
+    ChoiceDraft,
+    ChoiceLine,
+)
 from longbeam.schemas.plans import Advice, AdviceKind, ValueKind
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.extraction import values_in
@@ -20,6 +26,7 @@ ORDINALS = ("first", "second", "third")
 MOST_NAME_WORDS = 5
 MOST_TEXT_WORDS = 100
 """Words of a piece of advice with its items; the prompt asks for 60."""
+_NUMBERED = re.compile(r"^\s*\d+[.)]", re.MULTILINE)
 Draft = AdviceDraft | ChoiceDraft
 """A worded line of the sheet."""
 
@@ -48,6 +55,23 @@ def advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str, languag
     if not _in_order(draft.text, items):
         return "must have its items in its text, in the same words and order"
     return _use_fault(line, draft, language)
+
+
+def mended_advice(line: AdviceLine, draft: AdviceDraft, language: str, *, is_last: bool) -> AdviceDraft:
+    """Return a draft whose text has its options or steps, in numbered lines, where it has none of them.
+
+    A small model writes the items and then speaks of something else. `is_last`: it had its chance to say the value of
+    a figure or a day as well, and code says it in plain words: `Curtain reserve for the curtain: $9.`
+    """
+    as_worded, text, items = as_drafted(line, draft), draft.text.strip(), items_of(draft)
+    has_list = as_worded.kind in {AdviceKind.OPTIONS, AdviceKind.STEPS} and len(items) == as_worded.count
+    if has_list and not any(item.casefold() in text.casefold() for item in items) and not _NUMBERED.search(text):
+        text = "\n".join((text, *(f"{i}. {item}" for i, item in enumerate(items, 1))))
+    value, name = as_worded.value, as_worded.attribute
+    is_unsaid = value is not None and not as_worded.count and not says(text, value)
+    if value is not None and is_unsaid and is_last and language == ENGLISH:
+        text = f"{text.rstrip('.')}. {name[:1].upper()}{name[1:]} for {line.topic}: {value.text}."
+    return draft if text == draft.text.strip() else draft.model_copy(update={"text": text})
 
 
 def items_of(draft: AdviceDraft) -> tuple[str, ...]:
@@ -97,7 +121,7 @@ def as_drafted(line: AdviceLine, draft: AdviceDraft) -> AdviceLine:
         return line.model_copy(
             update={"kind": kind, "attribute": kind.value, "count": line.or_steps, "value": None, "base": None}
         )
-    name = draft.name.strip() if line.kind in NAMED else ""
+    name = draft.name.strip() if line.kind in NAMED_ADVICE else ""
     return line.model_copy(update={"attribute": name}) if name else line
 
 

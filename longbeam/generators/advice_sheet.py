@@ -15,7 +15,7 @@ from longbeam.generators.ledger import Ledger, line_of
 from longbeam.generators.mentions import ENDED, Mentions
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.plans import Frame
-from longbeam.prompts.calls.advice import AdviceDraft, AdviceLine, ChoiceLine
+from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceDraft, AdviceLine, ChoiceLine
 from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.plans import (
@@ -81,8 +81,6 @@ MOST_ALSO_TOLD = 6
 _DAY = "review day"
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
 """Bounds, and the step to which an amount below each bound is rounded."""
-NAMED = frozenset({AdviceKind.FIGURE, AdviceKind.DAY})
-"""Kinds whose values the writer names."""
 
 
 class Advised(Record):
@@ -192,7 +190,7 @@ class AdviceSheet:
     def name_fault(self, line: AdviceLine, draft: AdviceDraft) -> str:
         """Return what is wrong with the name that a draft gives a value; empty if nothing is."""
         name = draft.name.strip()
-        is_other = line.kind in NAMED and name not in ("", line.attribute)
+        is_other = line.kind in NAMED_ADVICE and name not in ("", line.attribute)
         if is_other and (line.topic.casefold(), name.casefold()) in self._slots:
             return f"has the name {name!r}, of which a value was told before; find another"
         return ""

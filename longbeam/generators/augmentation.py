@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import TypeVar
 
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.bullets import SETTLED, is_cut, typed_value
@@ -26,17 +25,17 @@ from longbeam.generators.entailment_judge import (
 )
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
-from longbeam.generators.special_targets import Targets
+from longbeam.generators.special_targets import Target, Targets
 from longbeam.keys import SubPlanKey
-from longbeam.models.asking import Acceptance, Asker
+from longbeam.models.asking import Asker, ListTask, Sifted
 from longbeam.prompts.calls.checks import ToldRemark
 from longbeam.prompts.calls.plans import (
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
     ContradictionTarget,
-    Dependent,
     InstructionDraft,
+    InstructionTarget,
     LedgerLine,
     Place,
     RevisionDraft,
@@ -53,8 +52,7 @@ from longbeam.text.conditions import overlapping
 from longbeam.text.matching import says
 
 AUGMENT_PROMPTS = ("augment", *ENTAILMENT_PROMPTS, *CONTRADICTION_PROMPTS)
-D = TypeVar("D", UpdateDraft, ContradictionDraft, InstructionDraft)
-_Remark = UpdateDraft | ContradictionDraft | InstructionDraft | RevisionDraft
+_Draft = UpdateDraft | ContradictionDraft | InstructionDraft
 _VOW = re.compile(
     r"\b(?:no more|never again|not (?:another|one more)|for good|from now on|once and for all)\b", re.IGNORECASE
 )
@@ -103,8 +101,15 @@ class StageToAugment:
         return digest_of(self.frame, self.base.digest, self.stage, self.targets, self.before)
 
 
+_Item = tuple[_Draft, *tuple[RevisionDraft, ...]]
+"""A remark of a reply; behind an update, the bullets that depend on it in their new words."""
+
+
 async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented:
-    """Return the special bullets of one stage; a reply that misses a target is asked for again."""
+    """Return the special bullets of one stage; remarks that stay faulty are left out, and noted.
+
+    Good remarks are kept, and only the others are asked for again.
+    """
     frame, stage, targets = task.frame, task.stage, task.targets
     inputs = AugmentInputs(
         seed=frame.seed,
@@ -118,25 +123,31 @@ async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented
         instructions=targets.instructions,
         taken_conditions=tuple(dict.fromkeys(b.condition for b in task.wishes if b.condition)),
     )
-    values = _Values(targets, asker.spec.language)
-    wording = _Wording(asker, task, values)
+    remarks = _Remarks(asker, task)
 
-    def check(reply: AugmentReply) -> Iterator[str]:
-        yield from values.faults(reply)
-        readable = values.readable(reply)
-        yield from _problems(readable, task, values)
-        yield from wording.faults(readable)
+    def rest(kept: tuple[_Item, ...]) -> AugmentInputs:
+        written = {draft.target_id for draft, *_ in kept}
+        conditions = (draft.condition for draft, *_ in kept if isinstance(draft, InstructionDraft))
+        return inputs.model_copy(
+            update={
+                "updates": tuple(t for t in targets.updates if t.target_id not in written),
+                "contradictions": tuple(t for t in targets.contradictions if t.target_id not in written),
+                "instructions": tuple(t for t in targets.instructions if t.target_id not in written),
+                "taken_conditions": tuple(dict.fromkeys((*inputs.taken_conditions, *conditions))),
+            }
+        )
 
-    reply = await asker.structured(
-        "augment",
+    items = ListTask(
         inputs,
-        accept=Acceptance(
-            check=check,
-            confirm=wording.judge,
-            mend=lambda r: wording.kept(_mended(values.readable(r), task)),
-        ),
+        remarks.sift,
+        rest,
+        show=lambda item: f"{item[0].target_id}: {item[0].text}",
+        least=0,
+        confirm=remarks.judge,
     )
-    return _assemble(reply, task, values)
+    written = await asker.listed("augment", items)
+    remarks.note_left_out(written)
+    return _assemble(written, task, remarks)
 
 
 def _lines(task: StageToAugment) -> tuple[StoryLine, ...]:
@@ -147,289 +158,219 @@ def _lines(task: StageToAugment) -> tuple[StoryLine, ...]:
     return tuple(StoryLine(bullet=b, then=tuple(then.get(b.bullet_id, ()))) for b in task.sub_plan.bullets)
 
 
-# --- values -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Values:
-    """The typed values of a reply's drafts, read out of their words."""
-
-    targets: Targets
-    language: str
-
-    def of(self, draft: UpdateDraft | ContradictionDraft) -> Value | None:
-        """Return the value of a draft, None if it has none; raises ValueError for words that cannot be read."""
-        of_kind = self.targets.updates if isinstance(draft, UpdateDraft) else self.targets.contradictions
-        target = next((t for t in of_kind if t.target_id == draft.target_id), None)
-        if target is None or target.fact is None or not draft.value.strip():
-            return None
-        if target.fact.kind is ValueKind.DATE and self.language != ENGLISH:
-            return Value(kind=ValueKind.DATE, text=draft.value.strip())  # code reads English days only
-        return typed_value(draft.value, target.fact.kind, target.place.day)
-
-    def faults(self, reply: AugmentReply) -> Iterator[str]:
-        """Yield the values whose words cannot be read."""
-        drafts: list[UpdateDraft | ContradictionDraft] = [*reply.updates, *reply.contradictions]
-        for draft in drafts:
-            try:
-                self.of(draft)
-            except ValueError as exc:
-                yield f"{_name_of(draft)}: {exc}"
-
-    def readable(self, reply: AugmentReply) -> AugmentReply:
-        """Return a reply without the drafts that have faults: their gold would be a guess."""
-        wrong = {fault.partition(":")[0] for fault in self.faults(reply)}
-        return reply.model_copy(
-            update={
-                "updates": [d for d in reply.updates if _name_of(d) not in wrong],
-                "contradictions": [d for d in reply.contradictions if _name_of(d) not in wrong],
-            }
-        )
-
-
-# --- what a reply must have -------------------------------------------------------------------------------------
-
-
-def _problems(reply: AugmentReply, task: StageToAugment, values: _Values) -> Iterator[str]:
-    targets = task.targets
-    updates = {t.target_id: t for t in targets.updates}
-    contradictions = {t.target_id: t for t in targets.contradictions}
-    wishes = [t.target_id for t in targets.instructions]
-    yield from _wrong_targets("updates", [d.target_id for d in reply.updates], updates)
-    yield from _wrong_targets("contradictions", [d.target_id for d in reply.contradictions], contradictions)
-    named = [d.target_id for d in reply.instructions]
-    # Replies to earlier versions of the prompt name no targets of instructions.
-    yield from _wrong_targets("instructions", named if any(named) else wishes[: len(named)], wishes)
-    for draft in reply.updates:
-        if draft.target_id in updates:
-            yield from _update_problems(draft, updates[draft.target_id], values.of(draft))
-    for denial in reply.contradictions:
-        if denial.target_id in contradictions:
-            yield from _contradiction_problems(denial, contradictions[denial.target_id], values.of(denial))
-    remarks: list[_Remark] = [*reply.updates, *reply.contradictions, *reply.instructions, *reply.revisions]
-    for text in (remark.text for remark in remarks if is_cut(remark.text)):
-        yield f"{text[:40]!r}... breaks off within a sentence; write one or two whole ones of at most 30 words"
-    for _, fault in _faulty_instructions(reply.instructions, task.wishes):
-        yield fault
-    yield from _revision_problems(reply, targets)
-
-
-def _wrong_targets(name: str, named: Sequence[str], wanted: Iterable[str]) -> Iterator[str]:
-    if sorted(named) != sorted(wanted):
-        yield f"{name} are for {sorted(named)}; exactly {sorted(wanted)} are asked for"
-
-
-def _update_problems(draft: UpdateDraft, target: UpdateTarget, value: Value | None) -> Iterator[str]:
-    old, kind = target.fact.value, target.fact.kind
-    if value is None:
-        return  # a reply's drafts have values
-    if old is not None and value.means_same_as(old):
-        yield f"update {draft.target_id} keeps the old value {old.text!r}"
-    if value.kind is not kind:
-        yield f"update {draft.target_id} is a {value.kind.value}; the fact is a {kind.value}"
-    if not says(draft.text, value):
-        yield f"update {draft.target_id} asserts {value.text!r} and its text does not say it"
-    if found := _VOW.search(draft.text) or SETTLED.search(draft.text):
-        yield f"update {draft.target_id} says {found[0]!r}, and later bullets need not keep to that; leave it out"
-
-
-def _contradiction_problems(
-    draft: ContradictionDraft, target: ContradictionTarget, value: Value | None
-) -> Iterator[str]:
-    if target.variety == "other_value":
-        if value is None or not says(draft.text, value):
-            yield f"contradiction {draft.target_id} must state another value, in `value` and in its text"
-        elif target.fact and target.fact.value and value.means_same_as(target.fact.value):
-            yield f"contradiction {draft.target_id} states the same value {value.text!r}"
-
-
-def _faulty_instructions(
-    drafts: Sequence[InstructionDraft], wishes: Sequence[Bullet]
-) -> Iterator[tuple[InstructionDraft, str]]:
-    """Yield the instructions that lack a part, or whose condition overlaps with that of another wish."""
-    standing = [(b.condition, b.requirement) for b in wishes if b.condition]
-    for draft in drafts:
-        if not draft.condition or not draft.requirement:
-            yield draft, "an instruction lacks its condition or its requirement"
-            continue
-        # The same wish may be said again after years.
-        clash = next((c for c, r in standing if r != draft.requirement and overlapping(draft.condition, c)), "")
-        if clash:
-            yield draft, f"the condition {draft.condition!r} overlaps with {clash!r}, another wish; find one of its own"
-        standing.append((draft.condition, draft.requirement))
-
-
-def _revision_problems(reply: AugmentReply, targets: Targets) -> Iterator[str]:
-    texts = {draft.bullet_id: draft.text for draft in reply.revisions}
-    for target in targets.updates:
-        for dependent in target.dependents:
-            bullet_id = dependent.bullet.bullet_id
-            if bullet_id not in texts:
-                yield f"{bullet_id} depends on update {target.target_id} ({dependent.reason}) and is not reworded"
-            elif fault := _revision_fault(texts[bullet_id], dependent, target):
-                yield f"{bullet_id} {fault}"
-
-
-def _revision_fault(text: str, dependent: Dependent, target: UpdateTarget) -> str:
-    if stale := stale_words(text, dependent, target.fact.value):
-        return f"still says {stale!r}, which update {target.target_id} makes wrong"
-    missing = [line.value.text for line in dependent.kept if line.value and not says(text, line.value)]
-    return f"must go on saying {missing[0]!r}" if missing else ""
+# --- what a remark must have ------------------------------------------------------------------------------------
 
 
 @dataclass
-class _Wording:
-    """The check that updates name what changes and that contradictions cannot be true beside their statements."""
+class _Remarks:
+    """The checks of a reply's remarks on their own, by rules first; where rules cannot tell, by the checker."""
 
     asker: Asker
     task: StageToAugment
-    values: _Values
-    refused: set[str] = field(default_factory=set)
-    """Texts that the checker refused."""
+    denied: dict[str, str] = field(default_factory=dict)
+    """By target, what rules or checker said last against the remark: it does not say what it must."""
 
-    def faults(self, reply: AugmentReply) -> Iterator[str]:
-        """Yield what the rules refuse."""
-        for draft, ruling in self._rulings(reply):
-            if ruling.answer is Answer.NO:
-                yield f"{_name_of(draft)} must be worded anew: {ruling.reason}"
-
-    async def judge(self, reply: AugmentReply) -> Sequence[str]:
-        """Return what the checker refuses of that which rules cannot tell."""
-        faults = []
-        for draft, ruling in self._rulings(reply):
-            # Rules tell what excludes a statement; whether somebody would say it is for the checker alone.
-            is_open = ruling.answer is Answer.UNSURE or (
-                isinstance(draft, ContradictionDraft) and ruling.answer is Answer.YES
-            )
-            if is_open and (reason := await self._judged(draft)):
-                self.refused.add(draft.text)
-                faults.append(f"{_name_of(draft)} must be worded anew: {reason}")
-        return faults
-
-    def kept(self, reply: AugmentReply) -> AugmentReply:
-        """Return a reply without the drafts that were refused: a wrong one would be the gold of a probe."""
-        wrong = set(self.refused)
-        for draft, ruling in self._rulings(reply):
-            if ruling.answer is Answer.NO:
-                wrong.add(draft.text)
-            if draft.text in wrong:
-                detail = f"{_name_of(draft)} is left out: {ruling.reason or draft.text}"
-                self.asker.note(Incident(kind=IncidentKind.NOT_ENTAILED, prompt_id="augment", detail=detail))
-        return reply.model_copy(
-            update={
-                "updates": [d for d in reply.updates if d.text not in wrong],
-                "contradictions": [d for d in reply.contradictions if d.text not in wrong],
-            }
+    def sift(self, kept: tuple[_Item, ...], reply: AugmentReply) -> Sifted[_Item]:
+        """Join the remarks kept so far with the good ones of a reply, in the order of the targets."""
+        targets = self.task.targets
+        every = targets.by_id()
+        good: dict[str, _Item] = {item[0].target_id: item for item in kept}
+        faults: dict[str, str] = {}
+        revisions = {draft.bullet_id: draft for draft in reply.revisions}
+        drafts = (
+            _by_target(reply.updates, targets.updates)
+            | _by_target(reply.contradictions, targets.contradictions)
+            | _by_target(reply.instructions, targets.instructions)
         )
+        for target_id, target in every.items():
+            if target_id in good:
+                continue
+            draft = drafts.get(target_id)
+            if draft is None:
+                faults[target_id] = f"{target_id} is missing"
+                continue
+            dependents = target.dependents if isinstance(target, UpdateTarget) else ()
+            reworded = tuple(revisions[i] for d in dependents if (i := d.bullet.bullet_id) in revisions)
+            wishes = [draft for draft, *_ in good.values() if isinstance(draft, InstructionDraft)]
+            if found := list(self._faults(draft, target, reworded, wishes)):
+                faults[target_id] = f"{target_id} {'; it '.join(found)}"
+            else:
+                good[target_id] = (draft, *reworded)
+        return Sifted(tuple(good[i] for i in every if i in good), tuple(faults.values()))
 
-    def _rulings(self, reply: AugmentReply) -> Iterator[tuple[UpdateDraft | ContradictionDraft, Ruling]]:
-        language = self.asker.spec.language
-        updates = {t.target_id: t for t in self.task.targets.updates}
-        for update in reply.updates:
-            target, value = updates.get(update.target_id), self.values.of(update)
-            if target is not None and value is not None:
-                yield update, rule_on_update(update.text, value, target, language)
-        contradictions = {t.target_id: t for t in self.task.targets.contradictions}
-        for denial in reply.contradictions:
-            if (against := contradictions.get(denial.target_id)) is not None:
-                yield denial, rule_on_contradiction(denial.text, self.values.of(denial), against, language)
+    def value_of(self, draft: _Draft) -> Value | None:
+        """Return the typed value of a remark, None if it has none; raises ValueError for words that cannot be read."""
+        target = self.task.targets.by_id()[draft.target_id]
+        if isinstance(draft, InstructionDraft) or isinstance(target, InstructionTarget):
+            return None
+        if target.fact is None or not draft.value.strip():
+            return None
+        if target.fact.kind is ValueKind.DATE and self.asker.spec.language != ENGLISH:
+            return Value(kind=ValueKind.DATE, text=draft.value.strip())  # code reads English days only
+        return typed_value(draft.value, target.fact.kind, target.place.day)
 
-    async def _judged(self, draft: UpdateDraft | ContradictionDraft) -> str:
+    async def judge(self, item: _Item) -> str:
+        """Return what the checker says against a remark of which rules cannot tell; empty if it has nothing."""
+        draft, target = item[0], self.task.targets.by_id()[item[0].target_id]
+        ruling = self._ruling(draft, target)
+        # Rules tell what excludes a statement; whether somebody would say it is for the checker alone.
+        is_open = ruling.answer is Answer.UNSURE or (
+            isinstance(draft, ContradictionDraft) and ruling.answer is Answer.YES
+        )
+        if not is_open or not (reason := await self._judged(draft, target)):
+            return ""
+        self.denied[target.target_id] = reason
+        return f"{target.target_id} must be worded anew: {reason}"
+
+    def note_left_out(self, written: Sequence[_Item]) -> None:
+        """Note the remarks that are left out because they did not say what they must."""
+        there = {draft.target_id for draft, *_ in written}
+        for target_id, reason in self.denied.items():
+            if target_id not in there:
+                detail = f"{target_id} is left out: {reason}"
+                self.asker.note(Incident(kind=IncidentKind.NOT_ENTAILED, prompt_id="augment", detail=detail))
+
+    def _faults(
+        self, draft: _Draft, target: Target, reworded: Sequence[RevisionDraft], wishes: Sequence[InstructionDraft]
+    ) -> Iterator[str]:
+        """Yield what is wrong with a remark by rules."""
+        if text := next((d.text for d in (draft, *reworded) if is_cut(d.text)), ""):
+            yield f"breaks off within a sentence, {text[:40]!r}...; write one or two whole ones of at most 30 words"
+        if isinstance(draft, InstructionDraft):
+            yield from _instruction_faults(draft, self.task.wishes, wishes)
+            return
+        try:
+            value = self.value_of(draft)
+        except ValueError as exc:
+            yield f"has a value that cannot be read: {exc}"
+            return
+        if isinstance(target, UpdateTarget):
+            yield from _update_faults(draft.text, target, value)
+            yield from _revision_faults(reworded, target)
+        elif isinstance(target, ContradictionTarget):
+            yield from _contradiction_faults(draft.text, target, value)
+        ruling = self._ruling(draft, target)
+        if ruling.answer is Answer.NO:
+            self.denied[target.target_id] = ruling.reason
+            yield f"must be worded anew: {ruling.reason}"
+
+    def _ruling(self, draft: _Draft, target: Target) -> Ruling:
+        language, value = self.asker.spec.language, self.value_of(draft)
+        if isinstance(target, UpdateTarget) and value is not None:
+            return rule_on_update(draft.text, value, target, language)
+        if isinstance(target, ContradictionTarget):
+            return rule_on_contradiction(draft.text, value, target, language)
+        return Ruling(Answer.YES)
+
+    async def _judged(self, draft: _Draft, target: Target) -> str:
         """Return the checker's reason against a draft; empty if it has none."""
-        if isinstance(draft, UpdateDraft):
-            fact = next(t.fact for t in self.task.targets.updates if t.target_id == draft.target_id)
-            claim = f"{fact.subject}, {fact.attribute}: {draft.value} by now"
+        if isinstance(draft, UpdateDraft) and isinstance(target, UpdateTarget):
+            claim = f"{target.fact.subject}, {target.fact.attribute}: {draft.value} by now"
             missed = await unsaid_claims(self.asker, f"says.{draft.target_id}", draft.text, (claim,))
             return missed.get(claim, "")
-        target = next(t for t in self.task.targets.contradictions if t.target_id == draft.target_id)
+        assert isinstance(target, ContradictionTarget)
         told = ToldRemark(text=target.bullet.text, day=target.bullet.happens_on)
         slip = ToldRemark(text=draft.text, day=target.place.day)
         return await contradiction_fault(self.asker, f"denies.{draft.target_id}", told, slip)
 
 
-def _name_of(draft: UpdateDraft | ContradictionDraft) -> str:
-    return f"{'update' if isinstance(draft, UpdateDraft) else 'contradiction'} {draft.target_id}"
+def _by_target(drafts: Sequence[_Draft], targets: Sequence[Target]) -> dict[str, _Draft]:
+    """Return the first draft of each target; drafts that name none, as older replies do, have the targets left over."""
+    named = {d.target_id: d for d in reversed(drafts) if d.target_id}
+    free = (t.target_id for t in targets if t.target_id not in named)
+    unnamed = (d for d in drafts if not d.target_id)
+    return named | {i: d.model_copy(update={"target_id": i}) for i, d in zip(free, unnamed, strict=False)}
 
 
-def _mended(reply: AugmentReply, task: StageToAugment) -> AugmentReply:
-    """Give each draft a target of its own, as far as there are any, and leave out what would be wrong.
-
-    An update whose dependents are not worded anew is left out, and so are an instruction that overlaps with another
-    wish, and a text that breaks off. A text that does not state its value stays: validation finds it.
-    """
-    targets = task.targets
-    reply = AugmentReply(**{name: [d for d in drafts if not is_cut(d.text)] for name, drafts in reply})
-    updates = _with_own_targets(reply.updates, [t.target_id for t in targets.updates])
-    texts = {draft.bullet_id: draft.text for draft in reply.revisions}
-    broken = {
-        t.target_id
-        for t in targets.updates
-        for d in t.dependents
-        if d.bullet.bullet_id not in texts or _revision_fault(texts[d.bullet.bullet_id], d, t)
-    }
-    denials = _with_own_targets(reply.contradictions, [t.target_id for t in targets.contradictions])
-    valued = {t.target_id for t in targets.contradictions if t.variety == "other_value"}
-    clashing = [draft for draft, _ in _faulty_instructions(reply.instructions, task.wishes)]
-    wishes = [d for d in reply.instructions if d not in clashing]
-    return AugmentReply(
-        updates=[draft for draft in updates if draft.target_id not in broken],
-        contradictions=[d for d in denials if d.value.strip() or d.target_id not in valued],
-        instructions=_with_own_targets(wishes, [t.target_id for t in targets.instructions]),
-        revisions=reply.revisions,
-    )
+def _update_faults(text: str, target: UpdateTarget, value: Value | None) -> Iterator[str]:
+    old, kind = target.fact.value, target.fact.kind
+    if value is None:
+        return  # a reply's drafts have values
+    if old is not None and value.means_same_as(old):
+        yield f"keeps the old value {old.text!r}"
+    if value.kind is not kind:
+        yield f"is a {value.kind.value}; the fact is a {kind.value}"
+    if not says(text, value):
+        yield f"asserts {value.text!r} and its text does not say it"
+    if found := _VOW.search(text) or SETTLED.search(text):
+        yield f"says {found[0]!r}, and later bullets need not keep to that; leave it out"
 
 
-def _with_own_targets(drafts: Sequence[D], target_ids: Sequence[str]) -> list[D]:
-    # Reversed, so that the first of several drafts keeps the target that they all name.
-    named = {d.target_id: d for d in reversed(drafts)}
-    free = [i for i in target_ids if i not in named]
-    made = []
-    for draft in drafts:
-        if draft.target_id in target_ids and named[draft.target_id] is draft:
-            made.append(draft)
-        elif free:
-            made.append(draft.model_copy(update={"target_id": free.pop(0)}))
-    return made
+def _contradiction_faults(text: str, target: ContradictionTarget, value: Value | None) -> Iterator[str]:
+    if target.variety == "other_value":
+        if value is None or not says(text, value):
+            yield "must state another value, in `value` and in its text"
+        elif target.fact and target.fact.value and value.means_same_as(target.fact.value):
+            yield f"states the same value {value.text!r}"
+
+
+def _instruction_faults(
+    draft: InstructionDraft, told: Iterable[Bullet], written: Iterable[InstructionDraft]
+) -> Iterator[str]:
+    """Yield what an instruction lacks, and the wish with whose condition its own overlaps."""
+    if not draft.condition or not draft.requirement:
+        yield "lacks its condition or its requirement"
+        return
+    wishes: list[Bullet | InstructionDraft] = [b for b in told if b.condition]
+    # The same wish may be said again after years.
+    for wish in (w for w in (*wishes, *written) if w.requirement != draft.requirement):
+        if overlapping(draft.condition, wish.condition):
+            yield (
+                f"has the condition {draft.condition!r}, which overlaps with {wish.condition!r}, another wish;"
+                " find one of its own"
+            )
+
+
+def _revision_faults(reworded: Sequence[RevisionDraft], target: UpdateTarget) -> Iterator[str]:
+    texts = {draft.bullet_id: draft.text for draft in reworded}
+    for dependent in target.dependents:
+        bullet_id = dependent.bullet.bullet_id
+        if bullet_id not in texts:
+            yield f"changes what {bullet_id} depends on ({dependent.reason}), and that is not reworded"
+        elif stale := stale_words(texts[bullet_id], dependent, target.fact.value):
+            yield f"makes wrong that {bullet_id} still says {stale!r}"
+        elif missing := [v.text for line in dependent.kept if (v := line.value) and not says(texts[bullet_id], v)]:
+            yield f"leaves as it is what {bullet_id} must go on saying, {missing[0]!r}"
 
 
 # --- records of the reply ---------------------------------------------------------------------------------------
 
 
-def _assemble(reply: AugmentReply, task: StageToAugment, values: _Values) -> Augmented:
-    """Return the drafts as bullets, numbered after those of their sub-plan, with the assertions they make."""
+def _assemble(written: Sequence[_Item], task: StageToAugment, remarks: _Remarks) -> Augmented:
+    """Return the remarks as bullets, numbered after those of their sub-plan, with the assertions they make."""
     targets, sub_plan = task.targets, task.sub_plan
     key = SubPlanKey(sub_plan.plan_index, sub_plan.sub_plan_index)
     ids = (str(key.bullet(ordinal)) for ordinal in count(len(sub_plan.bullets)))
-    update_of = {t.target_id: t for t in targets.updates}
-    denial_of = {t.target_id: t for t in targets.contradictions}
+    target_of = targets.by_id()
     made: list[tuple[Place, Bullet]] = []
     assertions: list[Assertion] = []
-    for draft in reply.updates:
-        target = update_of[draft.target_id]
-        bullet = _referring_to(target, BulletKind.UPDATE, next(ids), draft.text)
+    for draft, *_ in written:
+        target = target_of[draft.target_id]
+        if isinstance(target, UpdateTarget):
+            bullet = _referring_to(target, BulletKind.UPDATE, next(ids), draft.text)
+            assertions.append(_assertion(bullet, target.fact.fact_id, Stance.UPDATES, remarks.value_of(draft)))
+        elif isinstance(target, ContradictionTarget):
+            bullet = _referring_to(target, BulletKind.CONTRADICTION, next(ids), draft.text)
+            bullet = bullet.model_copy(update={"variety": target.variety})
+            if target.fact is not None:
+                value = remarks.value_of(draft) if target.variety == "other_value" else None
+                assertions.append(_assertion(bullet, target.fact.fact_id, Stance.DENIES, value))
+        else:
+            assert isinstance(draft, InstructionDraft)
+            bullet = _instruction(draft, task.frame, next(ids), target.place)
         made.append((target.place, bullet))
-        assertions.append(_assertion(bullet, target.fact.fact_id, Stance.UPDATES, values.of(draft)))
-    for denial in reply.contradictions:
-        against = denial_of[denial.target_id]
-        bullet = _referring_to(against, BulletKind.CONTRADICTION, next(ids), denial.text)
-        made.append((against.place, bullet.model_copy(update={"variety": against.variety})))
-        if against.fact is not None:
-            value = values.of(denial) if against.variety == "other_value" else None
-            assertions.append(_assertion(bullet, against.fact.fact_id, Stance.DENIES, value))
-    place_of = {t.target_id: t.place for t in targets.instructions}
-    for instruction in _with_own_targets(reply.instructions, list(place_of)):
-        place = place_of[instruction.target_id]
-        made.append((place, _instruction(instruction, task.frame, next(ids), place)))
     told = {b.bullet_id: i for i, b in enumerate(sub_plan.bullets)}
     made.sort(key=lambda one: told[one[0].after])
-    revised, stale = _revised(reply.revisions, [update_of[d.target_id] for d in reply.updates])
+    texts = {draft.bullet_id: draft.text.strip() for _, *reworded in written for draft in reworded}
+    updates = [t for draft, *_ in written if isinstance(t := target_of[draft.target_id], UpdateTarget)]
+    dependents = [d for target in updates for d in target.dependents]
     return Augmented(
         stage_index=targets.stage_index,
         bullets=tuple(bullet for _, bullet in made),
         after=tuple(place.after for place, _ in made),
         assertions=tuple(assertions),
-        revised=revised,
-        stale=stale,
+        revised=tuple(d.bullet.model_copy(update={"text": texts[d.bullet.bullet_id]}) for d in dependents),
+        stale=tuple(line.fact_id for d in dependents for line in d.stale),
     )
 
 
@@ -444,16 +385,6 @@ def _instruction(draft: InstructionDraft, frame: Frame, bullet_id: str, place: P
         condition=draft.condition,
         requirement=draft.requirement,
     )
-
-
-def _revised(
-    drafts: Sequence[RevisionDraft], changed: Sequence[UpdateTarget]
-) -> tuple[tuple[Bullet, ...], tuple[str, ...]]:
-    """Return the dependents of the changed facts in their new words, and the ids of the facts that they lose."""
-    texts = {draft.bullet_id: draft.text.strip() for draft in drafts}
-    dependents = [d for target in changed for d in target.dependents]
-    bullets = (d.bullet.model_copy(update={"text": texts[d.bullet.bullet_id]}) for d in dependents)
-    return tuple(bullets), tuple(line.fact_id for d in dependents for line in d.stale)
 
 
 def _referring_to(target: UpdateTarget | ContradictionTarget, kind: BulletKind, bullet_id: str, text: str) -> Bullet:

@@ -100,10 +100,15 @@ class Mender:
         return draft if facts == draft.facts else draft.model_copy(update={"facts": facts})
 
     def _readable(self, draft: BulletDraft, line: SheetLine) -> Iterator[tuple[int, Value]]:
-        """Yield the places of the facts that have a name and a value that can be read, with that value."""
+        """Yield the places of the facts that have a name and a value that can be read, with that value.
+
+        None is a fact of the example.
+        """
         for i, fact in enumerate(draft.facts):
             is_named = fact.name.strip() or self.known.fact(fact.slot)
-            if is_named and (value := self._value(fact, line)) is not None:
+            if not is_named or self.is_copied(f"{fact.name}: {fact.value}"):
+                continue
+            if (value := self._value(fact, line)) is not None:
                 yield i, value
 
     def _value(self, fact: FactDraft, line: SheetLine) -> Value | None:

@@ -58,6 +58,10 @@ Option = tuple[Bullet, Assertion]
 """A bullet that a special bullet may refer to, and the assertion in it that would be changed or denied."""
 
 
+Target = UpdateTarget | ContradictionTarget | InstructionTarget
+"""What a special bullet is about."""
+
+
 class Targets(Record):
     """The targets of one stage's special bullets."""
 
@@ -66,10 +70,14 @@ class Targets(Record):
     contradictions: tuple[ContradictionTarget, ...]
     instructions: tuple[InstructionTarget, ...]
 
+    def by_id(self) -> dict[str, Target]:
+        """Return the targets by id: updates, contradictions, instructions."""
+        every: list[Target] = [*self.updates, *self.contradictions, *self.instructions]
+        return {target.target_id: target for target in every}
+
     def places(self) -> dict[str, Place]:
         """Return the place of each target, by its id."""
-        every: list[UpdateTarget | ContradictionTarget | InstructionTarget] = [*self.updates, *self.contradictions]
-        return {t.target_id: t.place for t in (*every, *self.instructions)}
+        return {target_id: target.place for target_id, target in self.by_id().items()}
 
 
 def choose_targets(

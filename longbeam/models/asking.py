@@ -469,7 +469,7 @@ def _texts_of(item: object) -> Iterator[str]:
         item = item.model_dump(mode="json")
     if isinstance(item, str):
         yield item
-    elif isinstance(item, dict | list):
+    elif isinstance(item, dict | list | tuple):
         for part in item.values() if isinstance(item, dict) else item:
             yield from _texts_of(part)
 

@@ -15,7 +15,7 @@ from longbeam.abilities.kinds import QuestionKind
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
 from longbeam.prompts.calls import memory as memory_calls
-from longbeam.prompts.calls.advice import AdviceInputs
+from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceInputs, AdviceLine
 from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.persona import NarrativesInputs
 from longbeam.prompts.calls.plans import LONGEST_TEXT, AugmentInputs, NewSlot, OutlineInputs, SheetLine, SubPlanInputs
@@ -100,6 +100,8 @@ _LONGEST = {"topic": 60, "text": LONGEST_TEXT, "condition": 160, "requirement": 
 """Characters of the fields of a line, and of a remark beside the lines."""
 _LONGEST_ADVICE = 800
 """Characters of the assistant's advice, with its items."""
+_LONGEST_ITEM = 160
+"""Characters of an option, a step or what an amount is for."""
 
 
 def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
@@ -112,7 +114,7 @@ def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
 def _line_form(schema: Schema, line: SheetLine) -> Schema:
     """Return the form of one line's draft: only the fields that code does not know."""
     fields = _fields(schema, "BulletDraft")
-    form: Schema = {"line": {"type": "integer", "enum": [line.line]}}
+    form: Schema = {"line": _one_of(line.line)}
     if not line.topic:
         form["topic"] = _bounded(fields, "topic")
     if line.slots:
@@ -121,7 +123,7 @@ def _line_form(schema: Schema, line: SheetLine) -> Schema:
         fact["properties"] |= {name: _bounded(fact["properties"], name) for name in ("name", "value")}
         announced = (line.recalls.fact_id,) if line.outcome_of and line.recalls else ()
         slots = dict.fromkeys((*line.slots, *announced, *_NEW_SLOTS))
-        fact["properties"]["slot"] = {"type": "string", "enum": list(slots)}
+        fact["properties"]["slot"] = _one_of(*slots)
         form["facts"] = {"type": "array", "items": fact}
         _count(form["facts"], len(line.slots), len(line.slots) + MORE_FACTS)
     form["text"] = _bounded(fields, "text")
@@ -129,7 +131,7 @@ def _line_form(schema: Schema, line: SheetLine) -> Schema:
         if not line.evolves:
             form["condition"] = _bounded(fields, "condition")
         form["requirement"] = _bounded(fields, "requirement")
-    return {"type": "object", "properties": form, "required": list(form)}
+    return _form(form)
 
 
 def _bounded(fields: Schema, name: str) -> Schema:
@@ -137,7 +139,7 @@ def _bounded(fields: Schema, name: str) -> Schema:
 
 
 def augment(schema: Schema, inputs: AugmentInputs) -> None:
-    """Ask for one draft for each target and each dependent bullet."""
+    """Ask for one draft for each target and each dependent bullet, in the order in which they are named."""
     dependents = [d.bullet.bullet_id for target in inputs.updates for d in target.dependents]
     for name, draft, field, ids in (
         ("updates", "UpdateDraft", "target_id", [t.target_id for t in inputs.updates]),
@@ -145,20 +147,48 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
         ("instructions", "InstructionDraft", "target_id", [t.target_id for t in inputs.instructions]),
         ("revisions", "RevisionDraft", "bullet_id", dependents),
     ):
-        _count(schema["properties"][name], len(ids))
         fields = _fields(schema, draft)
-        _choose(fields, field, ids)
-        _limit(fields, **{field: longest for field, longest in _LONGEST.items() if field in fields})
+        texts = {text: _bounded(fields, text) for text in fields if text in _LONGEST}
+        if "value" in texts:
+            texts["value"].pop("minLength")  # A slip may have none.
+        _each(schema["properties"][name], [_form({field: _one_of(i)} | texts) for i in ids])
+    schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
 
 
 def advise(schema: Schema, inputs: AdviceInputs) -> None:
-    """Ask for one draft for each line; offer the ids of the lines."""
-    for name, draft, lines in (("advice", "AdviceDraft", inputs.advice), ("choices", "ChoiceDraft", inputs.choices)):
-        _count(schema["properties"][name], len(lines))
-        if lines:
-            _choose(_fields(schema, draft), "line_id", (line.line_id for line in lines))
-    _limit(_fields(schema, "AdviceDraft"), text=_LONGEST_ADVICE, items=160, name=_LONGEST["name"])
-    _limit(_fields(schema, "ChoiceDraft"), text=LONGEST_TEXT)
+    """Ask for one draft for each line, with a name or with as many items as the line has."""
+    _each(schema["properties"]["advice"], [_advice_form(line) for line in inputs.advice])
+    text = {"text": _text(LONGEST_TEXT)}
+    _each(schema["properties"]["choices"], [_form({"line_id": _one_of(c.line_id)} | text) for c in inputs.choices])
+    schema.pop("$defs")
+
+
+def _advice_form(line: AdviceLine) -> Schema:
+    """Return the form of a statement of the assistant's; one with steps may stand in the place of a value."""
+    counts = [line.count, line.or_steps] if line.or_steps else [line.count]
+    forms = []
+    for many in counts:
+        fields = {"line_id": _one_of(line.line_id)}
+        if line.kind in NAMED_ADVICE and not many:
+            fields["name"] = {"type": "string", "maxLength": _LONGEST["name"]}
+        if many:
+            # Before the text, which has them in the same words.
+            fields["items"] = {"type": "array", "items": _text(_LONGEST_ITEM)}
+            _count(fields["items"], many)
+        forms.append(_form(fields | {"text": _text(_LONGEST_ADVICE)}))
+    return {"anyOf": forms} if len(forms) > 1 else forms[0]
+
+
+def _form(fields: Schema) -> Schema:
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def _one_of(*values: str | int) -> Schema:
+    return {"type": "integer" if isinstance(values[0], int) else "string", "enum": list(values)}
+
+
+def _text(longest: int) -> Schema:
+    return {"type": "string", "minLength": 1, "maxLength": longest}
 
 
 def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
@@ -213,7 +243,7 @@ def entailment(schema: Schema, inputs: EntailmentInputs) -> None:
     forms = []
     for claim in range(1, len(inputs.claims) + 1):
         form = copy.deepcopy(verdict)
-        form["properties"]["claim"] = {"type": "integer", "enum": [claim]}
+        form["properties"]["claim"] = _one_of(claim)
         forms.append(form)
     _each(schema["properties"]["verdicts"], forms)
 
@@ -239,9 +269,12 @@ def _count(array: Schema, least: int, most: int | None = -1) -> None:
 
 def _each(array: Schema, forms: Sequence[Schema]) -> None:
     """Ask for one item of each form, in this order."""
+    _count(array, len(forms))
+    if not forms:
+        array["items"] = {"type": "string"}  # Of no matter, but servers want one.
+        return
     array.pop("items")
     array["prefixItems"] = list(forms)
-    _count(array, len(forms))
 
 
 def _choose(fields: Schema, name: str, values: Iterable[str]) -> None:

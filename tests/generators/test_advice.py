@@ -10,11 +10,11 @@ from dataclasses import replace
 import pytest
 
 from longbeam.generators.advice import advised_plan, write_advice
-from longbeam.generators.advice_sheet import NAMED, Advised, StageToAdvise
+from longbeam.generators.advice_sheet import Advised, StageToAdvise
 from longbeam.generators.plans import Frame
 from longbeam.generators.said_advice import advice_faults, known_advice, said_advice
 from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceReply, ChoiceDraft
+from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceDraft, AdviceInputs, AdviceReply, ChoiceDraft
 from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import TAKEN, Advice, AdviceKind, Assertion, Fact, Plan, Stance, ValueKind
@@ -313,17 +313,17 @@ def test_nothing_is_chosen_once_it_is_bought() -> None:
     assert not any(made.choices for made in _drawn(bought, 1, (first,)))
 
 
-def test_words_without_the_value_are_refused_and_then_left_out() -> None:
-    def without_values(call: ModelCall) -> str:
+def test_what_is_too_long_is_refused_and_then_left_out() -> None:
+    def endless(call: ModelCall) -> str:
         assert isinstance(call.inputs, AdviceInputs)
-        drafts = [d if d.items else d.model_copy(update={"text": "Well."}) for d in _worded(call.inputs).advice]
+        drafts = [d if d.items else d.model_copy(update={"text": "Well. " * 120}) for d in _worded(call.inputs).advice]
         return AdviceReply(advice=drafts).model_dump_json()
 
-    model = ScriptedModel({"advise": without_values})
+    model = ScriptedModel({"advise": endless})
     made = asyncio.run(write_advice(asker_for(model), _task()))
 
     assert {a.kind for a in made.advice} == {AdviceKind.OPTIONS, AdviceKind.STEPS, AdviceKind.USE}
-    assert "must say" in faults_of(model.calls[1])
+    assert "has 120 words" in faults_of(model.calls[1])
 
 
 def test_names_as_long_as_the_prompts_examples_are_taken() -> None:
@@ -371,7 +371,7 @@ def _named(call: ModelCall, **changes: object) -> str:
     values = {line.line_id: line.value.text for line in call.inputs.advice if line.value}
     drafts = [
         d
-        if kinds[d.line_id] not in NAMED
+        if kinds[d.line_id] not in NAMED_ADVICE
         else d.model_copy(update={"text": f"Keep {values[d.line_id]} as the oil reserve.", **changes})
         for d in _worded(call.inputs).advice
     ]
@@ -383,7 +383,7 @@ def test_the_writer_names_a_figure_as_the_thing_asks_for() -> None:
     made = asyncio.run(write_advice(asker_for(model), _task()))
 
     assert len(model.calls) == 1
-    assert {a.attribute for a in made.advice if a.kind in NAMED} == {"oil reserve"}
+    assert {a.attribute for a in made.advice if a.kind in NAMED_ADVICE} == {"oil reserve"}
 
 
 @pytest.mark.parametrize("name", ["margin", "a name that is far too long", "reserve of 3"])
@@ -392,7 +392,7 @@ def test_a_name_that_the_text_does_not_say_is_refused(name: str) -> None:
     made = asyncio.run(write_advice(asker_for(model), _task()))
 
     assert "name" in faults_of(model.calls[1])
-    assert not any(a.kind in NAMED for a in made.advice)
+    assert not any(a.kind in NAMED_ADVICE for a in made.advice)
 
 
 def test_a_name_that_the_user_gave_a_value_of_is_refused() -> None:
@@ -473,3 +473,33 @@ def test_nothing_is_set_aside_beside_money_that_is_missing(attribute: str) -> No
     lost = _drawn(plan.model_copy(update={"facts": facts}))
     assert uses
     assert not [a for made in lost for a in made.advice if a.kind is AdviceKind.USE]
+
+
+def test_a_list_that_its_text_leaves_out_stands_behind_it_and_an_unsaid_value_in_the_end() -> None:
+    spoilt: dict[str, str] = {}
+
+    def answer(call: ModelCall) -> str:
+        reply = _worded(_inputs(call))
+        for line in _inputs(call).advice:
+            if line.kind in {AdviceKind.OPTIONS, AdviceKind.FIGURE}:
+                spoilt[line.line_id] = f"I would think of {line.topic} soon."
+        drafts = [d.model_copy(update={"text": spoilt.get(d.line_id, d.text)}) for d in reply.advice]
+        return reply.model_copy(update={"advice": drafts}).model_dump_json()
+
+    task = _task()
+    model = ScriptedModel({"advise": answer})
+    asker = asker_for(model)
+    made = asyncio.run(write_advice(asker, task))
+    figures = {line.line_id for line in _inputs(model.calls[0]).advice if line.kind is AdviceKind.FIGURE}
+    assert len(model.calls) == 2
+    assert "must say" in faults_of(model.calls[1])
+    assert {line.line_id for line in _inputs(model.calls[1]).advice} == figures
+    by_kind = {a.kind: a for a in made.advice}
+    options, figure = by_kind[AdviceKind.OPTIONS], by_kind[AdviceKind.FIGURE]
+    listed = "\n".join(f"{i}. {item}" for i, item in enumerate(options.items, 1))
+    assert options.text == f"I would think of {options.topic} soon.\n{listed}"
+    assert figure.value is not None
+    name = f"{figure.attribute[0].upper()}{figure.attribute[1:]}"
+    assert figure.text == f"I would think of {figure.topic} soon. {name} for {figure.topic}: {figure.value.text}."
+    (incident,) = (i for i in asker.incidents if i.kind is IncidentKind.MENDED)
+    assert all(line_id in incident.detail for line_id in spoilt)

@@ -143,9 +143,9 @@ async def test_the_writer_sees_the_cast_and_what_has_changed_since_it_was_told()
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        ({"updates": []}, "exactly"),
-        ({"contradictions": []}, "contradictions are for []; exactly"),
-        ({"instructions": []}, "instructions are for []; exactly ['i0']"),
+        ({"updates": []}, "u0 is missing"),
+        ({"contradictions": []}, "c0 is missing"),
+        ({"instructions": []}, "i0 is missing"),
     ],
 )
 async def test_missing_drafts_are_asked_for_again(spoil: dict[str, object], reason: str) -> None:
@@ -187,8 +187,27 @@ async def test_what_the_form_cut_is_asked_for_again_and_left_out_in_the_end() ->
     }
     model = ScriptedModel({"augment": [_reply(task.targets, **spoilt).model_dump_json()]})
     made = await write_special_bullets(asker_for(model), task)
-    assert "'Well, well, Well, well, Well, well, Well'... breaks off" in faults_of(model.calls[1])
+    assert "c0 breaks off within a sentence, 'Well, well, Well, well, Well, well, Well'..." in faults_of(model.calls[1])
     assert {b.kind for b in made.bullets} <= {BulletKind.UPDATE}
+
+
+async def test_only_the_faulty_remark_is_asked_for_again_and_left_out_in_the_end() -> None:
+    task = _task()
+    empty = [ContradictionDraft(target_id="c0", text=f"{task.targets.contradictions[0].bullet.topic} was cheap.")]
+    model = ScriptedModel({"augment": [_reply(task.targets, contradictions=empty).model_dump_json()]})
+    asker = asker_for(model)
+    made = await write_special_bullets(asker, task)
+    first, again = model.calls[:2]
+    assert faults_of(again) == "c0 must state another value, in `value` and in its text"
+    assert isinstance(first.inputs, AugmentInputs)
+    assert isinstance(again.inputs, AugmentInputs)
+    assert [t.target_id for t in again.inputs.contradictions] == ["c0"]
+    assert (again.inputs.updates, again.inputs.instructions) == ((), ())
+    assert set(again.inputs.taken_conditions) - set(first.inputs.taken_conditions) == {"when I ask"}
+    assert again.retry is not None
+    assert [line[:3] for line in again.retry.kept] == ["u0:", "i0:"]
+    assert {b.kind for b in made.bullets} == {BulletKind.UPDATE, BulletKind.INSTRUCTION}
+    assert [i.kind for i in asker.incidents][-1] is IncidentKind.SHORT
 
 
 async def test_the_typed_value_of_an_update_is_that_of_its_words() -> None:
@@ -281,9 +300,9 @@ def _reworded(text: str) -> list[RevisionDraft]:
 @pytest.mark.parametrize(
     ("revisions", "reason"),
     [
-        ([], "p0.s1.b8 depends on update u0 (it says 'half') and is not reworded"),
-        (_reworded(SHARE), "p0.s1.b8 still says 'half', which update u0 makes wrong"),
-        (_reworded("I paid a lot for thing 18."), "p0.s1.b8 must go on saying '$118'"),
+        ([], "u0 changes what p0.s1.b8 depends on (it says 'half'), and that is not reworded"),
+        (_reworded(SHARE), "u0 makes wrong that p0.s1.b8 still says 'half'"),
+        (_reworded("I paid a lot for thing 18."), "u0 leaves as it is what p0.s1.b8 must go on saying, '$118'"),
     ],
 )
 async def test_what_depends_on_a_changed_value_must_be_worded_without_it(
@@ -311,4 +330,4 @@ async def test_an_update_whose_dependents_stay_stale_is_left_out() -> None:
     made = await write_special_bullets(asker, task)
     assert BulletKind.UPDATE not in {b.kind for b in made.bullets}
     assert made.revised == ()
-    assert IncidentKind.MENDED in {i.kind for i in asker.incidents}
+    assert IncidentKind.SHORT in {i.kind for i in asker.incidents}

@@ -107,6 +107,12 @@ def test_facts_that_cannot_be_read_are_left_to_the_model_once() -> None:
         assert _mended(draft, is_last=True).facts == []
 
 
+def test_a_fact_of_the_example_is_left_to_the_model_once() -> None:
+    draft = _draft("The kiln is worth it.", ("money", "rent of the lantern play", "$85"))
+    assert _mended(draft) is draft
+    assert _mended(draft, is_last=True).facts == []
+
+
 def test_a_wish_with_the_condition_of_the_example_is_about_its_topic() -> None:
     line = LINE.model_copy(update={"kind": BulletKind.PREFERENCE, "sets": ()})
     copied = "when I ask for words on the lantern play"

@@ -129,12 +129,14 @@ async def _augmented(update: str, denial: str, *checks: str) -> tuple[Augmented,
 
 
 GOOD_DENIAL = "I never paid anything for {thing}."
+EXCLUDED = '{"reason": "It was paid for.", "can_both_be_true": false}'
 
 
 @pytest.mark.parametrize("update", ["The pizza now costs $500, it was $85 before.", "The pizza now costs $500."])
 async def test_an_update_of_another_thing_is_refused_and_left_out_in_the_end(update: str) -> None:
-    made, model, targets, asker = await _augmented(update, GOOD_DENIAL)
-    assert f"does not name '{targets.updates[0].fact.subject}'" in faults_of(model.calls[1])
+    made, model, targets, asker = await _augmented(update, GOOD_DENIAL, EXCLUDED)
+    assert [c.prompt.prompt_id for c in model.calls[:3]] == ["augment", "check_contradiction", "augment"]
+    assert f"does not name '{targets.updates[0].fact.subject}'" in faults_of(model.calls[2])
     assert sorted(b.kind for b in made.bullets) == [BulletKind.CONTRADICTION, BulletKind.INSTRUCTION]
     assert [i.kind for i in asker.incidents].count(IncidentKind.NOT_ENTAILED) == 1
 
@@ -148,10 +150,9 @@ async def test_a_contradiction_that_has_nothing_to_do_with_its_statement_is_refu
 async def test_the_checker_decides_on_contradictions_that_rules_cannot_judge() -> None:
     compatible = '{"reason": "Both can be true.", "can_both_be_true": true}'
     made, model, _, _ = await _augmented("{thing} costs $500 now.", "I like {thing} a lot.", compatible)
-    assert [c.prompt.prompt_id for c in model.calls] == ["augment", "check_contradiction"] * 3
+    assert [c.prompt.prompt_id for c in model.calls] == ["augment", "check_contradiction"] * 4
     assert "Both can be true." in faults_of(model.calls[2])
     assert BulletKind.CONTRADICTION not in [b.kind for b in made.bullets]
-    excluded = '{"reason": "It was paid for.", "can_both_be_true": false}'
-    made, model, _, _ = await _augmented("{thing} costs $500 now.", "I like {thing} a lot.", excluded)
+    made, model, _, _ = await _augmented("{thing} costs $500 now.", "I like {thing} a lot.", EXCLUDED)
     assert [c.prompt.prompt_id for c in model.calls] == ["augment", "check_contradiction"]
     assert BulletKind.CONTRADICTION in [b.kind for b in made.bullets]

@@ -7,18 +7,16 @@ import datetime as dt
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.generators.augmentation import _mended as mended_specials
 from longbeam.generators.entailment_judge import Voicing
 from longbeam.generators.user_turns import _mended as mended_turns
 from longbeam.models.asking import Acceptance
 from longbeam.models.parsing import MOST_FAULTS
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.prompts.calls.plans import AugmentReply, BulletDraft, ContradictionDraft, UpdateDraft
+from longbeam.prompts.calls.plans import BulletDraft
 from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import Bullet, BulletKind
 from tests.generators.scripted import ScriptedModel, asker_for
-from tests.generators.test_augmentation import _task
 
 FIRST = dt.date(2024, 3, 4)
 YES = '{"reason": "it asks", "asks_user": true}'
@@ -56,24 +54,6 @@ async def test_an_error_tells_the_first_of_many_faults() -> None:
         )
     assert len(str(found.value)) < 600
     assert f"fault {MOST_FAULTS - 1}" in asker.incidents[-1].detail
-
-
-def test_special_bullets_get_a_target_each() -> None:
-    task = _task(4)
-    reply = AugmentReply(
-        updates=[UpdateDraft(target_id="u1", value=f"${i}", text=f"${i}") for i in range(1, 7)],
-        contradictions=[ContradictionDraft(target_id="c9", text="It was $7.", value="$7")],
-        instructions=[],
-    )
-    made = mended_specials(reply, task)
-    assert len(task.targets.updates) == 2
-    assert [(d.target_id, d.text) for d in made.updates] == [("u1", "$1"), ("u0", "$2")]
-    assert [(d.target_id, d.text) for d in made.contradictions] == [("c0", "It was $7.")]
-
-
-def test_a_slip_about_a_value_is_left_out_where_it_has_none() -> None:
-    reply = AugmentReply(updates=[], contradictions=[ContradictionDraft(target_id="c0", text="No.")], instructions=[])
-    assert mended_specials(reply, _task(2)).contradictions == []
 
 
 def test_bullets_are_voiced_by_the_first_turn_that_claims_and_says_them() -> None:

@@ -140,6 +140,24 @@ async def test_an_item_copied_from_the_example_is_left_out_alone() -> None:
     assert "'marionette' is from the example" in model.calls[1].retry.text
 
 
+async def test_an_item_that_stands_beside_what_it_was_drawn_from_is_left_out_as_well() -> None:
+    # The lines of a plan: each a pair of a line of the sheet and its draft.
+    def sift(kept: tuple[tuple[int, Narrative], ...], reply: NarrativesReply) -> Sifted[tuple[int, Narrative]]:
+        found = (*kept, *enumerate(reply.narratives, len(kept)))[:2]
+        return Sifted(found, () if len(found) == 2 else ("one is missing",))
+
+    task = ListTask(
+        inputs=_inputs(2),
+        sift=sift,
+        rest=lambda kept: _inputs(2 - len(kept)),
+        show=lambda item: item[1].label,
+    )
+    model = ScriptedModel({"narratives": [_reply("tickets", "lantern play"), _reply("trains")]})
+    written = await asker_for(model).listed("narratives", task)
+    assert [narrative.label for _, narrative in written] == ["tickets", "trains"]
+    assert "'lantern play' is from the example" in model.calls[1].retry.text
+
+
 async def test_an_item_that_does_not_fit_the_schema_costs_no_other() -> None:
     broken = _reply("tickets", "food").replace('"sub_labels":["one"]', '"sub_labels":[]', 1)
     model = ScriptedModel({"narratives": [broken, _reply("trains")]})

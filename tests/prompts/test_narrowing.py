@@ -9,7 +9,9 @@ import pytest
 
 from longbeam.abilities.kinds import QuestionKind
 from longbeam.models.base import ModelCall
+from longbeam.models.structured import strict_schema
 from longbeam.offline.writer import OfflineWriter
+from longbeam.prompts.calls.advice import AdviceInputs
 from longbeam.prompts.calls.probes import CandidatesInputs, ProbeInputs
 from longbeam.prompts.calls.user_turns import UserTurnsInputs
 from longbeam.prompts.declarations import PROMPTS, default_registry
@@ -83,7 +85,11 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
         ("sub_plan", "bullets.0.facts", []),
         ("sub_plan", "bullets.0.facts.0.slot", "p9.f9"),
         ("augment", "updates.0.target_id", "u99"),
+        ("augment", "updates.0.text", ""),
         ("augment", "instructions", []),
+        ("advise", "advice.0.line_id", "a9"),
+        ("advise", "advice.1.items", ["one option"]),
+        ("advise", "choices", []),
         ("user_turns", "turns.0.voices", ["p9.s9.b9"]),
         ("more_turns", "turns.0.asks_about", ["p9.s9.b9"]),
         ("probe_knowledge_update", "nuggets.0.excerpts", [99]),
@@ -97,6 +103,21 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
 def test_what_is_not_there_cannot_be_named(prompt_id: str, path: str, value: object) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(_without(_offline_reply(prompt_id), path, value), _schema(prompt_id))
+
+
+def test_advice_may_be_steps_where_its_line_allows_them() -> None:
+    inputs = SAMPLES["advise"]
+    assert isinstance(inputs, AdviceInputs)
+    figure = inputs.advice[0].model_copy(update={"or_steps": 3})
+    schema = default_registry()["advise"].schema(inputs.model_copy(update={"advice": (figure,), "choices": ()}))
+    assert schema is not None
+    named = {"line_id": "a0", "name": "margin", "text": "Keep a margin of 1,500 NOK."}
+    steps = {"line_id": "a0", "items": ["call", "ask", "sign"], "text": "1. call\n2. ask\n3. sign"}
+    for draft in (named, steps):
+        jsonschema.validate({"advice": [draft], "choices": []}, schema)
+    for wrong in (steps | {"items": ["call", "ask"]}, steps | {"name": "margin"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"advice": [wrong], "choices": []}, strict_schema(schema, is_whole=True))
 
 
 @pytest.mark.parametrize("kind", [QuestionKind.JOIN, QuestionKind.SET_DIFFERENCE])

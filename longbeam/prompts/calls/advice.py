@@ -14,6 +14,8 @@ from longbeam.schemas.seeds import Seed
 
 MOST_ITEM_WORDS = 14
 """Words of an option, a step or what an amount is for."""
+NAMED_ADVICE = frozenset({AdviceKind.FIGURE, AdviceKind.DAY})
+"""Kinds whose values the writer names."""
 
 
 class AdviceLine(Record):
@@ -71,8 +73,8 @@ class AdviceDraft(ReplyModel):
     line_id: str
     name: str = ""
     """What a figure or a day is of the thing, such as `heating reserve`; empty for the name that the line has."""
-    text: str
     items: list[str] = Field(default_factory=list)
+    text: str
 
 
 class ChoiceDraft(ReplyModel):
