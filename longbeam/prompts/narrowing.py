@@ -19,7 +19,7 @@ from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceInputs, AdviceLine
 from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.persona import NarrativesInputs
 from longbeam.prompts.calls.plans import LONGEST_TEXT, AugmentInputs, NewSlot, OutlineInputs, SheetLine, SubPlanInputs
-from longbeam.prompts.calls.probes import AbstentionInputs, CandidatesInputs, ProbeInputs
+from longbeam.prompts.calls.probes import MAX_NUGGETS, AbstentionInputs, CandidatesInputs, ProbeInputs
 from longbeam.prompts.calls.seeds import SeedsInputs
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, longest_message
 from longbeam.schemas.calls import PromptInputs
@@ -212,7 +212,7 @@ def probe(schema: Schema, inputs: ProbeInputs) -> None:
     # Four nuggets: the conflict, its two sides, and the question which side is right.
     # The people of a join are named in one.
     count = 4 if is_conflict else 1 if inputs.variety in _NAMING_ALL else len(inputs.items)
-    _count(schema["properties"]["nuggets"], count or 1, count or None)
+    _count(schema["properties"]["nuggets"], count or 1, count or MAX_NUGGETS)
     nugget = schema["$defs"]["NuggetDraft"]
     _items(nugget["properties"]["excerpts"], [e.ordinal for e in inputs.excerpts])
     nugget["properties"]["excerpts"]["minItems"] = 1
@@ -261,10 +261,9 @@ def _limit(fields: Schema, **longest: int) -> None:
         text["maxLength"] = characters
 
 
-def _count(array: Schema, least: int, most: int | None = -1) -> None:
+def _count(array: Schema, least: int, most: int = -1) -> None:
     array["minItems"] = least
-    if most is not None:
-        array["maxItems"] = least if most == -1 else most
+    array["maxItems"] = least if most == -1 else most
 
 
 def _each(array: Schema, forms: Sequence[Schema]) -> None:

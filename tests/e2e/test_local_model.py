@@ -9,7 +9,6 @@ kill, and that replies of these weights go the whole way (tests/recorded/test_sm
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import time
@@ -81,11 +80,11 @@ def _generate_and_check(spec: str, out: Path, timeout_s: float) -> set[str]:
     made = _longbeam("generate", spec, "--runner", "inline", out=out, timeout_s=timeout_s)
     assert made.returncode in (0, 1), made.stdout + made.stderr
     assert "1 of 1 conversation finished" in made.stderr, made.stderr
-    assert re.search(r"c000: sealed without \d+\.\d% of its parts, for which no reply could be used", made.stderr)
     with WorkLog.open_read_only(out / "nonsense" / "work" / "c000.sqlite") as log:
         assert set(log.units.counts()) >= STAGES
-        # What was planned is not said, and each message that does not say it is recorded.
-        assert {IncidentKind.MENDED, IncidentKind.NOT_ENTAILED} <= {i.kind for i in log.units.incidents()}
+        # What was planned is not said: each message that does not say it is recorded, and each list that stayed short.
+        kinds = {i.kind for i in log.units.incidents()}
+        assert {IncidentKind.MENDED, IncidentKind.NOT_ENTAILED, IncidentKind.SHORT} <= kinds
     checked = _longbeam("validate", "nonsense", "--json", out=out)
     assert checked.returncode == 1, checked.stderr
     exported = _longbeam("export", "nonsense", "--to", str(out / "export"), out=out)

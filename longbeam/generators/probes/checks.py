@@ -11,7 +11,7 @@ from textwrap import shorten
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.evidence import coverage
-from longbeam.prompts.calls.probes import NuggetDraft, ProbeReply
+from longbeam.prompts.calls.probes import MAX_NUGGETS, NuggetDraft, ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.extraction import values_in
@@ -19,7 +19,6 @@ from longbeam.text.matching import says
 
 Check = Callable[[ProbeCandidate, ProbeReply], str | None]
 
-MAX_NUGGETS = 12
 MAX_NUGGET_WORDS = 60
 MAX_QUESTION_WORDS = 70
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")

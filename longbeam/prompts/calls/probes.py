@@ -59,6 +59,10 @@ class ProbeInputs(PromptInputs):
     """What else was told of the things of a summary, and is no part of its answer."""
 
 
+MAX_NUGGETS = 12
+"""Nuggets of a rubric."""
+
+
 class NuggetDraft(ReplyModel):
     """A nugget and the excerpts that make it true."""
 
