@@ -32,6 +32,9 @@ Narrow = Callable[[Schema, Any], None]
 MOST_CHOICES = 250
 """Values of one `enum`, as OpenAI takes 1,000 in a whole schema. A field with more values stays open."""
 
+LONGEST_BOUND = 2_000
+"""Characters of the longest bound of a text: llama.cpp takes no notice of a longer one, and says nothing."""
+
 
 def narrowed(schema: Schema, narrow: Narrow, inputs: PromptInputs) -> Schema:
     """Return the schema of one call's reply."""
@@ -73,7 +76,7 @@ def outline(schema: Schema, inputs: OutlineInputs) -> None:
     casts = [len(stage.cast) for stage in inputs.stages]
     stage_draft = _fields(schema, "StageDraft")
     _count(stage_draft["wants"], min(casts), max(casts))
-    _limit(stage_draft, title=120, summary=3_600, wants=300)
+    _limit(stage_draft, title=120, summary=LONGEST_BOUND, wants=300)
     spans = [len(stage.narratives) for stage in inputs.stages]
     _count(stage_draft["spans"], 0, max(spans))
     names = schema["properties"]["names"]
@@ -216,7 +219,7 @@ def probe(schema: Schema, inputs: ProbeInputs) -> None:
     nugget = schema["$defs"]["NuggetDraft"]
     _items(nugget["properties"]["excerpts"], [e.ordinal for e in inputs.excerpts])
     nugget["properties"]["excerpts"]["minItems"] = 1
-    _limit(schema["properties"], question=600, gold_answer=2_400)
+    _limit(schema["properties"], question=600, gold_answer=LONGEST_BOUND)
     _limit(nugget["properties"], text=400)
     nugget["required"] = ["text", "excerpts"]
 

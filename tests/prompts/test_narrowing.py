@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import jsonschema
 import pytest
@@ -103,6 +104,28 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
 def test_what_is_not_there_cannot_be_named(prompt_id: str, path: str, value: object) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(_without(_offline_reply(prompt_id), path, value), _schema(prompt_id))
+
+
+def _bounds(node: object) -> Iterator[int]:
+    """Yield the bounds on the lengths of texts in a schema."""
+    if isinstance(node, dict):
+        yield from (longest for key, longest in node.items() if key == "maxLength" and isinstance(longest, int))
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from _bounds(part)
+
+
+# A pasted file may be longer; its message is bounded by its card.
+@pytest.mark.parametrize("prompt_id", sorted({*STRUCTURED} - {"user_turns", "more_turns"}))
+def test_no_bound_is_longer_than_llama_cpp_takes_notice_of(prompt_id: str) -> None:
+    # Tried with llama-cpp-python 0.3.36: 2,000 held, and with 2,001 a reply went on to its length limit.
+    assert max(_bounds(_schema(prompt_id)), default=0) <= 2_000
+
+
+@pytest.mark.parametrize("prompt_id", [p for p in STRUCTURED if isinstance(_inputs(p), ProbeInputs)])
+def test_a_rubric_has_no_list_without_an_end(prompt_id: str) -> None:
+    schema = default_registry()[prompt_id].schema(_inputs(prompt_id))
+    assert schema is not None
+    assert schema["properties"]["nuggets"]["maxItems"] <= 12
 
 
 def test_advice_may_be_steps_where_its_line_allows_them() -> None:
