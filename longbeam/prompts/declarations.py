@@ -124,7 +124,9 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt("question_detector", 3, Role.DETECTOR, QuestionDetectorInputs, QuestionDetectorReply),
+    Prompt(
+        "question_detector", 3, Role.DETECTOR, QuestionDetectorInputs, QuestionDetectorReply, narrow=narrowing.verdict
+    ),
     Prompt(
         "user_answer",
         9,
@@ -139,6 +141,7 @@ PROMPTS: tuple[Prompt, ...] = (
         Role.DETECTOR,
         FollowUpDetectorInputs,
         FollowUpDetectorReply,
+        narrow=narrowing.verdict,
     ),
     Prompt(
         "user_follow_up",
@@ -194,8 +197,22 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     # Evaluation.
     Prompt("answer", 1, Role.READER, evaluation_calls.AnswerInputs),
-    Prompt("judge_nugget", 2, Role.JUDGE, evaluation_calls.JudgeInputs, evaluation_calls.JudgeReply),
-    Prompt("align_event", 1, Role.JUDGE, evaluation_calls.AlignInputs, evaluation_calls.AlignReply),
+    Prompt(
+        "judge_nugget",
+        2,
+        Role.JUDGE,
+        evaluation_calls.JudgeInputs,
+        evaluation_calls.JudgeReply,
+        narrow=narrowing.verdict,
+    ),
+    Prompt(
+        "align_event",
+        1,
+        Role.JUDGE,
+        evaluation_calls.AlignInputs,
+        evaluation_calls.AlignReply,
+        narrow=narrowing.verdict,
+    ),
     # Checks of what was written, while the benchmark is made.
     Prompt(
         "check_entailment",
@@ -207,7 +224,14 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt("check_contradiction", 3, Role.CHECKER, check_calls.ContradictionInputs, check_calls.ContradictionReply),
     # Model-backed checks.
-    Prompt("support_nuggets", 3, Role.CHECKER, check_calls.SupportInputs, check_calls.SupportReply),
+    Prompt(
+        "support_nuggets",
+        3,
+        Role.CHECKER,
+        check_calls.SupportInputs,
+        check_calls.SupportReply,
+        narrow=narrowing.verdict,
+    ),
     Prompt("guess_answer", 1, Role.CHECKER, check_calls.GuessInputs),
     Prompt(
         "counter_evidence",
@@ -216,6 +240,7 @@ PROMPTS: tuple[Prompt, ...] = (
         check_calls.CounterEvidenceInputs,
         check_calls.CounterEvidenceReply,
         fixed=("is_contradiction", "is_order"),
+        narrow=narrowing.verdict,
     ),
 )
 

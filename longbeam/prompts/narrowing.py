@@ -251,6 +251,13 @@ def entailment(schema: Schema, inputs: EntailmentInputs) -> None:
     _each(schema["properties"]["verdicts"], forms)
 
 
+def verdict(schema: Schema, inputs: PromptInputs) -> None:
+    """End the reason before a verdict, so that the verdict follows: small models go on and on."""
+    for form in (schema, *schema.get("$defs", {}).values()):
+        if "reason" in form["properties"]:
+            _limit(form["properties"], reason=600)
+
+
 def _fields(schema: Schema, name: str) -> Schema:
     fields = schema["$defs"][name]["properties"]
     assert isinstance(fields, dict)
