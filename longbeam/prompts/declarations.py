@@ -95,7 +95,7 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
-    Prompt("advise", 7, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
+    Prompt("advise", 6, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
     # The user's questions.
     Prompt(
         "user_turns",

@@ -255,7 +255,7 @@ def verdict(schema: Schema, inputs: PromptInputs) -> None:
     """End the reason before a verdict, so that the verdict follows: small models go on and on."""
     for form in (schema, *schema.get("$defs", {}).values()):
         if "reason" in form["properties"]:
-            _limit(form["properties"], reason=600)
+            _limit(form["properties"], reason=400)
 
 
 def _fields(schema: Schema, name: str) -> Schema:

@@ -73,8 +73,8 @@ class AdviceDraft(ReplyModel):
     line_id: str
     name: str = ""
     """What a figure or a day is of the thing, such as `heating reserve`; empty for the name that the line has."""
-    items: list[str] = Field(default_factory=list)
     text: str
+    items: list[str] = Field(default_factory=list)
 
 
 class ChoiceDraft(ReplyModel):
