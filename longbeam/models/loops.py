@@ -70,8 +70,8 @@ def _repeated(window: str) -> Loop | None:
     if span < LEAST_SPAN or repeats < LEAST_REPEATS:
         return None
     piece = window[-period:]
-    # Rulers, blanks and padding: one or two characters fill a line of any length.
-    if not _LETTERS.search(piece * 2) and span < WINDOW // 2:
+    # Rulers, blanks and padding: one or two characters fill a line of any length. Digits fill none.
+    if not _LETTERS.search(piece * 2) and not piece.isdigit() and span < WINDOW // 2:
         return None
     return Loop(piece, repeats)
 

@@ -46,6 +46,7 @@ def in_turns(seed: int) -> str:
         '{"bullets": [' + ", ".join(item(i) for i in range(200)),
         '{"reason": "short", "bullets": [' + "\n" * 6_000,
         PROSE + "0" * 6_000,
+        PROSE * 4 + '", "gold_answer": "It was 1216' + "2" * 1_300,  # SmolLM2, in a field that its form bounds
         in_turns(1),
         in_turns(2),
         "- Call the office\n- Ask about the kitchen\n- Pay the deposit\n" * 120,
