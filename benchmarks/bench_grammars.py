@@ -46,11 +46,9 @@ class Recorded:
     async def complete(self, call: ModelCall) -> ModelReply:
         """Answer, and keep it."""
         reply = await self.writer.complete(call)
-        kept = self.replies[call.prompt.prompt_id]
-        if call.prompt.output is not None and len(kept) < self.most:
-            whole = call.prompt.output.model_validate_json(
-                reply.text
-            ).model_dump_json()  # with every property, in order
+        kept, form = self.replies[call.prompt.prompt_id], call.prompt.output
+        if form is not None and len(kept) < self.most:
+            whole = form.model_validate_json(reply.text).model_dump_json()  # with every property, in order
             kept.append((strict_schema(call.prompt.schema(call.inputs), is_whole=True), whole))
         return reply
 

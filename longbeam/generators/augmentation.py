@@ -198,9 +198,8 @@ class _Remarks:
                 good[target_id] = (draft, *reworded)
         return Sifted(tuple(good[i] for i in every if i in good), tuple(faults.values()))
 
-    def value_of(self, draft: _Draft) -> Value | None:
+    def value_of(self, draft: _Draft, target: Target) -> Value | None:
         """Return the typed value of a remark, None if it has none; raises ValueError for words that cannot be read."""
-        target = self.task.targets.by_id()[draft.target_id]
         if isinstance(draft, InstructionDraft) or isinstance(target, InstructionTarget):
             return None
         if target.fact is None or not draft.value.strip():
@@ -240,7 +239,7 @@ class _Remarks:
             yield from _instruction_faults(draft, self.task.wishes, wishes)
             return
         try:
-            value = self.value_of(draft)
+            value = self.value_of(draft, target)
         except ValueError as exc:
             yield f"has a value that cannot be read: {exc}"
             return
@@ -255,7 +254,7 @@ class _Remarks:
             yield f"must be worded anew: {ruling.reason}"
 
     def _ruling(self, draft: _Draft, target: Target) -> Ruling:
-        language, value = self.asker.spec.language, self.value_of(draft)
+        language, value = self.asker.spec.language, self.value_of(draft, target)
         if isinstance(target, UpdateTarget) and value is not None:
             return rule_on_update(draft.text, value, target, language)
         if isinstance(target, ContradictionTarget):
@@ -348,12 +347,12 @@ def _assemble(written: Sequence[_Item], task: StageToAugment, remarks: _Remarks)
         target = target_of[draft.target_id]
         if isinstance(target, UpdateTarget):
             bullet = _referring_to(target, BulletKind.UPDATE, next(ids), draft.text)
-            assertions.append(_assertion(bullet, target.fact.fact_id, Stance.UPDATES, remarks.value_of(draft)))
+            assertions.append(_assertion(bullet, target.fact.fact_id, Stance.UPDATES, remarks.value_of(draft, target)))
         elif isinstance(target, ContradictionTarget):
             bullet = _referring_to(target, BulletKind.CONTRADICTION, next(ids), draft.text)
             bullet = bullet.model_copy(update={"variety": target.variety})
             if target.fact is not None:
-                value = remarks.value_of(draft) if target.variety == "other_value" else None
+                value = remarks.value_of(draft, target) if target.variety == "other_value" else None
                 assertions.append(_assertion(bullet, target.fact.fact_id, Stance.DENIES, value))
         else:
             assert isinstance(draft, InstructionDraft)

@@ -19,13 +19,14 @@ from longbeam.text.words import words_of
 def _hidden(module: str) -> Iterator[None]:
     """Let imports find no such module."""
     modules: dict[str, Any] = sys.modules  # with None there, an import finds nothing
-    before = {name: modules.pop(name) for name in [module] if name in modules}
+    before = modules.pop(module, None)
     modules[module] = None
     try:
         yield
     finally:
         del modules[module]
-        modules.update(before)
+        if before is not None:
+            modules[module] = before
 
 
 # bm25s tries out JAX where it finds it, and JAX then takes three quarters of the GPU's memory. Nothing here uses it.

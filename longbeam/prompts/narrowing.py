@@ -116,29 +116,24 @@ def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
 
 def _line_form(schema: Schema, line: SheetLine) -> Schema:
     """Return the form of one line's draft: only the fields that code does not know."""
-    fields = _fields(schema, "BulletDraft")
     form: Schema = {"line": _one_of(line.line)}
     if not line.topic:
-        form["topic"] = _bounded(fields, "topic")
+        form["topic"] = _bounded("topic")
     if line.slots:
         # Before the text: the values are known when it is written.
         fact = copy.deepcopy(schema["$defs"]["FactDraft"])
-        fact["properties"] |= {name: _bounded(fact["properties"], name) for name in ("name", "value")}
+        fact["properties"] |= {name: _bounded(name) for name in ("name", "value")}
         announced = (line.recalls.fact_id,) if line.outcome_of and line.recalls else ()
         slots = dict.fromkeys((*line.slots, *announced, *_NEW_SLOTS))
         fact["properties"]["slot"] = _one_of(*slots)
         form["facts"] = {"type": "array", "items": fact}
         _count(form["facts"], len(line.slots), len(line.slots) + MORE_FACTS)
-    form["text"] = _bounded(fields, "text")
+    form["text"] = _bounded("text")
     if line.kind is BulletKind.PREFERENCE:
         if not line.evolves:
-            form["condition"] = _bounded(fields, "condition")
-        form["requirement"] = _bounded(fields, "requirement")
+            form["condition"] = _bounded("condition")
+        form["requirement"] = _bounded("requirement")
     return _form(form)
-
-
-def _bounded(fields: Schema, name: str) -> Schema:
-    return {**fields[name], "minLength": 1, "maxLength": _LONGEST[name]}
 
 
 def augment(schema: Schema, inputs: AugmentInputs) -> None:
@@ -150,8 +145,7 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
         ("instructions", "InstructionDraft", "target_id", [t.target_id for t in inputs.instructions]),
         ("revisions", "RevisionDraft", "bullet_id", dependents),
     ):
-        fields = _fields(schema, draft)
-        texts = {text: _bounded(fields, text) for text in fields if text in _LONGEST}
+        texts = {text: _bounded(text) for text in _fields(schema, draft) if text in _LONGEST}
         if "value" in texts:
             texts["value"].pop("minLength")  # A slip may have none.
         _each(schema["properties"][name], [_form({field: _one_of(i)} | texts) for i in ids])
@@ -192,6 +186,10 @@ def _one_of(*values: str | int) -> Schema:
 
 def _text(longest: int) -> Schema:
     return {"type": "string", "minLength": 1, "maxLength": longest}
+
+
+def _bounded(name: str) -> Schema:
+    return _text(_LONGEST[name])
 
 
 def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
@@ -289,13 +287,12 @@ def _each(array: Schema, forms: Sequence[Schema]) -> None:
 def _choose(fields: Schema, name: str, values: Iterable[str]) -> None:
     offered = list(values)
     if 0 < len(offered) <= MOST_CHOICES:
-        fields[name] = {"type": "string", "enum": offered}
+        fields[name] = _one_of(*offered)
 
 
 def _items(array: Schema, values: Sequence[str | int]) -> None:
     if not values:
         array["maxItems"] = 0
     elif len(values) <= MOST_CHOICES:
-        kind = "integer" if isinstance(values[0], int) else "string"
-        array["items"] = {"type": kind, "enum": list(values)}
+        array["items"] = _one_of(*values)
         array["maxItems"] = min(array.get("maxItems", len(values)), len(values))
