@@ -12,7 +12,6 @@ was measured.
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import subprocess
 import sys
@@ -125,7 +124,6 @@ def planning_of(name: str, out: Path) -> Making:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Plan the stories, and print how far they came and the table of their prompts."""
     options = options_of(arguments)
-    os.environ.setdefault("OPENAI_API_KEY", "none")
     with ThreadPoolExecutor(options.at_once) as pool:
         seeds = range(options.seed, options.seed + len(options.domains))
         for line in pool.map(lambda domain, seed: plan(options, domain, seed), options.domains, seeds):

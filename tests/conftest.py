@@ -1,4 +1,4 @@
-"""What holds for all tests: a cache folder of their own, and the settings of property tests.
+"""What holds for all tests: a cache folder of their own, no key of the user's, and the settings of property tests.
 
 Property tests have the same cases in each run, however busy the machine is. `make nightly` sets HYPOTHESIS_PROFILE for
 `tests/properties`: more cases, and other ones every night.
@@ -21,4 +21,15 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     base = tmp_path_factory.getbasetemp()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"))
+        patch.delenv("OPENAI_API_KEY", raising=False)
         yield
+
+
+@pytest.fixture(autouse=True)
+def same_environment(own_cache: None) -> Iterator[None]:
+    """Refuse a test after which a variable of the environment is another one: whichever test is next would see it."""
+    before = dict(os.environ)
+    yield
+    after = dict(os.environ)
+    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    assert set(changed) <= {"PYTEST_CURRENT_TEST"}, f"left changed in the environment: {', '.join(changed)}"
