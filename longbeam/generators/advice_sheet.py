@@ -42,6 +42,8 @@ ROUNDS = tuple(
 )
 """Kinds of a stage's advice, in turn: of stages with an even and of those with an odd index."""
 CORRECTIONS_PER_STAGE = 2
+FRESH_DAYS = 10
+"""Days after the last word on a thing in which another message of its narrative may bring the assistant back to it."""
 OPTIONS, STEPS = 3, 4
 """Items of a list of options, and of a plan."""
 HOSTS = frozenset({BulletKind.EVENT, BulletKind.UPDATE})
@@ -256,18 +258,22 @@ class AdviceSheet:
             return line.model_copy(update={"topic": former.topic})
         return None
 
-    def _occasions(self) -> list[tuple[Advice, Bullet]]:
-        """Return what may be corrected with each bullet that may be the occasion, the best first.
+    def _occasions(self) -> Iterator[tuple[Advice, Bullet]]:
+        """Yield what may be corrected with each bullet that may be the occasion, the best first.
 
-        Those are bullets on the thing itself or that name it, then those of its narrative.
+        Those are bullets on the thing itself or that name it, then those of its narrative while the thing is fresh.
         """
-        found: list[tuple[int, Advice, Bullet]] = []
+        near: list[tuple[Advice, Bullet]] = []
         for former in self._rng.sample(self._open, len(self._open)):
-            own = {b.bullet_id for b in self._mentions.of(former.topic)}
+            scenes = self._mentions.of(former.topic)
+            own = {b.bullet_id for b in scenes}
             for host in self._hosts:
-                distance = 0 if host.bullet_id in own else 1 if host.narrative == former.narrative else 2
-                found.append((distance, former, host))
-        return [(former, host) for _, former, host in sorted(found, key=lambda occasion: occasion[0])]
+                days = [(host.happens_on - b.happens_on).days for b in scenes if b.happens_on <= host.happens_on]
+                if host.bullet_id in own:
+                    yield former, host
+                elif host.narrative == former.narrative and days and min(days) <= FRESH_DAYS:
+                    near.append((former, host))
+        yield from near
 
     def _other(self, former: Advice, host: Bullet) -> Value | None:
         old = former.value

@@ -10,7 +10,8 @@ from __future__ import annotations
 import datetime as dt
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -52,7 +53,7 @@ CHANGES_PER_EVENT = 1 / 6
 """Changed slots for each event; augmentation adds the planned updates."""
 SETTLED_DAYS = 7
 """Days that a value or a preference stands before it changes."""
-RECALLS_PER_EVENT = 1 / 5
+RECALLS_PER_EVENT = 0.3
 """Events that come back to a slot without its value."""
 ALIKE = 0.5
 """Share of the new amounts that are named like an earlier amount of another thing, so that the two can be compared."""
@@ -128,6 +129,12 @@ def narratives_for(length: int, layout: Layout) -> tuple[int, int]:
     places = LEADING + _turns_per_stage(layout) * layout.sub_plans
     least, most = FEW_NARRATIVES if length <= SHORT else NARRATIVES
     return min(least, places), min(most, places)
+
+
+def narratives_ahead(stages: Sequence[Stage], labels: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return for each stage the labels of the narratives that move in it or later; all where the stages name none."""
+    ahead = [{label for stage in stages[i:] for label in stage.narratives} for i in range(len(stages))]
+    return tuple(tuple(label for label in labels if label in moving) or tuple(labels) for moving in ahead)
 
 
 def _turns_per_stage(layout: Layout) -> int:
@@ -277,6 +284,7 @@ class _Pen:
         # A planned day comes before the lines that tell how it came out.
         self._end = _closing_days(inputs.stages[-1], 1)[0] - dt.timedelta(days=1)
         self._days: set[dt.date] = set()
+        self._last_kinds: list[ValueKind] = []
         self._events = self._met = self._ended = 0
 
     def line(self, ordinal: int, kind: BulletKind, day: dt.date, *, part: str) -> SheetLine:
@@ -288,7 +296,7 @@ class _Pen:
         elif kind is BulletKind.EVENT and not part and self._rng.random() < WITH_SOMEBODY:
             person = self._rng.choice(self._stage.cast) if self._stage.cast else ""
         if kind in TOLD and part != "opening":
-            sets = self._slots(day, 1 + (self._rng.random() < SECOND_SLOT), is_closing=part == CLOSING)
+            sets = self._slots(day, is_closing=part == CLOSING)
         return SheetLine(
             line=ordinal + 1,
             kind=kind,
@@ -300,9 +308,10 @@ class _Pen:
         )
 
     def _next_person(self) -> str:
+        """Return whose turn it is: first the people of this stage alone, who come last in its cast."""
         cast = self._stage.cast
         self._met += 1
-        return cast[(self._met - 1) % len(cast)] if cast else ""
+        return cast[-self._met % len(cast)] if cast else ""
 
     def _narrative(self, kind: BulletKind, day: dt.date, *, part: str) -> str:
         labels = _moving(self._stage, day) or self._stage.narratives
@@ -314,11 +323,17 @@ class _Pen:
         self._events += 1
         return labels[(self._events - 1) % len(labels)]
 
-    def _slots(self, told: dt.date, count: int, *, is_closing: bool) -> tuple[NewSlot, ...]:
-        """Return slots of different kinds; what comes out in the end has happened, and no longer changes."""
+    def _slots(self, told: dt.date, *, is_closing: bool) -> tuple[NewSlot, ...]:
+        """Return slots of kinds that differ from each other and from those of the line before.
+
+        What comes out in the end has happened, and no longer changes; it is enough to say for one line.
+        """
+        count = 1 + (self._rng.random() < SECOND_SLOT and not is_closing)
         kinds: list[ValueKind] = []
         while len(kinds) < count:
-            kinds += [k for k in self._rng.choices(self._kinds, self._weights) if k not in kinds]
+            drawn = self._rng.choices(self._kinds, self._weights)
+            kinds += [k for k in drawn if k not in (*kinds, *self._last_kinds)]
+        self._last_kinds = kinds
         return tuple(self._slot(told, kind, is_closing=is_closing) for kind in kinds)
 
     def _slot(self, told: dt.date, kind: ValueKind, *, is_closing: bool) -> NewSlot:
@@ -373,6 +388,17 @@ class Story:
         """Return the announced days that are past on a day, where nothing has been told of their things since."""
         return [f for f in self.going_on if _is_past(f, day) and not self._is_told_since(f)]
 
+    def stage_of(self, day: dt.date) -> Stage | None:
+        """Return the stage that a day lies in."""
+        return next((stage for stage in self.stages if stage.first_day <= day <= stage.last_day), None)
+
+    def told_in(self, day: dt.date) -> Counter[str]:
+        """Return how many events and meetings of each narrative the stage of a day has so far."""
+        if (stage := self.stage_of(day)) is None:
+            return Counter()
+        own = (b for b in self.ledger.bullets if stage.first_day <= b.happens_on <= stage.last_day)
+        return Counter(b.narrative for b in own if b.kind in TOLD)
+
     def _is_told_since(self, slot: LedgerLine) -> bool:
         asserting = (self.ledger.bullet[a.bullet_id] for a in self.ledger.by_fact[slot.fact_id])
         telling = (b for b in self.mentions.of(slot.subject) if b.kind in TOLD)
@@ -401,9 +427,27 @@ def with_targets(lines: Sequence[SheetLine], story: Story, rng_key: str) -> tupl
     """
     taken: set[str] = set()
     ending = frozenset(line.narrative for line in lines if line.part == CLOSING)
-    return tuple(
-        _with_target(line, story, ending, taken, random.Random(f"{rng_key}/targets/{line.line}")) for line in lines
-    )
+    told = story.told_in(lines[0].day) if lines else Counter[str]()
+    found: list[SheetLine] = []
+    for line in lines:
+        rng = random.Random(f"{rng_key}/targets/{line.line}")
+        found.append(_with_target(_of_the_least_told(line, story, told), story, ending, taken, rng))
+        told[found[-1].narrative] += found[-1].kind in TOLD
+    return tuple(found)
+
+
+def _of_the_least_told(line: SheetLine, story: Story, told: Mapping[str, int]) -> SheetLine:
+    """Return a line of the narrative of which the stage has told the least, its own one if several have the least.
+
+    Outcomes and changes take the places of lines drawn for other narratives, which would hardly be told of otherwise.
+    """
+    if line.kind not in TOLD or line.part or (stage := story.stage_of(line.day)) is None:
+        return line
+    labels = _moving(stage, line.day) or stage.narratives
+    if not labels:
+        return line
+    least = min(labels, key=lambda label: (told[label], label != line.narrative))
+    return line.model_copy(update={"narrative": least})
 
 
 def _with_target(
@@ -419,19 +463,25 @@ def _with_target(
     if line.kind not in TOLD or line.part == "opening":
         return line
     ledger, state = story.ledger, story.open_on(line.day)
-    update: dict[str, object] = {"sets": tuple(_named_alike(slot, story.state, rng) for slot in line.sets)}
-    chance = rng.random()
     related = [f for f in state if _setting(ledger, f).narrative == line.narrative]
+    update: dict[str, object] = {}
+    if line.part != CLOSING:
+        update["sets"] = tuple(_named_alike(slot, related, rng) for slot in line.sets)
+    chance = rng.random()
     if (announced := _outcome(line, story, ending, taken, rng)) is not None:
         bullet = ledger.bullet[ledger.by_fact[announced.fact_id][-1].bullet_id]
         update |= {"recalls": announced, "outcome_of": bullet, "narrative": bullet.narrative, "person": ""}
+        # A new day to come is that of what was put off, which the line may say by itself.
+        update["sets"] = tuple(slot for slot in line.sets if slot.kind is not ValueKind.DATE or slot.is_fixed)
     elif line.kind is BulletKind.EVENT and not line.part and chance < CHANGES_PER_EVENT:
         if (changes := _one_of(_changeable(ledger, state, line.day), taken, rng)) is not None:
             # The change belongs to the aspect of the story that the slot is of, whoever's turn it is.
             narrative = _setting(ledger, changes).narrative
             update |= {"changes": changes, "sets": (), "narrative": narrative, "person": ""}
     elif chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or line.part == CLOSING:
-        update["recalls"] = _one_of(related, taken, rng)
+        # First what was told once and never spoken of again: people forget nothing that they have begun.
+        loose = [f for f in related if len(story.mentions.of(f.subject)) == 1]
+        update["recalls"] = _one_of(loose, taken, rng) or _one_of(related, taken, rng)
     return line.model_copy(update=update)
 
 
@@ -492,8 +542,9 @@ def _one_of(lines: Sequence[LedgerLine], taken: set[str], rng: random.Random) ->
     return line
 
 
-def _named_alike(slot: NewSlot, state: Sequence[LedgerLine], rng: random.Random) -> NewSlot:
-    names = list(dict.fromkeys(f.attribute for f in state if f.kind is slot.kind))
+def _named_alike(slot: NewSlot, related: Sequence[LedgerLine], rng: random.Random) -> NewSlot:
+    """Return a slot that may have the name of an amount of its narrative; names of other ones do not fit its things."""
+    names = list(dict.fromkeys(f.attribute for f in related if f.kind is slot.kind))
     if slot.kind not in AMOUNTS or not names or rng.random() >= ALIKE:
         return slot
     return slot.model_copy(update={"like": rng.choice(names)})

@@ -111,6 +111,14 @@ def scenes_against(slip: Slip, bullet: Bullet, assertion: Assertion, mentions: M
     return (bullet, *(b for b in scenes if b.bullet_id != bullet.bullet_id))
 
 
+def aftermath(bullet: Bullet, assertion: Assertion, mentions: Mentions) -> tuple[Bullet, ...]:
+    """Return the bullets that may tell how a day went which a bullet announced: a slip about it is not near them."""
+    day = assertion.value.date if assertion.value is not None else None
+    if day is None or day < bullet.happens_on:
+        return ()
+    return tuple(b for b in mentions.of(bullet.topic) if b.happens_on >= day and b.bullet_id != bullet.bullet_id)
+
+
 def is_told_again(slip: Slip, bullet: Bullet, scenes: Sequence[Bullet], mentions: Mentions) -> bool:
     """Return whether another of its scenes tells what a slip is about: nobody gets wrong what they have told twice.
 

@@ -17,7 +17,16 @@ from longbeam.generators.dependents import dependents_of
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import CHANGING, PlanHistory
-from longbeam.generators.slips import DENIABLE, Pace, is_fresh, is_settled, is_told_again, scenes_against, slips_of
+from longbeam.generators.slips import (
+    DENIABLE,
+    Pace,
+    aftermath,
+    is_fresh,
+    is_settled,
+    is_told_again,
+    scenes_against,
+    slips_of,
+)
 from longbeam.generators.wish_forms import wish_forms
 from longbeam.keys import plan_index_of
 from longbeam.prompts.calls.plans import (
@@ -81,7 +90,11 @@ class Targets(Record):
 
 
 def choose_targets(
-    pace: Pace, rng_key: str, history: PlanHistory, labels: Sequence[str], recalled: frozenset[str] = frozenset()
+    pace: Pace,
+    rng_key: str,
+    history: PlanHistory,
+    labels: Sequence[Sequence[str]],
+    recalled: frozenset[str] = frozenset(),
 ) -> tuple[Targets, ...]:
     """Give every stage its facts to change, statements to contradict and instructions, all different, with places.
 
@@ -92,7 +105,8 @@ def choose_targets(
     stated by no later bullet of the same topic, and nothing told before the change depends on it. A statement to
     contradict is one that people misremember (`slips.DENIABLE`), far from its slip. Facts of one topic serve only one
     purpose. A stage that has too few targets of a kind leaves them to the next ones; a plan gets fewer where it
-    has no more, and a check of the pool reports it. Instructions take turns over the narratives' `labels`.
+    has no more, and a check of the pool reports it. Instructions take turns over the `labels` of the narratives that
+    are not over: those of each stage.
 
     `recalled`: ids of the facts that bullets come back to without their values, of which the ledger knows nothing. What
     these tell is never denied altogether.
@@ -114,8 +128,10 @@ def choose_targets(
         contradictions = choice.contradictions(stage_index, behind, places, rng, asked - denied)
         updates = choice.updates(stage_index, behind, places, rng, asked - changed)
         changed, denied = changed + len(updates), denied + len(contradictions)
-        areas = [labels[i % len(labels)] for i in range(asked - count, asked)]
+        areas = [labels[stage_index][i % len(labels[stage_index])] for i in range(asked - count, asked)]
         rng.shuffle(places)
+        wishes = _beside_wishes(sub_plan)
+        places.sort(key=lambda place: place.after in wishes)  # two wishes on end would sound like a list
         result.append(
             Targets(
                 stage_index=stage_index,
@@ -144,6 +160,12 @@ def _places(sub_plan: SubPlan, count: int) -> list[Place]:
     room = max(len(going_on) - 1, 1)
     ordinals = (min(-(-(i + 1) * room // count), len(going_on) - 1) for i in range(count))
     return [Place(after=going_on[i].bullet_id, day=going_on[i].happens_on) for i in ordinals]
+
+
+def _beside_wishes(sub_plan: SubPlan) -> frozenset[str]:
+    """Return the ids of the preferences of a stage, and of the bullets before them."""
+    pairs = zip(("", *(b.bullet_id for b in sub_plan.bullets)), sub_plan.bullets, strict=False)
+    return frozenset(i for before, b in pairs if b.kind is BulletKind.PREFERENCE for i in (before, b.bullet_id))
 
 
 def _plan_behind(earlier: Sequence[Plan], stage_index: int) -> Plan | None:
@@ -254,17 +276,18 @@ class _Choice:
         if bullet.bullet_id in self.reworded:
             return
         fact = self.ledger.fact[assertion.fact_id]
-        told = [(slip, places) for slip in slips_of(bullet, fact)]
+        slips = [(slip, places) for slip in slips_of(bullet, fact)]
         if late := [p for p in places if is_settled(self.ledger, bullet, assertion, p)]:
-            told.append((DENIABLE[fact.kind], late))
-        for slip, possible in told:
+            slips.append((DENIABLE[fact.kind], late))
+        for slip, possible in slips:
             # The statement alone rules out most places, and costs less to look at.
             far = [p for p in possible if self._is_behind(p, bullet) and self.pace.is_apart(p, (bullet,))]
             if far and (slip.variety == "other_value" or self._is_small(bullet)):
                 scenes = scenes_against(slip, bullet, assertion, self.mentions)
                 if is_told_again(slip, bullet, scenes, self.mentions):
                     continue
-                fitting = tuple(p for p in far if self.pace.is_apart(p, scenes) and self._fits(slip, bullet, p))
+                told = (*scenes, *aftermath(bullet, assertion, self.mentions))
+                fitting = tuple(p for p in far if self.pace.is_apart(p, told) and self._fits(slip, bullet, p))
                 if fitting:
                     yield _Denial(option, slip, fitting, is_sure=fact.is_fixed or slip.variety == "never_statement")
 

@@ -72,14 +72,14 @@ PROMPTS: tuple[Prompt, ...] = (
     # The scaffold.
     Prompt("personality", 2, Role.WRITER, PersonalityInputs),
     Prompt(
-        "narratives", 5, Role.WRITER, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
+        "narratives", 6, Role.WRITER, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
     ),
     Prompt("plan_seeds", 3, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
     Prompt("plan_summary", 1, Role.PLANNER, PlanSummaryInputs),
     Prompt("outline", 9, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
-        16,
+        17,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
@@ -88,14 +88,14 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        11,
+        12,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
-    Prompt("advise", 6, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
+    Prompt("advise", 7, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
     # The user's questions.
     Prompt(
         "user_turns",

@@ -17,7 +17,7 @@ from longbeam.models.base import ModelCall
 from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceDraft, AdviceInputs, AdviceReply, ChoiceDraft
 from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import TAKEN, Advice, AdviceKind, Assertion, Fact, Plan, Stance, ValueKind
+from longbeam.schemas.plans import TAKEN, Advice, AdviceKind, Assertion, BulletKind, Fact, Plan, Stance, ValueKind
 from longbeam.text.matching import says
 from longbeam.text.values import date_value, money, number
 from tests.builders import good_conversation
@@ -82,10 +82,17 @@ def test_every_value_is_new_and_follows_an_event_of_the_stage() -> None:
     assert len({(a.topic, a.attribute) for a in made.advice}) == len(made.advice)
 
 
+def _spoken_of(plan: Plan, advised: Advised, bullet_id: str, kind: BulletKind = BulletKind.EVENT) -> Plan:
+    """Return a plan in which a bullet names all things that the assistant has spoken of."""
+    topics = ", ".join(sorted({a.topic for a in advised.advice}))
+    return _with_text(plan, bullet_id, f"Lou asked about {topics}.", "the fair", kind)
+
+
 def test_a_later_stage_corrects_a_value_and_chooses_an_option_without_its_name() -> None:
     first, *_ = _written(_task())
-    (second,) = _written(_task(1, (first,)))
-    plan = advised_plan(_plan(), (first, second))
+    told = _spoken_of(_plan(), first, "p0.s1.b7")
+    (second,) = _written(_task(1, (first,), told))
+    plan = advised_plan(told, (first, second))
     corrections = [a for a in plan.advice if a.kind is AdviceKind.CORRECTION]
     taken = [a for a in plan.advice if a.taken]
 
@@ -274,24 +281,14 @@ def test_a_correction_hangs_on_a_message_that_speaks_of_the_thing(text: str) -> 
         assert own.bullet_id == "p0.s1.b7"
 
 
-def test_a_correction_hangs_on_a_message_of_the_narrative_where_none_speaks_of_the_thing() -> None:
+@pytest.mark.parametrize("is_fresh", [True, False])
+def test_a_correction_hangs_on_a_message_of_the_narrative_only_while_the_thing_is_fresh(is_fresh: bool) -> None:
     plan = _plan()
-    narratives = {b.bullet_id: f"story {b.topic.rpartition(' ')[2]}" for b in plan.bullets()}
-    narratives["p0.s1.b7"] = "story 2"
-    sub_plans = tuple(
-        s.model_copy(
-            update={"bullets": tuple(b.model_copy(update={"narrative": narratives[b.bullet_id]}) for b in s.bullets)}
-        )
-        for s in plan.sub_plans
-    )
-    plan = plan.model_copy(update={"sub_plans": sub_plans})
-    for first in _drawn(plan):
-        given = {a.advice_id: a for a in first.advice}
-        (second,) = _written(_task(1, (first,), plan))
-        hosts = {given[a.corrects].narrative: a.bullet_id for a in second.advice if a.corrects}
-        assert hosts
-        if any(a.narrative == "story 2" and a.value and not a.items for a in first.advice):
-            assert hosts["story 2"] == "p0.s1.b7"
+    first = _drawn(plan)[0]
+    if is_fresh:
+        plan = _spoken_of(plan, first, "p0.s1.b6", kind=BulletKind.RELATIONSHIP)
+    hosts = {a.bullet_id for made in _drawn(plan, 1, (first,)) for a in made.advice if a.corrects}
+    assert hosts == ({"p0.s1.b7", "p0.s1.b8", "p0.s1.b9"} if is_fresh else set())
 
 
 def test_nothing_is_corrected_or_chosen_for_a_thing_that_was_given_up() -> None:
@@ -442,8 +439,9 @@ def test_a_reply_has_to_say_what_an_amount_is_for() -> None:
 
 def test_what_was_corrected_is_not_known_any_more() -> None:
     first, *_ = _written(_task())
-    (second,) = _written(_task(1, (first,)))
-    plan = advised_plan(_plan(), (first, second))
+    told = _spoken_of(_plan(), first, "p0.s1.b7")
+    (second,) = _written(_task(1, (first,), told))
+    plan = advised_plan(told, (first, second))
     known = known_advice(plan.advice, {"p0.s0", "p0.s1"})
     replaced = [a for a in plan.advice if any(b.corrects == a.advice_id for b in plan.advice)]
 
@@ -460,7 +458,7 @@ def test_the_writer_sees_what_is_told_of_a_thing_on_other_days() -> None:
     about = [(line, call) for line, call in asked if line.topic == "thing 0"]
     assert about
     assert {tuple(b.bullet_id for b in line.also_told) for line, _ in about} == {("p0.s1.b2",)}
-    shown = "the user tells of it on 2024-05-08 (Wednesday): The plumber came for thing 0 and is through with it."
+    shown = "the user will tell of it on 2024-05-08 (Wednesday): The plumber came for thing 0 and is through with it."
     assert all(shown in call.messages()[-1].content for _, call in about)
     assert not any(line.also_told for line, _ in asked if line.topic != "thing 0")
 

@@ -130,8 +130,8 @@ async def test_groups_that_are_accepted_at_once_grow_and_the_next_stage_goes_on_
     assert [len(_lines_of(call)) for call in model.calls] == [6, 9, 5]
     assert first.group == 18
     await _write(later := _model(), first)
-    # Eighteen fit. The eleventh may tell how a day of the first ten went, and so on; the end of the story stands alone.
-    assert [len(_lines_of(call)) for call in later.calls] == [10, 6, 3, 1]
+    # Eighteen fit. The fifteenth may tell how a day of those before it went; the end of the story stands alone.
+    assert [len(_lines_of(call)) for call in later.calls] == [14, 5, 1]
 
 
 async def test_only_the_faulty_line_of_a_group_is_asked_again_and_the_next_group_is_smaller() -> None:

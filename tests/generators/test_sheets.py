@@ -20,6 +20,7 @@ from longbeam.generators.sheets import (
     Story,
     bullet_counts,
     draw_sheet,
+    narratives_ahead,
     narratives_for,
     stages_of,
     until_due,
@@ -326,17 +327,84 @@ def test_no_day_is_planned_behind_the_beginning_of_the_end() -> None:
         assert max(planned) < end
 
 
-def test_the_slots_of_a_line_differ_in_kind() -> None:
-    assert all(len({slot.kind for slot in line.sets}) == len(line.sets) for line in LINES)
+def test_the_slots_of_a_line_differ_in_kind_from_each_other_and_from_those_of_the_line_before() -> None:
+    for lines in _sheet():
+        setting = [[slot.kind for slot in line.sets] for line in lines if line.sets]
+        for before, kinds in zip(([], *setting), setting, strict=False):
+            assert len({*before, *kinds}) == len(before) + len(kinds)
+
+
+def test_the_people_of_a_stage_alone_are_met_before_those_of_every_stage() -> None:
+    for stage, lines in zip(STAGES, _sheet(), strict=True):
+        met = [line.person for line in lines if line.kind is BulletKind.RELATIONSHIP]
+        assert met == list(reversed(stage.cast))[: len(met)]
+        assert len(met) == 2
+
+
+def test_a_line_goes_to_the_narrative_of_which_its_stage_has_told_least() -> None:
+    stage = STAGES[2].model_copy(update={"first_day": dt.date(2024, 3, 1), "narratives": ("Money", "Rooms", "Lou")})
+    story = replace(_told(announced=LATER), stages=(stage,))
+    drawn = SheetLine(line=1, kind=BulletKind.RELATIONSHIP, day=dt.date(2024, 3, 20), narrative="Money")
+    lines = with_targets([drawn.model_copy(update={"line": n}) for n in range(1, 6)], story, "k")
+    assert [line.narrative for line in lines[:2]] == ["Rooms", "Lou"]
+    assert {line.narrative for line in lines} == {"Rooms", "Lou"}  # Money has four lines already
+
+
+def test_the_end_of_a_narrative_and_what_an_outcome_belongs_to_are_not_given_to_others() -> None:
+    stage = STAGES[2].model_copy(update={"first_day": dt.date(2024, 3, 1), "narratives": ("Money", "Rooms")})
+    story = replace(_told(), stages=(stage,))
+    end = SheetLine(line=1, kind=BulletKind.EVENT, day=dt.date(2024, 3, 20), narrative="Money", part=CLOSING)
+    assert [line.narrative for line in with_targets([end], story, "k")] == ["Money"]
+    outcome = with_targets([end.model_copy(update={"part": ""})], story, "k")[0]
+    assert (outcome.outcome_of is not None, outcome.narrative) == (True, "Money")
+
+
+@pytest.mark.parametrize("is_due", [True, False])
+def test_an_outcome_sets_no_other_day_to_come(is_due: bool) -> None:
+    kinds = [(ValueKind.DATE, True, dt.date(2024, 3, 19)), (ValueKind.DATE, False, LATER), (ValueKind.NAME, False, None)]
+    sets = tuple(NewSlot(kind=kind, is_fixed=is_fixed, day=day) for kind, is_fixed, day in kinds)
+    line = SheetLine(line=1, kind=BulletKind.EVENT, day=dt.date(2024, 3, 20), narrative="Rooms", sets=sets)
+    story = _told() if is_due else _told(announced=LATER)
+    assert [slot.day for slot in with_targets([line], story, "k")[0].sets] == [
+        slot.day for slot in sets if slot.day != LATER or not is_due
+    ]
+
+
+def test_a_line_that_ends_a_narrative_says_one_value_under_a_name_of_its_own() -> None:
+    drawn = [line for key in range(20) for line in with_targets(_sheet(key=str(key))[-1], _story(), str(key))]
+    closing = [line for line in drawn if line.part == CLOSING]
+    assert closing
+    assert all(len(line.sets) <= 1 and not any(slot.like for slot in line.sets) for line in closing)
+
+
+def test_a_line_comes_back_first_to_what_was_told_once() -> None:
+    story = _told("Thing 0 is dear.", announced=LATER)  # its cost, and that; thing 3 has one line
+    recalled = {line.recalls.fact_id for line in _targets(story, dt.date(2024, 4, 6)) if line.recalls}
+    assert recalled
+    assert "p0.f0" not in recalled
+
+
+def test_wishes_grow_out_of_narratives_that_are_not_over() -> None:
+    labels = ["a", "b", "c"]
+    stages = [
+        stage.model_copy(update={"narratives": narratives})
+        for stage, narratives in zip(STAGES, (("a", "b"), ("a", "c")), strict=False)
+    ]
+    assert narratives_ahead(stages, labels) == (("a", "b", "c"), ("a", "c"))
+    assert narratives_ahead([s.model_copy(update={"narratives": ()}) for s in stages], labels) == (("a", "b", "c"),) * 2
     assert any(len(line.sets) == 2 for line in LINES)
 
 
 def test_new_amounts_may_take_the_name_of_an_earlier_amount() -> None:
     story = _story()
-    names = {(f.kind, f.attribute) for f in story.ledger.lines()}
-    alike = [s for key in range(20) for line in with_targets(LINES, story, str(key)) for s in line.sets if s.like]
+    narrative = {a.fact_id: story.ledger.bullet[a.bullet_id].narrative for a in story.ledger.assertions}
+    names = {(f.kind, f.attribute, narrative[f.fact_id]) for f in story.ledger.lines()}
+    labels = sorted(set(narrative.values()))
+    group = [line.model_copy(update={"narrative": labels[i % len(labels)]}) for i, line in enumerate(LINES)]
+    lines = [line for key in range(20) for line in with_targets(group, story, str(key))]
+    alike = [(slot.kind, slot.like, line.narrative) for line in lines for slot in line.sets if slot.like]
     assert alike
-    assert all((slot.kind, slot.like) in names for slot in alike)
+    assert set(alike) <= names
 
 
 def test_a_plan_without_people_or_narratives_has_a_sheet() -> None:

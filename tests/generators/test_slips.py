@@ -8,11 +8,14 @@ import pytest
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
-from longbeam.generators.slips import Pace, is_fresh, is_settled, scenes_against, slips_of
+from longbeam.generators.slips import Pace, aftermath, is_fresh, is_settled, scenes_against, slips_of
 from longbeam.prompts.calls.plans import Place, Slip
 from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Stance, ValueKind
 from longbeam.text.values import date_value, number
 from tests.generators.test_special_targets import ANCHORS, LAYOUT, _plan, _with_text
+
+
+FAIR = dt.date(2024, 3, 8)
 
 
 def _bullet(text: str, kind: BulletKind = BulletKind.EVENT, variety: str = "") -> Bullet:
@@ -62,6 +65,17 @@ def test_a_flat_denial_is_absurd_beside_every_scene_of_the_thing_and_another_val
     assert [b.bullet_id for b in flat] == ["p0.s0.b1", "p0.s1.b2", "p0.s1.b4"]
     valued = scenes_against(Slip.PRICE, told, assertion, Mentions(ledger))
     assert [b.bullet_id for b in valued] == ["p0.s0.b1", "p0.s1.b4"]
+
+
+def test_what_is_told_of_a_thing_from_its_announced_day_on_is_the_aftermath_of_the_day() -> None:
+    plan = _plan()
+    for n, text in ((1, "The fair is on March 8."), (3, "The fair needs a permit."), (6, "We sold out.")):
+        plan = _with_text(plan, f"p0.s0.b{n}", text, "the fair")
+    ledger = Ledger.of(plan)
+    told, day = ledger.bullet["p0.s0.b1"], plan.assertions[1].model_copy(update={"value": date_value(FAIR)})
+    assert [b.bullet_id for b in aftermath(told, day, Mentions(ledger))] == ["p0.s0.b6"]
+    assert not aftermath(ledger.bullet["p0.s0.b6"], day, Mentions(ledger))  # the day was past when it was told
+    assert not aftermath(told, plan.assertions[1], Mentions(ledger))  # no day
 
 
 def test_what_the_bullets_just_before_tell_again_is_no_slip() -> None:

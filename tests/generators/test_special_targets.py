@@ -62,7 +62,7 @@ LAYOUT = Layout(sub_plans=2, bullets_per_sub_plan=10, batches=10, questions=1, s
 
 
 def _chosen(plan: Plan | None = None, key: str = "7/c000", layout: Layout = LAYOUT) -> tuple[Targets, ...]:
-    return choose_targets(Pace(plan or _plan(), layout), key, PlanHistory(), ("Money", "Rooms", "People"))
+    return choose_targets(Pace(plan or _plan(), layout), key, PlanHistory(), [("Money", "Rooms", "People")] * 30)
 
 
 def test_targets_are_all_different_and_lie_behind_their_places() -> None:
@@ -80,6 +80,16 @@ def test_targets_are_all_different_and_lie_behind_their_places() -> None:
 
 def test_instructions_take_turns_over_the_narratives() -> None:
     assert [[t.area for t in c.instructions] for c in _chosen()] == [["Money", "Rooms"], ["People", "Money"]]
+
+
+def test_instructions_stand_away_from_preferences_where_they_can() -> None:
+    plan = _plan()
+    for n in (2, 5):
+        plan = _with_text(plan, f"p0.s0.b{n}", "Please keep it short.", "length", BulletKind.PREFERENCE)
+    layout = LAYOUT.model_copy(update={"specials": 2})
+    for key in range(10):
+        first = _chosen(plan, str(key), layout)[0]
+        assert not {t.place.after for t in first.instructions} & {f"p0.s0.b{n}" for n in (1, 2, 4, 5)}
 
 
 def test_a_stage_that_cannot_contradict_anything_leaves_it_to_the_next() -> None:
@@ -105,8 +115,9 @@ def test_facts_that_another_bullet_touches_are_no_targets() -> None:
         assert "p0.f0" not in {t.fact.fact_id for c in chosen for t in c.updates}
 
 
-def _with_text(plan: Plan, bullet_id: str, text: str, topic: str) -> Plan:
-    changed = {b.bullet_id: b for b in plan.bullets()}[bullet_id].model_copy(update={"text": text, "topic": topic})
+def _with_text(plan: Plan, bullet_id: str, text: str, topic: str, kind: BulletKind = BulletKind.EVENT) -> Plan:
+    former = {b.bullet_id: b for b in plan.bullets()}[bullet_id]
+    changed = former.model_copy(update={"text": text, "topic": topic, "kind": kind})
     sub_plans = tuple(
         s.model_copy(update={"bullets": tuple(changed if b.bullet_id == bullet_id else b for b in s.bullets)})
         for s in plan.sub_plans
@@ -160,7 +171,7 @@ def _counted(plan: Plan) -> Plan:
 def _denied_altogether(plan: Plan, recalled: frozenset[str] = frozenset()) -> set[str]:
     """Return the bullets that are denied altogether by any draw."""
     drawn = (
-        choose_targets(Pace(plan, LAYOUT), f"{seed}/c000", PlanHistory(), ("Money", "Rooms"), recalled)
+        choose_targets(Pace(plan, LAYOUT), f"{seed}/c000", PlanHistory(), [("Money", "Rooms")] * 30, recalled)
         for seed in range(30)
     )
     return {t.bullet.bullet_id for d in drawn for c in d for t in c.contradictions if t.variety == "never_statement"}

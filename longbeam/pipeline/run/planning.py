@@ -57,7 +57,7 @@ from longbeam.generators.relationships import (
     people_of_plan,
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
-from longbeam.generators.sheets import narratives_for, stages_of
+from longbeam.generators.sheets import narratives_ahead, narratives_for, stages_of
 from longbeam.generators.side_stories import SideInputs, with_side_stories
 from longbeam.generators.slips import Pace
 from longbeam.generators.special_targets import choose_targets
@@ -182,7 +182,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
             parts=layout.bullets_per_sub_plan,
         )
     base = plan_of(drafted, plan_index)
-    labels = tuple(n.label for n in frame.narratives)
+    labels = narratives_ahead(stages, [n.label for n in frame.narratives])
     augmented: list[Augmented] = []
     for targets in choose_targets(Pace(base, layout), rng_key, history, labels, recalled_by(drafted)):
         task = StageToAugment(frame, base, stages[targets.stage_index], targets, tuple(augmented))

@@ -73,8 +73,9 @@ class AdviceDraft(ReplyModel):
     line_id: str
     name: str = ""
     """What a figure or a day is of the thing, such as `heating reserve`; empty for the name that the line has."""
-    text: str
     items: list[str] = Field(default_factory=list)
+    """Before the text, which says them: a model that writes in this order has them when it words the text."""
+    text: str
 
 
 class ChoiceDraft(ReplyModel):

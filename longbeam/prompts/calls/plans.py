@@ -216,6 +216,8 @@ class NewSlot(Record):
     @property
     def wording(self) -> str:
         """The slot as the sheet describes it: `an amount of money`."""
+        if self.kind is ValueKind.NAME and not self.is_fixed:
+            return "the name of what was chosen and could be chosen anew (a firm, a place, a make)"
         return _WORDINGS[self.kind]
 
 
