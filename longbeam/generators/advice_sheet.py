@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from longbeam.generators.ledger import Ledger, line_of
-from longbeam.generators.mentions import ENDED, Mentions
+from longbeam.generators.mentions import DECIDED, ENDED, Mentions
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.plans import Frame
 from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceDraft, AdviceLine, ChoiceLine
@@ -48,11 +48,6 @@ OPTIONS, STEPS = 3, 4
 """Items of a list of options, and of a plan."""
 HOSTS = frozenset({BulletKind.EVENT, BulletKind.UPDATE})
 """Kinds of bullets whose reply may bring something in."""
-DECIDED = re.compile(
-    r"\b(?:bought|buy|booked|ordered|signed|settled on|went with|decided (?:on|for)|chose|chosen|paid for)\b",
-    re.IGNORECASE,
-)
-"""Words after which nobody chooses any more."""
 AHEAD = (5, 25)
 """Days from a reply to the day that it sets."""
 _SHARES = (0.1, 0.15, 0.2, 0.25, 0.3)

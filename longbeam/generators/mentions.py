@@ -18,6 +18,11 @@ ENDED = re.compile(
     re.IGNORECASE,
 )
 """Words that end a thing: its values change no more, and nothing more is planned for it."""
+DECIDED = re.compile(
+    r"\b(?:bought|buy|booked|ordered|signed|settled on|went with|decided (?:on|for)|chose|chosen|paid for)\b",
+    re.IGNORECASE,
+)
+"""Words after which nobody chooses any more."""
 
 
 @dataclass(frozen=True)

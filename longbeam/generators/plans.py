@@ -16,12 +16,13 @@ from longbeam.generators.draft_mends import Mender
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.sheets import SheetInputs, Story, draw_sheet, until_due, with_targets
+from longbeam.generators.sheets import SheetInputs, Story, draw_sheet, narratives_over, until_due, with_targets
 from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
 from longbeam.models.changes import describe_changes
 from longbeam.prompts.calls.plans import (
     BulletDraft,
     Chapter,
+    LedgerLine,
     OutlineInputs,
     OutlineReply,
     PlanSheet,
@@ -170,11 +171,13 @@ async def write_sub_plan(asker: Asker, context: PlanContext, earlier: Sequence[D
     while left:
         known = replace(_known(context, stage, (*earlier, made)), language=asker.spec.language)
         # A rest of half a group is written along with the group before it.
-        group = until_due(left if len(left) <= size + size // 2 else left[:size])
-        story = Story(known.ledger, known.preferences, context.stages)
-        lines = with_targets(group, story, f"{context.rng_key}/{stage.stage_index}")
+        due = until_due(left if len(left) <= size + size // 2 else left[:size])
+        story = Story(known.ledger, known.preferences, context.stages, recalled_by((*earlier, made)))
+        lines = with_targets(due, story, f"{context.rng_key}/{stage.stage_index}")
         left = left[len(lines) :]
-        written, was_accepted = await _write_group(asker.within(f"l{lines[0].line}"), context, known, lines)
+        awaited = tuple(slot for slot in story.awaited if all(slot != line.recalls for line in lines))
+        group = _Group(lines, left, awaited)
+        written, was_accepted = await _write_group(asker.within(f"l{lines[0].line}"), context, known, group)
         size = _next_size(size, context.group, was_accepted=was_accepted)
         drafts += written
         made = assembled(drafts, before, context.plan_index)
@@ -205,14 +208,23 @@ def _known(context: PlanContext, stage: Stage, parts: Sequence[Drafted]) -> Know
     )
 
 
-async def _write_group(
-    asker: Asker, context: PlanContext, known: Known, lines: tuple[SheetLine, ...]
-) -> tuple[list[Written], bool]:
+@dataclass(frozen=True)
+class _Group:
+    """Lines of a stage that are asked for together."""
+
+    lines: tuple[SheetLine, ...]
+    left: Sequence[SheetLine]
+    """Lines of the stage behind these."""
+    awaited: tuple[LedgerLine, ...]
+    """Announced days of which none of these tells how they went."""
+
+
+async def _write_group(asker: Asker, context: PlanContext, known: Known, group: _Group) -> tuple[list[Written], bool]:
     """Return the lines that could be written, with their words, and whether the first reply had all of them.
 
     Good drafts are kept, and only missing and faulty lines are asked for again. Lines that stay faulty are left out.
     """
-    frame = context.frame
+    frame, lines = context.frame, group.lines
     inputs = SubPlanInputs(
         seed=frame.seed,
         profile=frame.profile,
@@ -222,6 +234,10 @@ async def _write_group(
         stage_index=known.stage.stage_index,
         earlier_bullets=known.ledger.bullets,
         lines=lines,
+        lines_left=len(group.left),
+        last_day=group.left[-1].day if group.left else None,
+        ending=narratives_over(context.stages, known.stage.stage_index),
+        awaited=group.awaited,
         chapter=frame.chapter,
     )
     was_accepted, is_first = True, True

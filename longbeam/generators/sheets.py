@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from longbeam.generators.layout import FEW_NARRATIVES, NARRATIVES, SHORT, Layout
 from longbeam.generators.ledger import Ledger
@@ -95,33 +96,37 @@ CHANGEABLE = AMOUNTS | {ValueKind.NAME, ValueKind.VERSION, ValueKind.RATIO}
 """Kinds of slots that a sheet changes; a day is moved by augmentation, which knows the days around it."""
 
 
+_Item = TypeVar("_Item")
+
+
 def stages_of(
     timeline: Timeline, layout: Layout, narratives: Sequence[Narrative] = (), people: Sequence[Person] = ()
 ) -> tuple[Stage, ...]:
     """Divide a timeline into stages of equal length, to the day, each with the people and narratives that it moves.
 
     People and narratives take turns: each comes once before any comes again. The narratives that carry the story come
-    in every stage, and so do the people of whom these tell.
+    in every stage, and so do the people of whom these tell. A stage's narratives bring the people whom they name.
     """
     days, count = timeline.days + 1, layout.sub_plans
     if days < count:
         raise ValueError(f"{days} days cannot hold {count} stages")
     starts = [timeline.start + dt.timedelta(days=days * i // count) for i in range(count)]
     ends = [s - dt.timedelta(days=1) for s in starts[1:]] + [timeline.end]
-    labels, told = [n.label for n in narratives], " ".join(n.description for n in narratives[:LEADING])
-    leads = [p.first_name for p in people if re.search(rf"\b{re.escape(p.first_name)}\b", told)][:LEADS]
+    leads = _named_in(narratives[:LEADING], people)[:LEADS]
     others = [p.first_name for p in people if p.first_name not in leads]
     moving = _turns_per_stage(layout)
-    return tuple(
-        Stage(
-            stage_index=i,
-            first_day=first,
-            last_day=last,
-            cast=(*leads, *_turn(others, i, CAST - len(leads))),
-            narratives=(*labels[:LEADING], *_turn(labels[LEADING:], i, moving)),
-        )
-        for i, (first, last) in enumerate(zip(starts, ends, strict=True))
-    )
+    stages = []
+    for i, (first, last) in enumerate(zip(starts, ends, strict=True)):
+        own = _turn(narratives[LEADING:], i, moving)
+        cast = dict.fromkeys((*leads, *_named_in(own, people), *_turn(others, i, CAST - len(leads))))
+        labels = tuple(narrative.label for narrative in (*narratives[:LEADING], *own))
+        stages.append(Stage(stage_index=i, first_day=first, last_day=last, cast=tuple(cast)[:CAST], narratives=labels))
+    return tuple(stages)
+
+
+def _named_in(narratives: Sequence[Narrative], people: Sequence[Person]) -> list[str]:
+    told = " ".join(narrative.description for narrative in narratives)
+    return [p.first_name for p in people if re.search(rf"\b{re.escape(p.first_name)}\b", told)]
 
 
 def narratives_for(length: int, layout: Layout) -> tuple[int, int]:
@@ -137,13 +142,19 @@ def narratives_ahead(stages: Sequence[Stage], labels: Sequence[str]) -> tuple[tu
     return tuple(tuple(label for label in labels if label in moving) or tuple(labels) for moving in ahead)
 
 
+def narratives_over(stages: Sequence[Stage], stage_index: int) -> tuple[str, ...]:
+    """Return the labels of the narratives that no stage behind this one moves."""
+    later = {label for stage in stages[stage_index + 1 :] for label in stage.narratives}
+    return tuple(label for label in stages[stage_index].narratives if label not in later)
+
+
 def _turns_per_stage(layout: Layout) -> int:
     """Return the number of narratives that move in a stage beside those that carry the story."""
     least, most = NARRATIVES_PER_STAGE
     return min(max(layout.bullets_per_sub_plan // BULLETS_PER_NARRATIVE, least), most) - LEADING
 
 
-def _turn(items: Sequence[str], turn: int, count: int) -> tuple[str, ...]:
+def _turn(items: Sequence[_Item], turn: int, count: int) -> tuple[_Item, ...]:
     """Return the next items of a round, in the turn of a stage."""
     return tuple(items[(turn * count + i) % len(items)] for i in range(min(count, len(items))))
 
@@ -363,6 +374,8 @@ class Story:
     standing: Sequence[Bullet]
     """Preferences in force."""
     stages: Sequence[Stage] = ()
+    recalled: frozenset[str] = frozenset()
+    """Facts that lines have come back to."""
 
     @cached_property
     def state(self) -> tuple[LedgerLine, ...]:
@@ -384,9 +397,14 @@ class Story:
         """Return the slots of things and narratives that go on, on a day."""
         return [f for f in self.going_on if not _is_over(self.stages, _setting(self.ledger, f).narrative, day)]
 
+    @cached_property
+    def awaited(self) -> tuple[LedgerLine, ...]:
+        """The announced days of which nothing has been told since, those to come included."""
+        return tuple(f for f in self.going_on if _announced(f) and not self._is_told_since(f))
+
     def untold_on(self, day: dt.date) -> list[LedgerLine]:
         """Return the announced days that are past on a day, where nothing has been told of their things since."""
-        return [f for f in self.going_on if _is_past(f, day) and not self._is_told_since(f)]
+        return [f for f in self.awaited if _is_past(f, day)]
 
     def stage_of(self, day: dt.date) -> Stage | None:
         """Return the stage that a day lies in."""
@@ -480,8 +498,10 @@ def _with_target(
             update |= {"changes": changes, "sets": (), "narrative": narrative, "person": ""}
     elif chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or line.part == CLOSING:
         # First what was told once and never spoken of again: people forget nothing that they have begun.
-        loose = [f for f in related if len(story.mentions.of(f.subject)) == 1]
-        update["recalls"] = _one_of(loose, taken, rng) or _one_of(related, taken, rng)
+        # An announced day has a line of its own that tells how it went.
+        new = [f for f in related if f.fact_id not in story.recalled and not _announced(f)]
+        loose = [f for f in new if len(story.mentions.of(f.subject)) == 1]
+        update["recalls"] = _one_of(loose, taken, rng) or _one_of(new, taken, rng)
     return line.model_copy(update=update)
 
 
@@ -506,8 +526,13 @@ def _outcome(
 
 def _is_past(slot: LedgerLine, day: dt.date) -> bool:
     """Return whether a slot holds an announced day that is past on a day, so that the user knows how it went."""
-    announced = slot.value.date if slot.value is not None and not slot.is_fixed else None
+    announced = _announced(slot)
     return announced is not None and announced < day
+
+
+def _announced(slot: LedgerLine) -> dt.date | None:
+    """Return the day that a slot announces; None for what has happened, and for other values."""
+    return slot.value.date if slot.value is not None and not slot.is_fixed else None
 
 
 def _is_over(stages: Sequence[Stage], narrative: str, day: dt.date) -> bool:

@@ -7,7 +7,7 @@ from longbeam.keys import BulletId, FactId, SubPlanKey
 from longbeam.schemas.people import Person, Relation
 from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
 from longbeam.text.matching import says
-from longbeam.text.side_texts import RELATION, attribute_of
+from longbeam.text.side_texts import attribute_of, relation_words
 from longbeam.text.values import name
 
 SPAN = (0.04, 0.86)
@@ -33,7 +33,7 @@ class Pen:
         is_cast = any(says(b.text, name(person.first_name)) for b in self._plan.bullets())
         if is_cast and person.relation is Relation.ACQUAINTANCE:
             return person.first_name
-        return f"{RELATION[person.relation, person.gender]} {person.first_name}"
+        return f"{relation_words(person)} {person.first_name}"
 
     def places(self, count: int, span: tuple[float, float] = SPAN) -> list[Bullet]:
         """Return bullets that side stories may follow, on different days, spread over the plan; each is given once."""

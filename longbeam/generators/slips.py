@@ -14,7 +14,7 @@ from functools import cached_property
 
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
-from longbeam.generators.mentions import Mentions
+from longbeam.generators.mentions import DECIDED, Mentions
 from longbeam.prompts.calls.plans import Place, Slip
 from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
 from longbeam.text.matching import says
@@ -77,9 +77,14 @@ def slips_of(bullet: Bullet, fact: Fact) -> tuple[Slip, ...]:
     found = [DENIABLE[fact.kind]] if fact.is_fixed and fact.kind in DENIABLE else []
     if _HABIT.search(bullet.text) or _DAILY.search(bullet.text):
         found += [] if _DAILY.search(bullet.text) else [Slip.HABIT]
-    elif bullet.kind is BulletKind.EVENT and _DONE.search(bullet.text):  # what others did is not the user's to deny
-        found.append(Slip.ONCE)
+    elif bullet.kind is BulletKind.EVENT and _DONE.search(bullet.text) and not _is_choice(bullet, fact):
+        found.append(Slip.ONCE)  # what others did is not the user's to deny
     return tuple(found)
+
+
+def _is_choice(bullet: Bullet, fact: Fact) -> bool:
+    """Return whether a bullet tells what somebody chose, which nobody has never done."""
+    return fact.kind is ValueKind.NAME or bool(DECIDED.search(bullet.text))
 
 
 def is_settled(ledger: Ledger, bullet: Bullet, assertion: Assertion, place: Place) -> bool:

@@ -15,6 +15,7 @@ from longbeam.offline.remarks import remark_on
 from longbeam.schemas.people import Person, Relation
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.text import times, values
+from longbeam.text.side_texts import relation_words
 
 WHOLE = "the whole undertaking"
 """Topic of the last message of a story."""
@@ -61,18 +62,6 @@ class Scene:
     def subject(self) -> str:
         """The subject of this scene's facts."""
         return self.thing
-
-
-def relation_words(person: Person) -> str:
-    """Return how the user calls a person: `my friend`, `my mother`, `someone I know`."""
-    female = person.gender == "female"
-    return {
-        Relation.PARENT: "my mother" if female else "my father",
-        Relation.PARTNER: "my partner",
-        Relation.CHILD: "my daughter" if female else "my son",
-        Relation.FRIEND: "my friend",
-        Relation.ACQUAINTANCE: "my colleague",
-    }[person.relation]
 
 
 class Teller:

@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from longbeam.schemas.people import Gender, Relation
+from longbeam.schemas.people import Gender, Person, Relation
 from longbeam.text.times import format_date
 
 LATE, PAID, AMOUNT, PLACE = "latecomer", "payer", "amount", "place"
@@ -27,7 +27,7 @@ def role_of(attribute: str) -> str:
     return attribute.partition(" on ")[0]
 
 
-RELATION: Mapping[tuple[Relation, Gender], str] = {
+_RELATION: Mapping[tuple[Relation, Gender], str] = {
     (Relation.PARENT, Gender.FEMALE): "my mother",
     (Relation.PARENT, Gender.MALE): "my father",
     (Relation.PARTNER, Gender.FEMALE): "my partner",
@@ -39,7 +39,15 @@ RELATION: Mapping[tuple[Relation, Gender], str] = {
     (Relation.ACQUAINTANCE, Gender.FEMALE): "my colleague",
     (Relation.ACQUAINTANCE, Gender.MALE): "my colleague",
 }
-"""How the user calls somebody who is named for the first time."""
+_PENSION_AGE = 65
+"""Years from which nobody is called a colleague."""
+
+
+def relation_words(person: Person) -> str:
+    """Return how the user calls a person who is named for the first time: `my friend`, `my mother`."""
+    if person.relation is Relation.ACQUAINTANCE and person.age >= _PENSION_AGE:
+        return "my neighbor"
+    return _RELATION[person.relation, person.gender]
 
 
 @dataclass(frozen=True)

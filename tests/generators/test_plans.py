@@ -134,6 +134,48 @@ async def test_groups_that_are_accepted_at_once_grow_and_the_next_stage_goes_on_
     assert [len(_lines_of(call)) for call in later.calls] == [14, 5, 1]
 
 
+async def test_a_request_says_what_follows_its_lines_and_what_ends_with_the_stage() -> None:
+    model = _model()
+    first = await _write(model)
+    sheet = CONTEXT.sheet.stages[0]
+    asked = [call.inputs for call in model.calls if isinstance(call.inputs, SubPlanInputs)]
+    assert [inputs.lines_left for inputs in asked] == [14, 5, 0]
+    assert {inputs.last_day for inputs in asked} == {sheet[-1].day, None}
+    assert (
+        f"After these the stage has 14 more, the last told {sheet[-1].day:%Y-%m-%d}"
+        in model.calls[0].messages()[-1].content
+    )
+    await _write(later := _model(), first)
+    (call, *_) = later.calls
+    assert "Over at the end of the stage: " + "; ".join(STAGES[1].narratives) in call.messages()[-1].content
+    assert "Over at the end" not in model.calls[0].messages()[-1].content
+
+
+async def test_a_request_names_the_announced_days_that_others_report() -> None:
+    def announced(call: ModelCall) -> str:
+        days = {line.line: slot.day for line in _lines_of(call) for slot in line.sets if slot.day and not slot.is_fixed}
+        drafts = []
+        for line in _lines_of(call):
+            draft = _draft(line)
+            if day := days.get(line.line):
+                said = f"{day:%B} {day.day}"
+                fact = FactDraft(slot="date", name="opening day", value=said)
+                draft = draft.model_copy(update={"text": f"{draft.topic} opens on {said}.", "facts": [fact]})
+            drafts.append(draft)
+        return _reply(drafts)
+
+    model = ScriptedModel({"sub_plan": announced})
+    await _write(model)
+    asked = [call.inputs for call in model.calls if isinstance(call.inputs, SubPlanInputs)]
+    assert not asked[0].awaited
+    assert any(inputs.awaited for inputs in asked)
+    for call, inputs in zip(model.calls, asked, strict=True):
+        reported = {line.recalls.fact_id for line in inputs.lines if line.outcome_of and line.recalls}
+        assert not reported & {slot.fact_id for slot in inputs.awaited}
+        text = call.messages()[-1].content
+        assert all(f"{s.subject}, {s.attribute} ({s.value.text})" in text for s in inputs.awaited if s.value)
+
+
 async def test_only_the_faulty_line_of_a_group_is_asked_again_and_the_next_group_is_smaller() -> None:
     model = _model(spoiled=lambda call: len(_lines_of(call)) == 6)
     drafted = await _write(model)

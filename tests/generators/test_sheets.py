@@ -22,6 +22,7 @@ from longbeam.generators.sheets import (
     draw_sheet,
     narratives_ahead,
     narratives_for,
+    narratives_over,
     stages_of,
     until_due,
     with_targets,
@@ -76,6 +77,24 @@ def test_those_of_whom_the_leading_narratives_tell_are_in_every_stage() -> None:
         ("Ada", "Bea", "Eva", "Fay"),
         ("Ada", "Bea", "Cleo", "Dora"),
     ]
+
+
+def test_a_narrative_brings_the_people_whom_it_names_into_its_stages() -> None:
+    told = NARRATIVES[6].model_copy(update={"description": "Fay wants the seat that Ada has."})
+    stages = stages_of(TIMELINE, LAYOUT, (*NARRATIVES[:6], told, *NARRATIVES[7:]), PEOPLE)
+    own = [stage.cast for stage in stages if "n6" in stage.narratives]
+    assert own
+    assert all(cast[:2] == ("Ada", "Fay") for cast in own)
+
+
+def test_a_narrative_is_over_with_the_last_stage_that_moves_it() -> None:
+    over = [narratives_over(STAGES, i) for i in range(len(STAGES))]
+    assert over[-1] == STAGES[-1].narratives
+    assert not over[0]
+    for i, labels in enumerate(over):
+        assert labels == tuple(
+            n for n in STAGES[i].narratives if not any(n in later.narratives for later in STAGES[i + 1 :])
+        )
 
 
 def test_narratives_that_lead_move_in_every_stage_and_the_others_take_turns() -> None:
@@ -259,6 +278,16 @@ def test_an_outcome_is_told_in_the_narrative_of_its_announcement_and_about_its_t
     assert (line.narrative, line.topic, line.person) == ("Money", "the fair", "")
 
 
+def test_no_line_comes_back_to_an_announced_day_or_twice_to_a_thing() -> None:
+    story = _told(announced=LATER)
+    recalled = {line.recalls.fact_id for line in _targets(story, dt.date(2024, 4, 6)) if line.recalls}
+    assert recalled
+    assert "p0.f1" not in recalled
+    one = min(recalled)
+    drawn = _targets(replace(story, recalled=frozenset({one})), dt.date(2024, 4, 6))
+    assert one not in {line.recalls.fact_id for line in drawn if line.recalls}
+
+
 def test_an_outcome_is_told_once() -> None:
     story = _told()
     (sub_plan,) = story.ledger.sub_plans
@@ -361,8 +390,8 @@ def test_the_end_of_a_narrative_and_what_an_outcome_belongs_to_are_not_given_to_
 
 @pytest.mark.parametrize("is_due", [True, False])
 def test_an_outcome_sets_no_other_day_to_come(is_due: bool) -> None:
-    kinds = [(ValueKind.DATE, True, dt.date(2024, 3, 19)), (ValueKind.DATE, False, LATER), (ValueKind.NAME, False, None)]
-    sets = tuple(NewSlot(kind=kind, is_fixed=is_fixed, day=day) for kind, is_fixed, day in kinds)
+    past, ahead, name = (ValueKind.DATE, dt.date(2024, 3, 19)), (ValueKind.DATE, LATER), (ValueKind.NAME, None)
+    sets = tuple(NewSlot(kind=kind, is_fixed=day != LATER, day=day) for kind, day in (past, ahead, name))
     line = SheetLine(line=1, kind=BulletKind.EVENT, day=dt.date(2024, 3, 20), narrative="Rooms", sets=sets)
     story = _told() if is_due else _told(announced=LATER)
     assert [slot.day for slot in with_targets([line], story, "k")[0].sets] == [

@@ -14,7 +14,6 @@ from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact,
 from longbeam.text.values import date_value, number
 from tests.generators.test_special_targets import ANCHORS, LAYOUT, _plan, _with_text
 
-
 FAIR = dt.date(2024, 3, 8)
 
 
@@ -44,6 +43,9 @@ def _fact(kind: ValueKind, *, is_fixed: bool) -> Fact:
         # Another value of what may change is an update.
         (_bullet("The limit is $95."), _fact(ValueKind.MONEY, is_fixed=False), ()),
         (_bullet("Every Sunday the limit is $95."), _fact(ValueKind.MONEY, is_fixed=False), (Slip.HABIT,)),
+        # What was chosen was not left undone: another name is mixed up with it.
+        (_bullet("I found a pool, Horfield."), _fact(ValueKind.NAME, is_fixed=True), (Slip.NAME,)),
+        (_bullet("I booked it for May 4."), _fact(ValueKind.DATE, is_fixed=True), (Slip.DAY,)),
         # Nobody forgets what they use every day.
         (_bullet("I bought it on May 4 and use it every morning."), _fact(ValueKind.DATE, is_fixed=True), (Slip.DAY,)),
         (_bullet("Every morning I walk 3 km."), _fact(ValueKind.NUMBER, is_fixed=False), ()),

@@ -19,12 +19,13 @@ from longbeam.offline.packs import load_pack, pack_for, pack_paths
 from longbeam.offline.planning import _scenes_of, sub_plan
 from longbeam.offline.remarks import without_remark
 from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
-from longbeam.offline.telling import COST_SLOT, WHOLE, relation_words
+from longbeam.offline.telling import COST_SLOT, WHOLE
 from longbeam.prompts.calls.plans import PlanSheet, SheetLine, Stage, SubPlanInputs
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.seeds import Category, Domain, Seed
 from longbeam.text.matching import says
+from longbeam.text.side_texts import relation_words
 from tests.prompts.samples import SAMPLES, STATES
 from tests.prompts.samples import SHEET as SAMPLE_SHEET
 

@@ -292,6 +292,14 @@ class SubPlanInputs(PromptInputs):
     """All bullets before, in order."""
     lines: tuple[SheetLine, ...]
     """The bullets to write."""
+    lines_left: int = 0
+    """Bullets of the stage behind these."""
+    last_day: dt.date | None = None
+    """Day of the last of them."""
+    ending: tuple[str, ...] = ()
+    """Labels of the narratives that end with the stage."""
+    awaited: tuple[LedgerLine, ...] = ()
+    """Announced days of which a later line tells how they went."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
 
