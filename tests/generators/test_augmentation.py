@@ -27,6 +27,7 @@ from longbeam.prompts.calls.plans import (
     UpdateDraft,
     UpdateTarget,
 )
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Plan, Stance
 from longbeam.text.values import money
@@ -208,6 +209,18 @@ async def test_only_the_faulty_remark_is_asked_for_again_and_left_out_in_the_end
     assert [line[:3] for line in again.retry.kept] == ["u0:", "i0:"]
     assert {b.kind for b in made.bullets} == {BulletKind.UPDATE, BulletKind.INSTRUCTION}
     assert [i.kind for i in asker.incidents][-1] is IncidentKind.SHORT
+
+
+async def test_a_reply_that_breaks_off_or_has_one_list_gives_the_remarks_that_it_has() -> None:
+    task = _task()
+    whole = _reply(task.targets).model_dump_json()
+    cut = whole[: whole.index(',"instructions"')]
+    rest = _reply(task.targets).model_dump_json(include={"instructions"})
+    model = ScriptedModel({"augment": [ModelReply(text=cut, finish_reason="length"), rest]})
+    made = await write_special_bullets(asker_for(model), task)
+    assert faults_of(model.calls[1]) == "i0 is missing"
+    assert len(model.calls) == 2
+    assert len(made.bullets) == 3
 
 
 async def test_the_typed_value_of_an_update_is_that_of_its_words() -> None:
