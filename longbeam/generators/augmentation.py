@@ -284,7 +284,8 @@ def _by_target(drafts: Sequence[_Draft], targets: Sequence[Target]) -> dict[str,
 def _update_faults(text: str, target: UpdateTarget, value: Value | None) -> Iterator[str]:
     old, kind = target.fact.value, target.fact.kind
     if value is None:
-        return  # a reply's drafts have values
+        yield "must state the new value, in `value` and in its text"
+        return
     if old is not None and value.means_same_as(old):
         yield f"keeps the old value {old.text!r}"
     if value.kind is not kind:

@@ -146,8 +146,8 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
         ("revisions", "RevisionDraft", "bullet_id", dependents),
     ):
         texts = {text: _bounded(text) for text in _fields(schema, draft) if text in _LONGEST}
-        if "value" in texts:
-            texts["value"].pop("minLength")  # A slip may have none.
+        if name == "contradictions":
+            texts["value"].pop("minLength")  # Only a slip about a value has one.
         _each(schema["properties"][name], [_form({field: _one_of(i)} | texts) for i in ids])
     schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from dataclasses import replace
 
 import pytest
@@ -162,6 +163,7 @@ async def test_missing_drafts_are_asked_for_again(spoil: dict[str, object], reas
         ("OLD", "Still OLD.", "keeps the old value"),
         ("$900", "It is something else now.", "asserts '$900' and its text does not say it"),
         ("a lot", "THING is a lot now.", "a lot"),
+        (" ", "THING is $900 now.", "u0 must state the new value, in `value` and in its text"),
         ("$900", "THING is $900, so I pay for no more of that.", "says 'no more'"),
     ],
 )
@@ -221,6 +223,18 @@ async def test_a_reply_that_breaks_off_or_has_one_list_gives_the_remarks_that_it
     assert faults_of(model.calls[1]) == "i0 is missing"
     assert len(model.calls) == 2
     assert len(made.bullets) == 3
+
+
+async def test_an_update_without_a_value_costs_no_other() -> None:
+    task = _task(4)
+    blank, good = _reply(task.targets).model_dump(mode="json")["updates"]
+    textless = {"target_id": "u9", "value": "$5"}
+    reply = _reply(task.targets).model_dump(mode="json") | {"updates": [blank | {"value": ""}, good, textless]}
+    model = ScriptedModel({"augment": [json.dumps(reply), _reply(task.targets).model_dump_json()]})
+    await write_special_bullets(asker_for(model), task)
+    again = model.calls[1].inputs
+    assert isinstance(again, AugmentInputs)
+    assert [t.target_id for t in again.updates] == [blank["target_id"]]
 
 
 async def test_the_typed_value_of_an_update_is_that_of_its_words() -> None:

@@ -492,7 +492,7 @@ class RevisionDraft(ReplyModel):
 class AugmentReply(ReplyModel):
     """One draft for each target and for each dependent bullet."""
 
-    updates: Annotated[list[UpdateDraft], BeforeValidator(_filled)]
+    updates: list[UpdateDraft]
     contradictions: list[ContradictionDraft]
     instructions: list[InstructionDraft]
     revisions: list[RevisionDraft] = Field(default_factory=list)
