@@ -301,6 +301,19 @@ async def test_instructions_of_one_reply_that_overlap_are_refused_and_left_out_i
     assert conditions == ["when I ask about fish"]
 
 
+@pytest.mark.parametrize("is_said_again", [False, True])
+async def test_an_instruction_that_names_no_target_comes_to_the_one_asked_for_again(is_said_again: bool) -> None:
+    task = _task(4)
+    fish = _instruction("when I ask about fish").model_copy(update={"text": "Totals of fish, please."})
+    clash = _instruction("when I ask for fish recipes", "names the bones")
+    soup = _instruction("when I ask about soup", "names the salt")
+    second = [fish, soup] if is_said_again else [soup]
+    replies = [_reply(task.targets, instructions=drafts).model_dump_json() for drafts in ([fish, clash], second)]
+    made = await write_special_bullets(asker_for(ScriptedModel({"augment": replies})), task)
+    conditions = {b.condition for b in made.bullets if b.kind is BulletKind.INSTRUCTION}
+    assert conditions == {"when I ask about fish", "when I ask about soup"}
+
+
 # --- what depends on a changed value ----------------------------------------------------------------------------
 
 SHARE = "I paid $118 for thing 18, which is half of the cost of thing 0."
