@@ -315,9 +315,10 @@ def _instruction_faults(
     if not draft.condition or not draft.requirement:
         yield "lacks its condition or its requirement"
         return
-    wishes: list[Bullet | InstructionDraft] = [b for b in told if b.condition]
-    # The same wish may be said again after years.
-    for wish in (w for w in (*wishes, *written) if w.requirement != draft.requirement):
+    # The same wish may be said again after years, and not within a stage.
+    others = (b for b in told if b.condition and b.requirement != draft.requirement)
+    wishes: list[Bullet | InstructionDraft] = [*others, *written]
+    for wish in wishes:
         if overlapping(draft.condition, wish.condition):
             yield (
                 f"has the condition {draft.condition!r}, which overlaps with {wish.condition!r}, another wish;"

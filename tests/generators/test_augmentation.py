@@ -191,7 +191,7 @@ async def test_what_the_form_cut_is_asked_for_again_and_left_out_in_the_end() ->
     model = ScriptedModel({"augment": [_reply(task.targets, **spoilt).model_dump_json()]})
     made = await write_special_bullets(asker_for(model), task)
     assert "c0 breaks off within a sentence, 'Well, well, Well, well, Well, well, Well'..." in faults_of(model.calls[1])
-    assert {b.kind for b in made.bullets} <= {BulletKind.UPDATE}
+    assert [b.kind for b in made.bullets] == [BulletKind.UPDATE]
 
 
 async def test_only_the_faulty_remark_is_asked_for_again_and_left_out_in_the_end() -> None:
@@ -289,10 +289,11 @@ async def test_an_instruction_that_overlaps_with_one_of_an_earlier_stage_is_refu
     assert "overlaps with 'when I ask about fish'" in faults_of(model.calls[1])
 
 
-async def test_instructions_of_one_reply_that_overlap_are_refused_and_left_out_in_the_end() -> None:
+@pytest.mark.parametrize("requirement", ["names the bones", "gives totals"])
+async def test_instructions_of_one_reply_that_overlap_are_refused_and_left_out_in_the_end(requirement: str) -> None:
     task = _task(4)
     assert len(task.targets.instructions) == 2
-    clash = [_instruction("when I ask about fish"), _instruction("when I ask for fish recipes", "names the bones")]
+    clash = [_instruction("when I ask about fish"), _instruction("when I ask for fish recipes", requirement)]
     reply = _reply(task.targets, instructions=clash).model_dump_json()
     model = ScriptedModel({"augment": [reply]})
     made = await write_special_bullets(asker_for(model), task)
