@@ -27,7 +27,7 @@ ORDINALS = ("first", "second", "third")
 MOST_NAME_WORDS = 5
 MOST_TEXT_WORDS = 100
 """Words of a piece of advice with its items; the prompt asks for 60."""
-_NUMBERED = re.compile(r"^\s*\d+[.)]", re.MULTILINE)
+_NUMBERED = re.compile(r"^\s*\d+[.)]\s+", re.MULTILINE)
 Draft = AdviceDraft | ChoiceDraft
 """A worded line of the sheet."""
 
@@ -89,8 +89,8 @@ def _without_rivals(text: str, value: Value, base: Value | None) -> str:
 
 
 def items_of(draft: AdviceDraft) -> tuple[str, ...]:
-    """Return the items of a draft without the full stops behind them."""
-    return tuple(item.strip().rstrip(".") for item in draft.items)
+    """Return the items of a draft without the numbers before them and the full stops behind them."""
+    return tuple(_NUMBERED.sub("", item.strip(), count=1).rstrip(".") for item in draft.items)
 
 
 def _use_fault(line: AdviceLine, draft: AdviceDraft, language: str) -> str:

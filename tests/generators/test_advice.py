@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from longbeam.generators.advice import advised_plan, write_advice
-from longbeam.generators.advice_drafts import mended_advice
+from longbeam.generators.advice_drafts import items_of, mended_advice
 from longbeam.generators.advice_sheet import Advised, StageToAdvise
 from longbeam.generators.plans import Frame
 from longbeam.generators.said_advice import advice_faults, known_advice, said_advice
@@ -505,6 +505,21 @@ def test_a_list_that_its_text_leaves_out_stands_behind_it_and_an_unsaid_value_in
     assert figure.text == f"I would think of {figure.topic} soon. {name} for {figure.topic}: {figure.value.text}."
     (incident,) = (i for i in asker.incidents if i.kind is IncidentKind.MENDED)
     assert all(line_id in incident.detail for line_id in spoilt)
+
+
+def test_numbers_before_the_items_are_no_part_of_them() -> None:
+    line = AdviceLine(
+        line_id="a0",
+        kind=AdviceKind.STEPS,
+        bullet=_plan().bullets()[0],
+        topic="the play",
+        attribute="steps",
+        count=2,
+    )
+    draft = AdviceDraft(line_id="a0", text="Do this.", items=["1. call the parish.", "2) hang 1.5 m of curtain"])
+    mended = mended_advice(line, draft, ENGLISH, is_last=False)
+    assert items_of(mended) == ("call the parish", "hang 1.5 m of curtain")
+    assert mended.text == "Do this.\n1. call the parish\n2. hang 1.5 m of curtain"
 
 
 @pytest.mark.parametrize(
