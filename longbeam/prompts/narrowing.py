@@ -55,7 +55,7 @@ def bookmark_pages(schema: Schema, inputs: memory_calls.BookmarkPagesInputs) -> 
     """Ask for one entry for each page shown, with the requested number of keywords."""
     _count(schema["properties"]["bookmarks"], len(inputs.pages))
     draft = _fields(schema, "BookmarkDraft")
-    draft["page_id"] = {"type": "integer", "enum": [page.page_id for page in inputs.pages]}
+    draft["page_id"] = _one_of(*(page.page_id for page in inputs.pages))
     _count(draft["keywords"], 1, inputs.most)
 
 
@@ -83,7 +83,7 @@ def outline(schema: Schema, inputs: OutlineInputs) -> None:
     _count(names, 0, MOST_NAMES)
     draft = _fields(schema, "NameDraft")
     _limit(draft, name=60, what=160)
-    draft["stage"] = {"type": "integer", "enum": list(range(1, len(inputs.stages) + 1))}
+    draft["stage"] = _one_of(*range(1, len(inputs.stages) + 1))
     schema["required"] = ["stages", "names"]
 
 
