@@ -48,9 +48,34 @@ class Recorded:
         reply = await self.writer.complete(call)
         kept, form = self.replies[call.prompt.prompt_id], call.prompt.output
         if form is not None and len(kept) < self.most:
-            whole = form.model_validate_json(reply.text).model_dump_json()  # with every property, in order
-            kept.append((strict_schema(call.prompt.schema(call.inputs), is_whole=True), whole))
+            whole = form.model_validate_json(reply.text).model_dump(mode="json")  # with every property
+            schema = strict_schema(call.prompt.schema(call.inputs), is_whole=True)
+            kept.append((schema, json.dumps(in_form(whole, schema, schema.get("$defs", {})), separators=(",", ":"))))
         return reply
+
+
+def in_form(value: Any, schema: Mapping[str, Any], forms: Mapping[str, Any]) -> Any:  # Any: JSON
+    """Return a reply with the properties of its schema alone, in their order, as a grammar takes it."""
+    if "$ref" in schema:
+        return in_form(value, forms[schema["$ref"].rpartition("/")[2]], forms)
+    if "anyOf" in schema:
+        every = [in_form(value, option, forms) for option in schema["anyOf"]]
+        fitting = [made for made, option in zip(every, schema["anyOf"], strict=True) if fits(made, option, forms)]
+        return max(fitting, key=lambda made: len(json.dumps(made)), default=value)  # the one that leaves out least
+    if isinstance(value, dict):
+        return {name: in_form(value[name], part, forms) for name, part in schema["properties"].items()}
+    if isinstance(value, list):
+        own = schema.get("prefixItems", ())
+        parts = [*own, *[schema.get("items", {})] * (len(value) - len(own))]
+        return [in_form(item, part, forms) for item, part in zip(value, parts, strict=False)]
+    return value
+
+
+def fits(value: Any, schema: Mapping[str, Any], forms: Mapping[str, Any]) -> bool:  # Any: JSON
+    """Return whether a value fits a part of a schema."""
+    import jsonschema
+
+    return bool(jsonschema.Draft202012Validator({**schema, "$defs": forms}).is_valid(value))
 
 
 @dataclass

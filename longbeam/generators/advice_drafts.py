@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
 
+from longbeam.generators.bullets import ended
 from longbeam.prompts.calls.advice import (
     MOST_ITEM_WORDS,
     NAMED_ADVICE,
@@ -14,7 +15,7 @@ from longbeam.prompts.calls.advice import (
     ChoiceDraft,
     ChoiceLine,
 )
-from longbeam.schemas.plans import Advice, AdviceKind, ValueKind
+from longbeam.schemas.plans import Advice, AdviceKind, Value, ValueKind
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.extraction import values_in
 from longbeam.text.matching import says
@@ -26,7 +27,7 @@ ORDINALS = ("first", "second", "third")
 MOST_NAME_WORDS = 5
 MOST_TEXT_WORDS = 100
 """Words of a piece of advice with its items; the prompt asks for 60."""
-_NUMBERED = re.compile(r"^\s*\d+[.)]", re.MULTILINE)
+_NUMBERED = re.compile(r"^\s*\d+[.)]\s+", re.MULTILINE)
 Draft = AdviceDraft | ChoiceDraft
 """A worded line of the sheet."""
 
@@ -61,22 +62,35 @@ def mended_advice(line: AdviceLine, draft: AdviceDraft, language: str, *, is_las
     """Return a draft whose text has its options or steps, in numbered lines, where it has none of them.
 
     A small model writes the items and then speaks of something else. `is_last`: it had its chance to say the value of
-    a figure or a day as well, and code says it in plain words: `Curtain reserve for the curtain: $9.`
+    a figure or a day as well, and code says it in plain words, `Curtain reserve for the curtain: $9.`, in place of
+    sentences that say another one.
     """
     as_worded, text, items = as_drafted(line, draft), draft.text.strip(), items_of(draft)
     has_list = as_worded.kind in {AdviceKind.OPTIONS, AdviceKind.STEPS} and len(items) == as_worded.count
     if has_list and not any(item.casefold() in text.casefold() for item in items) and not _NUMBERED.search(text):
-        text = "\n".join((text, *(f"{i}. {item}" for i, item in enumerate(items, 1))))
+        text = "\n".join(filter(None, (text, *(f"{i}. {item}" for i, item in enumerate(items, 1)))))
     value, name = as_worded.value, as_worded.attribute
     is_unsaid = value is not None and not as_worded.count and not says(text, value)
     if value is not None and is_unsaid and is_last and language == ENGLISH:
-        text = f"{text.rstrip('.')}. {name[:1].upper()}{name[1:]} for {line.topic}: {value.text}."
+        said = ended(_without_rivals(text, value, line.base and line.base.value))
+        text = " ".join(filter(None, (said, f"{name[:1].upper()}{name[1:]} for {line.topic}: {value.text}.")))
     return draft if text == draft.text.strip() else draft.model_copy(update={"text": text})
 
 
+def _without_rivals(text: str, value: Value, base: Value | None) -> str:
+    """Return a text without the sentences that say another value of the kind; the user's own amount is none."""
+
+    def is_rival(said: Value) -> bool:
+        return said.kind is value.kind and not (base is not None and said.means_same_as(base))
+
+    every = [text[start:end] for start, end in sentences(text)]
+    kept = [sentence for sentence in every if not any(map(is_rival, values_in(sentence)))]
+    return text if len(kept) == len(every) else " ".join(kept)
+
+
 def items_of(draft: AdviceDraft) -> tuple[str, ...]:
-    """Return the items of a draft without the full stops behind them."""
-    return tuple(item.strip().rstrip(".") for item in draft.items)
+    """Return the items of a draft without the numbers before them and the full stops behind them."""
+    return tuple(_NUMBERED.sub("", item.strip(), count=1).rstrip(".") for item in draft.items)
 
 
 def _use_fault(line: AdviceLine, draft: AdviceDraft, language: str) -> str:

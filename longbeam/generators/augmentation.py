@@ -8,7 +8,7 @@ what was added to the stages before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -178,9 +178,9 @@ class _Remarks:
         faults: dict[str, str] = {}
         revisions = {draft.bullet_id: draft for draft in reply.revisions}
         drafts = (
-            _by_target(reply.updates, targets.updates)
-            | _by_target(reply.contradictions, targets.contradictions)
-            | _by_target(reply.instructions, targets.instructions)
+            _by_target(reply.updates, targets.updates, good)
+            | _by_target(reply.contradictions, targets.contradictions, good)
+            | _by_target(reply.instructions, targets.instructions, good)
         )
         for target_id, target in every.items():
             if target_id in good:
@@ -273,18 +273,23 @@ class _Remarks:
         return await contradiction_fault(self.asker, f"denies.{draft.target_id}", told, slip)
 
 
-def _by_target(drafts: Sequence[_Draft], targets: Sequence[Target]) -> dict[str, _Draft]:
-    """Return the first draft of each target; drafts that name none, as older replies do, have the targets left over."""
+def _by_target(drafts: Sequence[_Draft], targets: Sequence[Target], kept: Mapping[str, _Item]) -> dict[str, _Draft]:
+    """Return the first draft of each target; drafts that name none, as older replies do, have the targets left over.
+
+    `kept`: remarks of earlier replies. A draft that only says one of them again has no target.
+    """
+    told = {draft.text for draft, *_ in kept.values()}
     named = {d.target_id: d for d in reversed(drafts) if d.target_id}
-    free = (t.target_id for t in targets if t.target_id not in named)
-    unnamed = (d for d in drafts if not d.target_id)
+    free = (t.target_id for t in targets if t.target_id not in named and t.target_id not in kept)
+    unnamed = (d for d in drafts if not d.target_id and d.text not in told)
     return named | {i: d.model_copy(update={"target_id": i}) for i, d in zip(free, unnamed, strict=False)}
 
 
 def _update_faults(text: str, target: UpdateTarget, value: Value | None) -> Iterator[str]:
     old, kind = target.fact.value, target.fact.kind
     if value is None:
-        return  # a reply's drafts have values
+        yield "must state the new value, in `value` and in its text"
+        return
     if old is not None and value.means_same_as(old):
         yield f"keeps the old value {old.text!r}"
     if value.kind is not kind:
@@ -310,9 +315,10 @@ def _instruction_faults(
     if not draft.condition or not draft.requirement:
         yield "lacks its condition or its requirement"
         return
-    wishes: list[Bullet | InstructionDraft] = [b for b in told if b.condition]
-    # The same wish may be said again after years.
-    for wish in (w for w in (*wishes, *written) if w.requirement != draft.requirement):
+    # The same wish may be said again after years, and not within a stage.
+    others = (b for b in told if b.condition and b.requirement != draft.requirement)
+    wishes: list[Bullet | InstructionDraft] = [*others, *written]
+    for wish in wishes:
         if overlapping(draft.condition, wish.condition):
             yield (
                 f"has the condition {draft.condition!r}, which overlaps with {wish.condition!r}, another wish;"

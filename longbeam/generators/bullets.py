@@ -184,6 +184,12 @@ def length_fault(text: str, line: SheetLine) -> str:
     return ""
 
 
+def ended(text: str) -> str:
+    """Return a text without blanks around it, and with a full stop where it has no end; empty for a blank one."""
+    text = text.strip()
+    return text if not text or text[-1] in SENTENCE_ENDS else f"{text}."
+
+
 def is_cut(text: str, longest: int = LONGEST_TEXT) -> bool:
     """Return whether the form of the reply, which allows so many characters, cut a text within a sentence."""
     return len(text) >= longest - CUT_MARGIN and not text.rstrip().endswith(tuple(SENTENCE_ENDS))

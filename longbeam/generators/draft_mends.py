@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from longbeam.generators.bullets import (
-    SENTENCE_ENDS,
     Known,
+    ended,
     is_cut,
     length_fault,
     same_words,
@@ -69,7 +69,7 @@ class Mender:
         text = draft.text if len(kept) == len(spans) else " ".join(kept)
         missing = [draft.facts[i] for i, value in facts.items() if not says(text, value)]
         if missing and self.known.language == ENGLISH:
-            text = " ".join((*filter(None, [_ended(text)]), *(self._clause(fact, draft, line) for fact in missing)))
+            text = " ".join((*filter(None, [ended(text)]), *(self._clause(fact, draft, line) for fact in missing)))
         update = {
             "text": text,
             "facts": [fact for i, fact in enumerate(draft.facts) if i in facts or not is_last],
@@ -134,8 +134,3 @@ class Mender:
         is_new = line.changes is not None and line.changes.fact_id == fact.slot
         words = f"the new {name}" if is_new else name
         return f"{words[0].upper()}{words[1:]}{of}: {fact.value.strip()}."
-
-
-def _ended(text: str) -> str:
-    text = text.strip()
-    return text if not text or text[-1] in SENTENCE_ENDS else f"{text}."

@@ -55,7 +55,7 @@ def bookmark_pages(schema: Schema, inputs: memory_calls.BookmarkPagesInputs) -> 
     """Ask for one entry for each page shown, with the requested number of keywords."""
     _count(schema["properties"]["bookmarks"], len(inputs.pages))
     draft = _fields(schema, "BookmarkDraft")
-    draft["page_id"] = {"type": "integer", "enum": [page.page_id for page in inputs.pages]}
+    draft["page_id"] = _one_of(*(page.page_id for page in inputs.pages))
     _count(draft["keywords"], 1, inputs.most)
 
 
@@ -83,7 +83,7 @@ def outline(schema: Schema, inputs: OutlineInputs) -> None:
     _count(names, 0, MOST_NAMES)
     draft = _fields(schema, "NameDraft")
     _limit(draft, name=60, what=160)
-    draft["stage"] = {"type": "integer", "enum": list(range(1, len(inputs.stages) + 1))}
+    draft["stage"] = _one_of(*range(1, len(inputs.stages) + 1))
     schema["required"] = ["stages", "names"]
 
 
@@ -146,8 +146,8 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
         ("revisions", "RevisionDraft", "bullet_id", dependents),
     ):
         texts = {text: _bounded(text) for text in _fields(schema, draft) if text in _LONGEST}
-        if "value" in texts:
-            texts["value"].pop("minLength")  # A slip may have none.
+        if name == "contradictions":
+            texts["value"].pop("minLength")  # Only a slip about a value has one.
         _each(schema["properties"][name], [_form({field: _one_of(i)} | texts) for i in ids])
     schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
 

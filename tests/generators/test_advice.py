@@ -10,14 +10,16 @@ from dataclasses import replace
 import pytest
 
 from longbeam.generators.advice import advised_plan, write_advice
+from longbeam.generators.advice_drafts import items_of, mended_advice
 from longbeam.generators.advice_sheet import Advised, StageToAdvise
 from longbeam.generators.plans import Frame
 from longbeam.generators.said_advice import advice_faults, known_advice, said_advice
 from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceDraft, AdviceInputs, AdviceReply, ChoiceDraft
-from longbeam.prompts.calls.plans import Stage
+from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceDraft, AdviceInputs, AdviceLine, AdviceReply, ChoiceDraft
+from longbeam.prompts.calls.plans import LedgerLine, Stage
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import TAKEN, Advice, AdviceKind, Assertion, BulletKind, Fact, Plan, Stance, ValueKind
+from longbeam.schemas.spec import ENGLISH
 from longbeam.text.matching import says
 from longbeam.text.values import date_value, money, number
 from tests.builders import good_conversation
@@ -501,3 +503,46 @@ def test_a_list_that_its_text_leaves_out_stands_behind_it_and_an_unsaid_value_in
     assert figure.text == f"I would think of {figure.topic} soon. {name} for {figure.topic}: {figure.value.text}."
     (incident,) = (i for i in asker.incidents if i.kind is IncidentKind.MENDED)
     assert all(line_id in incident.detail for line_id in spoilt)
+
+
+def test_numbers_before_the_items_are_no_part_of_them() -> None:
+    line = AdviceLine(
+        line_id="a0",
+        kind=AdviceKind.STEPS,
+        bullet=_plan().bullets()[0],
+        topic="the play",
+        attribute="steps",
+        count=2,
+    )
+    draft = AdviceDraft(line_id="a0", text="Do this.", items=["1. call the parish.", "2) hang 1.5 m of curtain"])
+    mended = mended_advice(line, draft, ENGLISH, is_last=False)
+    assert items_of(mended) == ("call the parish", "hang 1.5 m of curtain")
+    assert mended.text == "Do this.\n1. call the parish\n2. hang 1.5 m of curtain"
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Keep {value} of the {base}.", "Keep {value} of the {base}."),
+        ("You told me {base}. Keep $7,777 of it.", "You told me {base}. {clause}"),
+        ("Keep $7,777 of it.", "{clause}"),
+        ("Take care!", "Take care! {clause}"),
+        (" ", "{clause}"),
+    ],
+)
+def test_a_value_that_code_says_stands_beside_no_other(said: str, kept: str) -> None:
+    base = LedgerLine(
+        fact_id="p0.f0", subject="play", attribute="rent", kind=ValueKind.MONEY, is_fixed=False, value=money(85)
+    )
+    line = AdviceLine(
+        line_id="a0",
+        kind=AdviceKind.FIGURE,
+        bullet=_plan().bullets()[0],
+        topic="the play",
+        attribute="margin",
+        base=base,
+        value=money(17),
+    )
+    words = {"value": "$17", "base": "$85", "clause": "Margin for the play: $17."}
+    draft = AdviceDraft(line_id="a0", text=said.format(**words))
+    assert mended_advice(line, draft, ENGLISH, is_last=True).text == kept.format(**words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from dataclasses import replace
 
 import pytest
@@ -27,6 +28,7 @@ from longbeam.prompts.calls.plans import (
     UpdateDraft,
     UpdateTarget,
 )
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Plan, Stance
 from longbeam.text.values import money
@@ -161,6 +163,7 @@ async def test_missing_drafts_are_asked_for_again(spoil: dict[str, object], reas
         ("OLD", "Still OLD.", "keeps the old value"),
         ("$900", "It is something else now.", "asserts '$900' and its text does not say it"),
         ("a lot", "THING is a lot now.", "a lot"),
+        (" ", "THING is $900 now.", "u0 must state the new value, in `value` and in its text"),
         ("$900", "THING is $900, so I pay for no more of that.", "says 'no more'"),
     ],
 )
@@ -188,7 +191,7 @@ async def test_what_the_form_cut_is_asked_for_again_and_left_out_in_the_end() ->
     model = ScriptedModel({"augment": [_reply(task.targets, **spoilt).model_dump_json()]})
     made = await write_special_bullets(asker_for(model), task)
     assert "c0 breaks off within a sentence, 'Well, well, Well, well, Well, well, Well'..." in faults_of(model.calls[1])
-    assert {b.kind for b in made.bullets} <= {BulletKind.UPDATE}
+    assert [b.kind for b in made.bullets] == [BulletKind.UPDATE]
 
 
 async def test_only_the_faulty_remark_is_asked_for_again_and_left_out_in_the_end() -> None:
@@ -208,6 +211,30 @@ async def test_only_the_faulty_remark_is_asked_for_again_and_left_out_in_the_end
     assert [line[:3] for line in again.retry.kept] == ["u0:", "i0:"]
     assert {b.kind for b in made.bullets} == {BulletKind.UPDATE, BulletKind.INSTRUCTION}
     assert [i.kind for i in asker.incidents][-1] is IncidentKind.SHORT
+
+
+async def test_a_reply_that_breaks_off_or_has_one_list_gives_the_remarks_that_it_has() -> None:
+    task = _task()
+    whole = _reply(task.targets).model_dump_json()
+    cut = whole[: whole.index(',"instructions"')]
+    rest = _reply(task.targets).model_dump_json(include={"instructions"})
+    model = ScriptedModel({"augment": [ModelReply(text=cut, finish_reason="length"), rest]})
+    made = await write_special_bullets(asker_for(model), task)
+    assert faults_of(model.calls[1]) == "i0 is missing"
+    assert len(model.calls) == 2
+    assert len(made.bullets) == 3
+
+
+async def test_an_update_without_a_value_costs_no_other() -> None:
+    task = _task(4)
+    blank, good = _reply(task.targets).model_dump(mode="json")["updates"]
+    textless = {"target_id": "u9", "value": "$5"}
+    reply = _reply(task.targets).model_dump(mode="json") | {"updates": [blank | {"value": ""}, good, textless]}
+    model = ScriptedModel({"augment": [json.dumps(reply), _reply(task.targets).model_dump_json()]})
+    await write_special_bullets(asker_for(model), task)
+    again = model.calls[1].inputs
+    assert isinstance(again, AugmentInputs)
+    assert [t.target_id for t in again.updates] == [blank["target_id"]]
 
 
 async def test_the_typed_value_of_an_update_is_that_of_its_words() -> None:
@@ -262,16 +289,30 @@ async def test_an_instruction_that_overlaps_with_one_of_an_earlier_stage_is_refu
     assert "overlaps with 'when I ask about fish'" in faults_of(model.calls[1])
 
 
-async def test_instructions_of_one_reply_that_overlap_are_refused_and_left_out_in_the_end() -> None:
+@pytest.mark.parametrize("requirement", ["names the bones", "gives totals"])
+async def test_instructions_of_one_reply_that_overlap_are_refused_and_left_out_in_the_end(requirement: str) -> None:
     task = _task(4)
     assert len(task.targets.instructions) == 2
-    clash = [_instruction("when I ask about fish"), _instruction("when I ask for fish recipes", "names the bones")]
+    clash = [_instruction("when I ask about fish"), _instruction("when I ask for fish recipes", requirement)]
     reply = _reply(task.targets, instructions=clash).model_dump_json()
     model = ScriptedModel({"augment": [reply]})
     made = await write_special_bullets(asker_for(model), task)
     assert "overlaps with" in faults_of(model.calls[1])
     conditions = [b.condition for b in made.bullets if b.kind is BulletKind.INSTRUCTION]
     assert conditions == ["when I ask about fish"]
+
+
+@pytest.mark.parametrize("is_said_again", [False, True])
+async def test_an_instruction_that_names_no_target_comes_to_the_one_asked_for_again(is_said_again: bool) -> None:
+    task = _task(4)
+    fish = _instruction("when I ask about fish").model_copy(update={"text": "Totals of fish, please."})
+    clash = _instruction("when I ask for fish recipes", "names the bones")
+    soup = _instruction("when I ask about soup", "names the salt")
+    second = [fish, soup] if is_said_again else [soup]
+    replies = [_reply(task.targets, instructions=drafts).model_dump_json() for drafts in ([fish, clash], second)]
+    made = await write_special_bullets(asker_for(ScriptedModel({"augment": replies})), task)
+    conditions = {b.condition for b in made.bullets if b.kind is BulletKind.INSTRUCTION}
+    assert conditions == {"when I ask about fish", "when I ask about soup"}
 
 
 # --- what depends on a changed value ----------------------------------------------------------------------------

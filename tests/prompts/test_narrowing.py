@@ -87,6 +87,7 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
         ("sub_plan", "bullets.0.facts.0.slot", "p9.f9"),
         ("augment", "updates.0.target_id", "u99"),
         ("augment", "updates.0.text", ""),
+        ("augment", "updates.0.value", ""),
         ("augment", "instructions", []),
         ("advise", "advice.0.line_id", "a9"),
         ("advise", "advice.1.items", ["one option"]),

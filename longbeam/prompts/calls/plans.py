@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from longbeam.schemas.base import KeptJson, Record
 from longbeam.schemas.calls import PromptInputs, ReplyModel
@@ -502,7 +502,14 @@ class RevisionDraft(ReplyModel):
 class AugmentReply(ReplyModel):
     """One draft for each target and for each dependent bullet."""
 
-    updates: Annotated[list[UpdateDraft], BeforeValidator(_filled)]
+    updates: list[UpdateDraft]
     contradictions: list[ContradictionDraft]
     instructions: list[InstructionDraft]
     revisions: list[RevisionDraft] = Field(default_factory=list)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_every_list(cls, reply: object) -> object:
+        """Add the lists that a reply lacks: it broke off before them, or nothing was asked for there."""
+        lists: dict[str, object] = {"updates": [], "contradictions": [], "instructions": []}
+        return {**lists, **reply} if isinstance(reply, dict) else reply
