@@ -72,7 +72,7 @@ def mended_advice(line: AdviceLine, draft: AdviceDraft, language: str, *, is_las
     value, name = as_worded.value, as_worded.attribute
     is_unsaid = value is not None and not as_worded.count and not says(text, value)
     if value is not None and is_unsaid and is_last and language == ENGLISH:
-        said = ended(_without_rivals(text, value, line.base and line.base.value))
+        said = ended(_without_rivals(text, value, line.base.value if line.base else None))
         text = " ".join(filter(None, (said, f"{name[:1].upper()}{name[1:]} for {line.topic}: {value.text}.")))
     return draft if text == draft.text.strip() else draft.model_copy(update={"text": text})
 
