@@ -43,7 +43,7 @@ ROUNDS = tuple(
 """Kinds of a stage's advice, in turn: of stages with an even and of those with an odd index."""
 CORRECTIONS_PER_STAGE = 2
 FRESH_DAYS = 10
-"""Days after the last word on a thing in which another message of its narrative may bring the assistant back to it."""
+"""Days after the last word on a thing in which another message may bring somebody back to it."""
 OPTIONS, STEPS = 3, 4
 """Items of a list of options, and of a plan."""
 HOSTS = frozenset({BulletKind.EVENT, BulletKind.UPDATE})
@@ -260,15 +260,18 @@ class AdviceSheet:
         """
         near: list[tuple[Advice, Bullet]] = []
         for former in self._rng.sample(self._open, len(self._open)):
-            scenes = self._mentions.of(former.topic)
-            own = {b.bullet_id for b in scenes}
+            own = {b.bullet_id for b in self._mentions.of(former.topic)}
             for host in self._hosts:
-                days = [(host.happens_on - b.happens_on).days for b in scenes if b.happens_on <= host.happens_on]
                 if host.bullet_id in own:
                     yield former, host
-                elif host.narrative == former.narrative and days and min(days) <= FRESH_DAYS:
+                elif host.narrative == former.narrative and self._days_since(former.topic, host) <= FRESH_DAYS:
                     near.append((former, host))
         yield from near
+
+    def _days_since(self, thing: str, now: Bullet) -> float:
+        """Return the days from the last word on a thing to a bullet; infinite if there was none."""
+        days = ((now.happens_on - b.happens_on).days for b in self._mentions.of(thing))
+        return min((n for n in days if n >= 0), default=math.inf)
 
     def _other(self, former: Advice, host: Bullet) -> Value | None:
         old = former.value
@@ -300,7 +303,8 @@ class AdviceSheet:
             fitting = [b for b in places if not self._has_ended(told, b) and not self._is_decided(told, b)]
             if not fitting:
                 continue  # given up or bought before the stage began
-            after = self._rng.choice(fitting)
+            near = [b for b in fitting if self._days_since(told.topic, b) <= FRESH_DAYS]
+            after = self._rng.choice(near or fitting)
             ordinal = self._rng.randint(1, len(options.items))
             lines.append(
                 ChoiceLine(

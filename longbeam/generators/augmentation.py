@@ -362,7 +362,7 @@ def _assemble(written: Sequence[_Item], task: StageToAugment, remarks: _Remarks)
                 assertions.append(_assertion(bullet, target.fact.fact_id, Stance.DENIES, value))
         else:
             assert isinstance(draft, InstructionDraft)
-            bullet = _instruction(draft, task.frame, next(ids), target.place)
+            bullet = _instruction(draft, target.area, next(ids), target.place)
         made.append((target.place, bullet))
     told = {b.bullet_id: i for i, b in enumerate(sub_plan.bullets)}
     made.sort(key=lambda one: told[one[0].after])
@@ -379,11 +379,11 @@ def _assemble(written: Sequence[_Item], task: StageToAugment, remarks: _Remarks)
     )
 
 
-def _instruction(draft: InstructionDraft, frame: Frame, bullet_id: str, place: Place) -> Bullet:
+def _instruction(draft: InstructionDraft, area: str, bullet_id: str, place: Place) -> Bullet:
     return Bullet(
         bullet_id=bullet_id,
         kind=BulletKind.INSTRUCTION,
-        narrative=frame.narratives[0].label,
+        narrative=area,
         topic=draft.topic,
         text=draft.text,
         happens_on=place.day,

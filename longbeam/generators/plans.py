@@ -16,7 +16,7 @@ from longbeam.generators.draft_mends import Mender
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.sheets import SheetInputs, Story, draw_sheet, narratives_over, until_due, with_targets
+from longbeam.generators.sheets import SheetInputs, Story, draw_sheet, until_due, with_targets
 from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
 from longbeam.models.changes import describe_changes
 from longbeam.prompts.calls.plans import (
@@ -172,7 +172,12 @@ async def write_sub_plan(asker: Asker, context: PlanContext, earlier: Sequence[D
         known = replace(_known(context, stage, (*earlier, made)), language=asker.spec.language)
         # A rest of half a group is written along with the group before it.
         due = until_due(left if len(left) <= size + size // 2 else left[:size])
-        story = Story(known.ledger, known.preferences, context.stages, recalled_by((*earlier, made)))
+        ended = frozenset(
+            line.narrative
+            for line in context.sheet.stages[stage.stage_index]
+            if line.is_last and line.line < due[0].line
+        )
+        story = Story(known.ledger, known.preferences, context.stages, recalled_by((*earlier, made)), ended)
         lines = with_targets(due, story, f"{context.rng_key}/{stage.stage_index}")
         left = left[len(lines) :]
         awaited = tuple(slot for slot in story.awaited if all(slot != line.recalls for line in lines))
@@ -236,7 +241,6 @@ async def _write_group(asker: Asker, context: PlanContext, known: Known, group: 
         lines=lines,
         lines_left=len(group.left),
         last_day=group.left[-1].day if group.left else None,
-        ending=narratives_over(context.stages, known.stage.stage_index),
         awaited=group.awaited,
         chapter=frame.chapter,
     )

@@ -11,7 +11,7 @@ import datetime as dt
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -224,10 +224,26 @@ def _stage_lines(inputs: SheetInputs, stage: Stage) -> tuple[SheetLine, ...]:
         drawn.insert(0, (opening, stage.first_day))
     pen = _Pen(inputs, stage, random.Random(f"{inputs.rng_key}/sheet/{stage.stage_index}"))
     first_closing = len(drawn) - closing
+    last = _last_lines(inputs.stages, stage, drawn[:first_closing])
     return tuple(
-        pen.line(ordinal, kind, day, part=_part_of(ordinal, is_first, first_closing))
+        pen.line(ordinal, kind, day, part=_part_of(ordinal, is_first, first_closing), ends=last.get(ordinal, ""))
         for ordinal, (kind, day) in enumerate(drawn)
     )
+
+
+def _last_lines(stages: Sequence[Stage], stage: Stage, drawn: Sequence[tuple[BulletKind, dt.date]]) -> dict[int, str]:
+    """Return the events of a stage that are the last ones of the narratives which end in it, by their place.
+
+    Those that move until the last day of the story end with its last lines. Half of the events are for what goes on.
+    """
+    closing = (_moving(stage, stage.last_day) or stage.narratives) if stage is stages[-1] else ()
+    free = [i for i, (kind, _) in enumerate(drawn) if kind is BulletKind.EVENT and i]
+    most, found = len(free) // 2, dict[int, str]()
+    for label in narratives_over(stages, stage.stage_index):
+        fitting = [i for i in free if i not in found and label in (_moving(stage, drawn[i][1]) or stage.narratives)]
+        if label not in closing and fitting and len(found) < most:
+            found[fitting[-1]] = label
+    return found
 
 
 def _part_of(ordinal: int, is_first: bool, first_closing: int) -> str:
@@ -292,30 +308,32 @@ class _Pen:
         self._stage, self._rng = stage, rng
         weights = KINDS[inputs.category]
         self._kinds, self._weights = list(weights), list(weights.values())
-        # A planned day comes before the lines that tell how it came out.
-        self._end = _closing_days(inputs.stages[-1], 1)[0] - dt.timedelta(days=1)
+        # A planned day comes before the last line that may tell how it went.
+        last = inputs.stages[-1]
+        self._end = last.first_day + dt.timedelta(days=int((last.last_day - last.first_day).days * LAST_SLACK) - 1)
         self._days: set[dt.date] = set()
         self._last_kinds: list[ValueKind] = []
         self._events = self._met = self._ended = 0
 
-    def line(self, ordinal: int, kind: BulletKind, day: dt.date, *, part: str) -> SheetLine:
-        """Return the next line."""
+    def line(self, ordinal: int, kind: BulletKind, day: dt.date, *, part: str, ends: str) -> SheetLine:
+        """Return the next line; `ends` is the narrative of which it is the last one, if it is that."""
         sets: tuple[NewSlot, ...] = ()
         person = ""
         if kind is BulletKind.RELATIONSHIP:
             person = self._next_person()
-        elif kind is BulletKind.EVENT and not part and self._rng.random() < WITH_SOMEBODY:
+        elif kind is BulletKind.EVENT and not part and not ends and self._rng.random() < WITH_SOMEBODY:
             person = self._rng.choice(self._stage.cast) if self._stage.cast else ""
         if kind in TOLD and part != "opening":
-            sets = self._slots(day, is_closing=part == CLOSING)
+            sets = self._slots(day, is_closing=part == CLOSING or bool(ends))
         return SheetLine(
             line=ordinal + 1,
             kind=kind,
             day=day,
-            narrative=self._narrative(kind, day, part=part),
+            narrative=ends or self._narrative(kind, day, part=part),
             person=person,
             sets=sets,
             part=part,
+            is_last=bool(ends),
         )
 
     def _next_person(self) -> str:
@@ -348,7 +366,8 @@ class _Pen:
         return tuple(self._slot(told, kind, is_closing=is_closing) for kind in kinds)
 
     def _slot(self, told: dt.date, kind: ValueKind, *, is_closing: bool) -> NewSlot:
-        is_fixed = self._rng.random() < FIXED_SHARE or is_closing
+        is_late = kind is ValueKind.DATE and told + dt.timedelta(days=AHEAD_DAYS[0]) > self._end
+        is_fixed = self._rng.random() < FIXED_SHARE or is_closing or is_late
         return NewSlot(kind=kind, is_fixed=is_fixed, day=self._day(told, is_fixed) if kind is ValueKind.DATE else None)
 
     def _day(self, told: dt.date, is_fixed: bool) -> dt.date:
@@ -376,6 +395,8 @@ class Story:
     stages: Sequence[Stage] = ()
     recalled: frozenset[str] = frozenset()
     """Facts that lines have come back to."""
+    ended: frozenset[str] = frozenset()
+    """Narratives of which the stage has told the last line."""
 
     @cached_property
     def state(self) -> tuple[LedgerLine, ...]:
@@ -444,24 +465,25 @@ def with_targets(lines: Sequence[SheetLine], story: Story, rng_key: str) -> tupl
     next event tells how an announced day went; a narrative that a line ends is not ended by another one.
     """
     taken: set[str] = set()
-    ending = frozenset(line.narrative for line in lines if line.part == CLOSING)
-    told = story.told_in(lines[0].day) if lines else Counter[str]()
+    told, ended = story.told_in(lines[0].day) if lines else Counter[str](), set(story.ended)
     found: list[SheetLine] = []
     for line in lines:
         rng = random.Random(f"{rng_key}/targets/{line.line}")
-        found.append(_with_target(_of_the_least_told(line, story, told), story, ending, taken, rng))
+        state = [f for f in story.open_on(line.day) if _setting(story.ledger, f).narrative not in ended]
+        found.append(_with_target(_of_the_least_told(line, story, told, ended), story, state, taken, rng))
         told[found[-1].narrative] += found[-1].kind in TOLD
+        ended |= {line.narrative} if line.is_last else set()
     return tuple(found)
 
 
-def _of_the_least_told(line: SheetLine, story: Story, told: Mapping[str, int]) -> SheetLine:
+def _of_the_least_told(line: SheetLine, story: Story, told: Mapping[str, int], ended: Set[str]) -> SheetLine:
     """Return a line of the narrative of which the stage has told the least, its own one if several have the least.
 
     Outcomes and changes take the places of lines drawn for other narratives, which would hardly be told of otherwise.
     """
-    if line.kind not in TOLD or line.part or (stage := story.stage_of(line.day)) is None:
+    if line.kind not in TOLD or line.part or line.is_last or (stage := story.stage_of(line.day)) is None:
         return line
-    labels = _moving(stage, line.day) or stage.narratives
+    labels = [label for label in _moving(stage, line.day) or stage.narratives if label not in ended]
     if not labels:
         return line
     least = min(labels, key=lambda label: (told[label], label != line.narrative))
@@ -469,8 +491,9 @@ def _of_the_least_told(line: SheetLine, story: Story, told: Mapping[str, int]) -
 
 
 def _with_target(
-    line: SheetLine, story: Story, ending: frozenset[str], taken: set[str], rng: random.Random
+    line: SheetLine, story: Story, state: Sequence[LedgerLine], taken: set[str], rng: random.Random
 ) -> SheetLine:
+    """Return a line with what it is about; `state`: the slots of what goes on when it is told."""
     if line.kind is BulletKind.PREFERENCE:
         former = [
             b for b in story.standing if b.bullet_id not in taken and (line.day - b.happens_on).days >= SETTLED_DAYS
@@ -480,23 +503,24 @@ def _with_target(
         return line.model_copy(update={"evolves": evolves})
     if line.kind not in TOLD or line.part == "opening":
         return line
-    ledger, state = story.ledger, story.open_on(line.day)
+    ledger = story.ledger
     related = [f for f in state if _setting(ledger, f).narrative == line.narrative]
     update: dict[str, object] = {}
-    if line.part != CLOSING:
+    ends = line.is_last or line.part == CLOSING
+    if not ends:
         update["sets"] = tuple(_named_alike(slot, related, rng) for slot in line.sets)
     chance = rng.random()
-    if (announced := _outcome(line, story, ending, taken, rng)) is not None:
+    if (announced := _outcome(line, story, taken, rng)) is not None:
         bullet = ledger.bullet[ledger.by_fact[announced.fact_id][-1].bullet_id]
         update |= {"recalls": announced, "outcome_of": bullet, "narrative": bullet.narrative, "person": ""}
         # A new day to come is that of what was put off, which the line may say by itself.
         update["sets"] = tuple(slot for slot in line.sets if slot.kind is not ValueKind.DATE or slot.is_fixed)
-    elif line.kind is BulletKind.EVENT and not line.part and chance < CHANGES_PER_EVENT:
+    elif line.kind is BulletKind.EVENT and not ends and chance < CHANGES_PER_EVENT:
         if (changes := _one_of(_changeable(ledger, state, line.day), taken, rng)) is not None:
             # The change belongs to the aspect of the story that the slot is of, whoever's turn it is.
             narrative = _setting(ledger, changes).narrative
             update |= {"changes": changes, "sets": (), "narrative": narrative, "person": ""}
-    elif chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or line.part == CLOSING:
+    elif chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or ends:
         # First what was told once and never spoken of again: people forget nothing that they have begun.
         # An announced day has a line of its own that tells how it went.
         new = [f for f in related if f.fact_id not in story.recalled and not _announced(f)]
@@ -505,23 +529,17 @@ def _with_target(
     return line.model_copy(update=update)
 
 
-def _outcome(
-    line: SheetLine, story: Story, ending: frozenset[str], taken: set[str], rng: random.Random
-) -> LedgerLine | None:
+def _outcome(line: SheetLine, story: Story, taken: set[str], rng: random.Random) -> LedgerLine | None:
     """Return an announced day whose outcome an event tells, one of its own narrative if it can be; None if none is due.
 
-    The others wait for the next events. At the end of a story nothing but its last lines is left for them.
+    The others wait for the next events. A line that ends a narrative tells nothing of another one.
     """
     if line.kind is not BulletKind.EVENT:
         return None
-    own, others = list[LedgerLine](), list[LedgerLine]()
-    for slot in story.untold_on(line.day):
-        narrative = _setting(story.ledger, slot).narrative
-        if narrative == line.narrative:
-            own.append(slot)
-        elif line.part != CLOSING or narrative not in ending:
-            others.append(slot)
-    return _one_of(own, taken, rng) or _one_of(others, taken, rng)
+    due = story.untold_on(line.day)
+    own = [slot for slot in due if _setting(story.ledger, slot).narrative == line.narrative]
+    found = _one_of(own, taken, rng)
+    return found if found or line.is_last or line.part == CLOSING else _one_of(due, taken, rng)
 
 
 def _is_past(slot: LedgerLine, day: dt.date) -> bool:
@@ -536,9 +554,11 @@ def _announced(slot: LedgerLine) -> dt.date | None:
 
 
 def _is_over(stages: Sequence[Stage], narrative: str, day: dt.date) -> bool:
-    """Return whether a narrative has come to its end by a day: its last stage lets it move in the first half only."""
-    last = next((s for s in reversed(stages) if narrative in s.narratives and s.spans), None)
-    return last is not None and _is_late(last, day) and narrative not in _moving(last, day)
+    """Return whether a narrative is over by a day: with its last stage, or with the half of it that it moves in."""
+    last = next((s for s in reversed(stages) if narrative in s.narratives), None)
+    if last is None:
+        return False
+    return day > last.last_day or (bool(last.spans) and _is_late(last, day) and narrative not in _moving(last, day))
 
 
 def _changeable(ledger: Ledger, state: Sequence[LedgerLine], told: dt.date) -> list[LedgerLine]:

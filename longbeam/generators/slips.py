@@ -111,7 +111,9 @@ def scenes_against(slip: Slip, bullet: Bullet, assertion: Assertion, mentions: M
     say the right one.
     """
     scenes = mentions.of(bullet.topic)
-    if slip.variety == "other_value":
+    if slip is Slip.NAME and assertion.value is not None:
+        scenes = mentions.of(assertion.value.text)
+    elif slip.variety == "other_value":
         scenes = tuple(b for b in scenes if _tells(mentions.ledger, b, assertion.fact_id, assertion.value))
     return (bullet, *(b for b in scenes if b.bullet_id != bullet.bullet_id))
 

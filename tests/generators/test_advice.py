@@ -304,6 +304,14 @@ def test_nothing_is_corrected_or_chosen_for_a_thing_that_was_given_up() -> None:
         assert not [a for a in made.advice if a.kind is AdviceKind.CORRECTION]
 
 
+def test_a_choice_is_told_soon_after_a_word_on_its_thing_where_there_is_one() -> None:
+    plan = _plan()
+    first = _drawn(plan)[0]
+    plan = _spoken_of(plan, first, "p0.s1.b8", kind=BulletKind.RELATIONSHIP)
+    after = {place for made in _drawn(plan, 1, (first,)) for place in made.after}
+    assert after == {"p0.s1.b9"}
+
+
 def test_nothing_is_chosen_once_it_is_bought() -> None:
     plan = _plan()
     first = _drawn(plan)[0]

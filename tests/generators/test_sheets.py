@@ -326,11 +326,49 @@ def test_one_event_of_a_group_tells_the_outcome_of_a_day() -> None:
     assert [bool(drawn.outcome_of) for drawn in lines] == [True, False]
 
 
-def test_a_line_that_ends_a_narrative_tells_no_outcome_of_another_ending_one() -> None:
-    line = SheetLine(line=1, kind=BulletKind.EVENT, day=dt.date(2024, 3, 20), narrative="Rooms", part=CLOSING)
-    alone, before = with_targets([line], _told(), "k"), line.model_copy(update={"line": 2, "narrative": "Money"})
-    assert alone[0].outcome_of
-    assert [bool(drawn.outcome_of) for drawn in with_targets([line, before], _told(), "k")] == [False, True]
+@pytest.mark.parametrize("ends", [{"part": CLOSING}, {"is_last": True}])
+def test_a_line_that_ends_a_narrative_tells_no_outcome_of_another_one(ends: dict[str, object]) -> None:
+    line = SheetLine(line=1, kind=BulletKind.EVENT, day=dt.date(2024, 3, 20), narrative="Rooms")
+    line = line.model_copy(update=ends)
+    own = line.model_copy(update={"line": 2, "narrative": "Money"})
+    drawn = with_targets([line, own], _told(), "k")
+    assert [(bool(d.outcome_of), d.narrative) for d in drawn] == [(False, "Rooms"), (True, "Money")]
+
+
+def test_a_narrative_that_is_over_before_the_story_has_a_last_line_without_a_day_to_come() -> None:
+    spans = (Span.WHOLE, Span.WHOLE, Span.EARLY, Span.WHOLE, Span.LATE)
+    stages = tuple(stage.model_copy(update={"spans": spans}) for stage in STAGES)
+    sheet = draw_sheet(SheetInputs(LAYOUT, stages, Category.GENERAL, 0, True, "k"))
+    ends = [(i, line) for i, lines in enumerate(sheet) for line in lines if line.is_last]
+    over = [(i, label) for i in range(len(stages)) for label in narratives_over(stages, i)]
+    closing = {line.narrative for line in sheet[-1] if line.part == CLOSING}
+    assert {(i, line.narrative) for i, line in ends} == {pair for pair in over if pair[1] not in closing}
+    assert len(ends) >= 3
+    for i, line in ends:
+        assert (line.kind, line.part, len(line.sets)) == (BulletKind.EVENT, "", 1)
+        assert not any(slot.day and slot.day > line.day for slot in line.sets)
+        later = [told for told in sheet[i] if told.line > line.line and told.kind in TOLD]
+        assert not any(told.narrative == line.narrative for told in later)
+
+
+def test_nothing_more_is_told_of_a_narrative_behind_its_last_line() -> None:
+    stage = STAGES[2].model_copy(update={"first_day": dt.date(2024, 3, 1), "narratives": ("Money", "Rooms")})
+    story = replace(_told(announced=LATER), stages=(stage,))
+    line = SheetLine(line=1, kind=BulletKind.EVENT, day=dt.date(2024, 3, 20), narrative="Money", is_last=True)
+    group = [line, *(line.model_copy(update={"line": n, "is_last": False}) for n in range(2, 9))]
+    ended = replace(story, ended=frozenset({"Money"}))
+    for key in range(20):
+        for drawn in (with_targets(group, story, str(key))[1:], with_targets(group[1:], ended, str(key))):
+            assert {later.narrative for later in drawn} == {"Rooms"}
+            assert not any(later.changes or later.recalls for later in drawn)
+
+
+def test_a_narrative_is_over_behind_its_last_stage() -> None:
+    stage = STAGES[2].model_copy(update={"first_day": dt.date(2024, 2, 1), "last_day": dt.date(2024, 3, 18)})
+    for narratives, is_open in ((("Money",), False), (("Rooms",), True)):
+        stages = (stage.model_copy(update={"narratives": narratives}),)
+        drawn = _targets(replace(_told(announced=LATER), stages=stages), dt.date(2024, 3, 20))
+        assert any(line.changes or line.recalls for line in drawn) is is_open
 
 
 def test_what_a_line_has_ended_is_neither_changed_nor_come_back_to() -> None:

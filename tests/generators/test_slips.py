@@ -10,7 +10,7 @@ from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.slips import Pace, aftermath, is_fresh, is_settled, scenes_against, slips_of
 from longbeam.prompts.calls.plans import Place, Slip
-from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Stance, ValueKind
+from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Stance, Value, ValueKind
 from longbeam.text.values import date_value, number
 from tests.generators.test_special_targets import ANCHORS, LAYOUT, _plan, _with_text
 
@@ -67,6 +67,16 @@ def test_a_flat_denial_is_absurd_beside_every_scene_of_the_thing_and_another_val
     assert [b.bullet_id for b in flat] == ["p0.s0.b1", "p0.s1.b2", "p0.s1.b4"]
     valued = scenes_against(Slip.PRICE, told, assertion, Mentions(ledger))
     assert [b.bullet_id for b in valued] == ["p0.s0.b1", "p0.s1.b4"]
+
+
+def test_another_name_is_absurd_beside_every_bullet_that_has_the_right_one() -> None:
+    plan = _with_text(_plan(), "p0.s0.b1", "The flat belongs to Cardinal Rentals.", "the flat")
+    plan = _with_text(plan, "p0.s0.b4", "Cardinal Rentals wants papers.", "papers")
+    ledger = Ledger.of(plan)
+    value = Value(kind=ValueKind.NAME, text="Cardinal Rentals")
+    named = plan.assertions[1].model_copy(update={"value": value})
+    scenes = scenes_against(Slip.NAME, ledger.bullet["p0.s0.b1"], named, Mentions(ledger))
+    assert [b.bullet_id for b in scenes] == ["p0.s0.b1", "p0.s0.b4"]
 
 
 def test_what_is_told_of_a_thing_from_its_announced_day_on_is_the_aftermath_of_the_day() -> None:

@@ -247,6 +247,8 @@ class SheetLine(Record):
     """First name of the person who takes part; empty for nobody in particular."""
     part: str = ""
     """`opening` for the first line of a plan, `closing` for those that end it."""
+    is_last: bool = False
+    """Whether the line is the last one about its narrative, before the story itself ends."""
     sets: tuple[NewSlot, ...] = ()
     changes: LedgerLine | None = None
     """The slot that gets another value, as it stands before."""
@@ -296,8 +298,6 @@ class SubPlanInputs(PromptInputs):
     """Bullets of the stage behind these."""
     last_day: dt.date | None = None
     """Day of the last of them."""
-    ending: tuple[str, ...] = ()
-    """Labels of the narratives that end with the stage."""
     awaited: tuple[LedgerLine, ...] = ()
     """Announced days of which a later line tells how they went."""
     chapter: Chapter | None = None
