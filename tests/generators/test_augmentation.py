@@ -83,6 +83,7 @@ async def test_special_bullets_get_ids_targets_places_and_assertions() -> None:
     assert by_kind[BulletKind.UPDATE].target_bullet_id == update.bullet.bullet_id
     assert by_kind[BulletKind.CONTRADICTION].target_bullet_id == denial.bullet.bullet_id
     assert by_kind[BulletKind.CONTRADICTION].variety == denial.variety == "other_value"
+    assert by_kind[BulletKind.INSTRUCTION].narrative == task.targets.instructions[0].area
     assert [(a.stance.value, a.value) for a in written.assertions] == [("updates", money(500)), ("denies", money(7))]
     places = {b.bullet_id: after for b, after in zip(written.bullets, written.after, strict=True)}
     assert places["p0.s1.b10"] == update.place.after
