@@ -76,6 +76,7 @@ _LOST = re.compile(
 MOST_ALSO_TOLD = 6
 """Bullets on a line's thing that its writer sees beside the one that is answered."""
 _DAY = "review day"
+_NUMBER = re.compile(r"\d[\d.,]*")
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
 """Bounds, and the step to which an amount below each bound is rounded."""
 
@@ -212,7 +213,10 @@ class AdviceSheet:
             found = [new for rate in self._rng.sample(rates, len(rates)) if (new := _scaled(value, rate)) is not None]
             if kind is AdviceKind.USE:
                 found = [new for new in found if (new.number or 0) >= LEAST_SET_ASIDE]
-            if new := next(filter(self._is_new, found), None):
+            told = _NUMBER.findall(host.text)
+            if new := next(
+                (new for new in found if self._is_new(new) and not {*_NUMBER.findall(new.text)} & {*told}), None
+            ):
                 return _line_for(host, kind, attribute, base=line_of(fact, value), value=new, count=count)
         return None
 

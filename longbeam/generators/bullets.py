@@ -178,9 +178,9 @@ def length_fault(text: str, line: SheetLine) -> str:
         return "has no text"
     most = MOST_WORDS if line.kind is BulletKind.EVENT and not line.part else 2 * MOST_WORDS
     if (words := len(text.split())) > most:
-        return f"has {words} words; write one or two sentences of at most 30"
+        return f"has {words} words; write one or two sentences of at most 35"
     if is_cut(text):
-        return "breaks off in the middle of a sentence; write one or two whole ones of at most 30 words"
+        return "breaks off in the middle of a sentence; write one or two whole ones of at most 35 words"
     return ""
 
 

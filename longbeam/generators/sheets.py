@@ -60,7 +60,7 @@ ALIKE = 0.5
 """Share of the new amounts that are named like an earlier amount of another thing, so that the two can be compared."""
 EVOLVING = 0.25
 """Share of the later stages whose last preference replaces an earlier one."""
-AHEAD_DAYS, BEHIND_DAYS = (4, 40), (0, 6)
+AHEAD_DAYS, BEHIND_DAYS = (4, 40), (1, 6)
 """Days from the telling to a planned day, and back to a day on which something happened."""
 KINDS: dict[Category, dict[ValueKind, int]] = {
     Category.GENERAL: {
@@ -313,7 +313,7 @@ class _Pen:
         self._end = last.first_day + dt.timedelta(days=int((last.last_day - last.first_day).days * LAST_SLACK) - 1)
         self._days: set[dt.date] = set()
         self._last_kinds: list[ValueKind] = []
-        self._events = self._met = self._ended = 0
+        self._events = self._met = self._joined = self._ended = 0
 
     def line(self, ordinal: int, kind: BulletKind, day: dt.date, *, part: str, ends: str) -> SheetLine:
         """Return the next line; `ends` is the narrative of which it is the last one, if it is that."""
@@ -322,7 +322,7 @@ class _Pen:
         if kind is BulletKind.RELATIONSHIP:
             person = self._next_person()
         elif kind is BulletKind.EVENT and not part and not ends and self._rng.random() < WITH_SOMEBODY:
-            person = self._rng.choice(self._stage.cast) if self._stage.cast else ""
+            person = self._next_companion()
         if kind in TOLD and part != "opening":
             sets = self._slots(day, is_closing=part == CLOSING or bool(ends))
         return SheetLine(
@@ -341,6 +341,12 @@ class _Pen:
         cast = self._stage.cast
         self._met += 1
         return cast[-self._met % len(cast)] if cast else ""
+
+    def _next_companion(self) -> str:
+        """Return who takes part in the next event that somebody takes part in: first those of every stage."""
+        cast = self._stage.cast
+        self._joined += 1
+        return cast[(self._joined - 1) % len(cast)] if cast else ""
 
     def _narrative(self, kind: BulletKind, day: dt.date, *, part: str) -> str:
         labels = _moving(self._stage, day) or self._stage.narratives

@@ -114,7 +114,7 @@ def choose_targets(
     plan, layout = pace.plan, pace.layout
     plans_behind = [_plan_behind(history.plans, i) for i in range(len(plan.sub_plans))]
     ledger = history.around(plan, [p for p in plans_behind if p is not None])
-    choice = _Choice(plan, ledger, pace, recalled)
+    choice = _Choice(plan, ledger, pace, labels, recalled)
     forms = wish_forms(f"{rng_key}/instructions", layout.specials)
     asked, changed, denied = 0, 0, 0
     result = []
@@ -203,6 +203,8 @@ class _Choice:
     plan: Plan
     ledger: Ledger
     pace: Pace
+    labels: Sequence[Sequence[str]]
+    """Labels of the narratives that go on in each stage."""
     recalled: frozenset[str] = frozenset()
     """Facts that bullets come back to without their values."""
     taken: set[str] = field(default_factory=set)
@@ -331,7 +333,10 @@ class _Choice:
             live = [[o for o in group if live_at[o[1].fact_id]] for group in groups]
             fitting = [[o for o in group if fitting_at[o[1].fact_id]] for group in groups]
             lone = [[o for o in group if not self._behind(o)] for group in (*live, *fitting)]
-            drawn = self._one_of([*lone, *live, *fitting], i, count, rng)
+            ordered = [*lone, *live, *fitting]
+            # A narrative that is over has no news.
+            going_on = [[o for o in group if self._goes_on_in(stage_index, o[0])] for group in ordered]
+            drawn = self._one_of([*going_on, *ordered], i, count, rng)
             if drawn is None:
                 break
             bullet, assertion = drawn
@@ -480,6 +485,11 @@ class _Choice:
                 return True
         open_bullets = [b for b in topic if b.variety != CLOSING]
         return stage_index > 0 and open_bullets[-1].happens_on < stage.anchor
+
+    def _goes_on_in(self, stage_index: int, bullet: Bullet) -> bool:
+        """Return whether the narrative of a bullet goes on in a stage; those of earlier plans may come back."""
+        is_own = plan_index_of(bullet.bullet_id) == self.plan.plan_index
+        return not is_own or bullet.narrative in self.labels[stage_index]
 
     def _goes_on_after(self, stage_index: int, bullet: Bullet) -> bool:
         position = self.ledger.position

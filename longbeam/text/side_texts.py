@@ -40,13 +40,13 @@ _RELATION: Mapping[tuple[Relation, Gender], str] = {
     (Relation.ACQUAINTANCE, Gender.MALE): "my colleague",
 }
 _PENSION_AGE = 65
-"""Years from which nobody is called a colleague."""
+"""Age from which nobody is called a colleague."""
 
 
 def relation_words(person: Person) -> str:
     """Return how the user calls a person who is named for the first time: `my friend`, `my mother`."""
     if person.relation is Relation.ACQUAINTANCE and person.age >= _PENSION_AGE:
-        return "my neighbor"
+        return "my acquaintance"
     return _RELATION[person.relation, person.gender]
 
 

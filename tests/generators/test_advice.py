@@ -131,6 +131,17 @@ def test_figures_are_worked_out_only_from_amounts_that_are_still_open() -> None:
     assert figures == {"p0.s0.b0", "p0.s0.b6", "p0.s0.b8"}
 
 
+def test_a_figure_has_no_number_of_the_remark_that_it_answers() -> None:
+    def figures(plan: Plan) -> set[str]:
+        return {a.value.text for made in _drawn(plan) for a in made.advice if a.value and a.bullet_id == "p0.s0.b8"}
+
+    plain = figures(_plan())
+    told = _with_text(_plan(), "p0.s0.b8", f"I paid $108 for {' and '.join(plain)[1:]} things.", "thing 8")
+    assert len(plain) > 1
+    assert figures(told)
+    assert not figures(told) & plain
+
+
 def test_money_for_a_use_stands_beside_an_open_amount_and_is_never_corrected() -> None:
     plan = _plan()
     uses = [a for first in _drawn(plan) for a in first.advice if a.kind is AdviceKind.USE]

@@ -122,14 +122,14 @@ def test_a_line_in_the_third_person_or_of_far_too_many_words_is_refused() -> Non
         "line 3 speaks of the user; the user speaks, so write I, my or we"
     ]
     assert _faults(_draft("The user stories are done, I think.")) == []
-    assert _faults(_draft("I went on. " * 21)) == ["line 3 has 63 words; write one or two sentences of at most 30"]
+    assert _faults(_draft("I went on. " * 21)) == ["line 3 has 63 words; write one or two sentences of at most 35"]
 
 
 def test_a_text_that_its_form_has_cut_is_refused() -> None:
     opening = EVENT.model_copy(update={"part": "opening"})  # may have twice the words
     text = "I have long wanted to see more of the north than pictures of it have shown me. " * 6
     assert _faults(_draft(text[:471]), opening) == [
-        "line 3 breaks off in the middle of a sentence; write one or two whole ones of at most 30 words"
+        "line 3 breaks off in the middle of a sentence; write one or two whole ones of at most 35 words"
     ]
     assert _faults(_draft(text.strip()), opening) == []
 

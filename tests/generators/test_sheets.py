@@ -408,6 +408,13 @@ def test_the_people_of_a_stage_alone_are_met_before_those_of_every_stage() -> No
         assert len(met) == 2
 
 
+def test_those_who_take_part_in_events_take_turns() -> None:
+    for stage, lines in zip(STAGES, _sheet(), strict=True):
+        joined = [line.person for line in lines if line.kind is BulletKind.EVENT and line.person]
+        assert joined == [stage.cast[i % CAST] for i in range(len(joined))]
+    assert any(line.person for line in LINES if line.kind is BulletKind.EVENT)
+
+
 def test_a_line_goes_to_the_narrative_of_which_its_stage_has_told_least() -> None:
     stage = STAGES[2].model_copy(update={"first_day": dt.date(2024, 3, 1), "narratives": ("Money", "Rooms", "Lou")})
     story = replace(_told(announced=LATER), stages=(stage,))

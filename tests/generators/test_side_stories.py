@@ -14,7 +14,7 @@ from longbeam.schemas.people import Gender, Person, Relation
 from longbeam.schemas.plans import BulletKind, Plan, ValueKind
 from longbeam.schemas.seeds import Domain
 from longbeam.text.matching import says
-from longbeam.text.side_texts import BY_NAME, TRAVEL_LOGS
+from longbeam.text.side_texts import BY_NAME, TRAVEL_LOGS, relation_words
 from longbeam.text.values import money
 from tests.generators.probes.story import START, full_story
 
@@ -173,3 +173,10 @@ def test_nothing_is_kept_from_somebody_whom_a_wish_names() -> None:
     for seed in range(8):
         made = with_side_stories(SideInputs(plan, LONG, PEOPLE, f"{seed}/c000", standing=[wish]))
         assert {b.condition for b in made.bullets() if b.variety == "keep_from"} == {"when Mara reads along"}
+
+
+@pytest.mark.parametrize(("age", "words"), [(40, "my colleague"), (64, "my colleague"), (65, "my acquaintance")])
+def test_nobody_of_65_years_is_called_a_colleague(age: int, words: str) -> None:
+    person = PEOPLE[0].model_copy(update={"relation": Relation.ACQUAINTANCE, "age": age})
+    assert relation_words(person) == words
+    assert relation_words(PEOPLE[0]) == "my friend"

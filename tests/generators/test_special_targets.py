@@ -82,6 +82,20 @@ def test_instructions_take_turns_over_the_narratives() -> None:
     assert [[t.area for t in c.instructions] for c in _chosen()] == [["Money", "Rooms"], ["People", "Money"]]
 
 
+def test_updates_are_of_narratives_that_go_on_where_there_are_such() -> None:
+    plan = _plan()
+    first, second = plan.sub_plans
+    bullets = tuple(b.model_copy(update={"narrative": "Rooms"}) if n > 3 else b for n, b in enumerate(first.bullets))
+    plan = plan.model_copy(update={"sub_plans": (first.model_copy(update={"bullets": bullets}), second)})
+    layout = LAYOUT.model_copy(update={"specials": 2})
+    for over, going_on in (("Money", "Rooms"), ("Rooms", "Money")):
+        labels = [("Money", "Rooms"), (going_on,)]
+        for key in range(5):
+            later = choose_targets(Pace(plan, layout), str(key), PlanHistory(), labels)[1]
+            assert later.updates
+            assert over not in {t.bullet.narrative for t in later.updates}
+
+
 def test_instructions_stand_away_from_preferences_where_they_can() -> None:
     plan = _plan()
     for n in (2, 5):
