@@ -155,7 +155,6 @@ def test_missing_vllm_and_a_second_engine_are_mistakes_in_the_spec(monkeypatch: 
 
 
 def test_grammars_are_those_that_bear_the_bounds_of_our_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VLLM_NO_USAGE_STATS", "1")  # which loading sets
     given: dict[str, Any] = {}
     engine = SimpleNamespace(model_config=SimpleNamespace(get_diff_sampling_param=dict))
     modules = {
