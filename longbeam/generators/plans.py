@@ -15,8 +15,9 @@ from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, re
 from longbeam.generators.draft_mends import Mender
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, standing_bullets
+from longbeam.generators.line_targets import Story, until_due, with_targets
 from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.sheets import SheetInputs, Story, draw_sheet, until_due, with_targets
+from longbeam.generators.sheets import SheetInputs, draw_sheet
 from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
 from longbeam.models.changes import describe_changes
 from longbeam.prompts.calls.plans import (

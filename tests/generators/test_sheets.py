@@ -10,22 +10,18 @@ import pytest
 
 from longbeam.generators.layout import Layout, layout_for
 from longbeam.generators.ledger import Ledger
+from longbeam.generators.line_targets import CHANGEABLE, SETTLED_DAYS, Story, until_due, with_targets
 from longbeam.generators.sheets import (
     CAST,
-    CHANGEABLE,
     LEADING,
-    SETTLED_DAYS,
     TOLD,
     SheetInputs,
-    Story,
     bullet_counts,
     draw_sheet,
     narratives_ahead,
     narratives_for,
     narratives_over,
     stages_of,
-    until_due,
-    with_targets,
 )
 from longbeam.prompts.calls.plans import NewSlot, SheetLine, Span
 from longbeam.schemas.people import Gender, Person, Relation
