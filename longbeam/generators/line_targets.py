@@ -1,4 +1,4 @@
-"""What the lines of a group change, come back to and tell the outcome of: drawn from the ledger before they are worded."""
+"""What the lines of a group change, come back to and tell the outcome of: drawn from the ledger just before wording."""
 
 from __future__ import annotations
 
