@@ -288,7 +288,7 @@ class Asker:
                 continue
             outcome = outcome_of(reply, self.spec.language, is_prose=is_prose)
             if outcome is not None:
-                if (part := await self._before_cut(question, reply, parse, accept)) is not None:
+                if (part := await self._before_cut(question, reply, parse, accept, room)) is not None:
                     return part
                 problem, kind, room = outcome.problem, outcome.kind, room * outcome.room
                 has_room = outcome.room > 1 and call.sampling.max_tokens is not None
@@ -317,22 +317,24 @@ class Asker:
         raise self._unfit(question, ATTEMPTS, problem, kind)
 
     async def _before_cut(
-        self, question: _Question, reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance
+        self, question: _Question, reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance, room: int
     ) -> Any | None:
-        """Return what can be used of a reply that was cut off: items of a list, prose before a loop that may be mended.
+        """Return what can be used of a reply that was cut off; None where there is nothing.
 
-        None where there is nothing.
+        That are the items of a list. Of prose that may be mended, it is what stands before a loop; and as much as the
+        usual length limit holds, where the reply had `room` times as much and was cut again.
         """
         if question.is_list:
             return await _items_before_cut(reply, parse, accept)
-        if accept.mend is None or reply.finish_reason != LOOP or self.prompts[question.prompt_id].output is not None:
+        is_cut = reply.finish_reason == LOOP or (reply.finish_reason == "length" and room > 1)
+        if accept.mend is None or not is_cut or self.prompts[question.prompt_id].output is not None:
             return None
-        text = before_loop(spoken(reply))
+        said = spoken(reply)
+        text = before_loop(said if reply.finish_reason == LOOP else said[: len(said) // room])
         if not text or await _faults_of(text, accept, self._copied(question, text, text)):
             return None
-        self._note(
-            IncidentKind.MENDED, question, f"the reply repeated itself; its first {len(text)} characters are taken"
-        )
+        why = "repeated itself" if reply.finish_reason == LOOP else "was cut off with more room, too"
+        self._note(IncidentKind.MENDED, question, f"the reply {why}; its first {len(text)} characters are taken")
         return text
 
     async def _reply_to(self, call: ModelCall) -> ModelReply | None:

@@ -318,6 +318,20 @@ async def test_prose_that_may_be_mended_is_taken_up_to_its_loop_and_that_is_note
     assert "repeated itself" in asker.incidents[0].detail
 
 
+async def test_prose_that_is_cut_with_more_room_too_is_taken_up_to_the_usual_limit() -> None:
+    cut = ModelReply(text="He listens. He pays late, and is sorry. He rarely asks twi", finish_reason="length")
+    more = ModelReply(text=f"{cut.text}ce. He sings in the car. He sells what he has b", finish_reason="length")
+    model = ScriptedModel({"personality": [cut, more]})
+    asker = asker_for(model)
+    text = await asker.prose("personality", PERSONALITY, accept=Acceptance(mend=str))
+    assert text == "He listens. He pays late, and is sorry."
+    assert len(model.calls) == 2
+    assert "more room" in asker.incidents[0].detail
+
+    model = ScriptedModel({"personality": [cut, more, "He listens."]})
+    assert await asker_for(model).prose("personality", PERSONALITY) == "He listens."
+
+
 @pytest.mark.parametrize(
     ("looping", "accept"),
     [
