@@ -154,14 +154,14 @@ async def test_a_batch_that_is_gone_is_sent_anew(tmp_path: Path) -> None:
 
 
 async def test_what_a_batch_leaves_out_goes_into_the_next_and_a_refusal_is_the_calls_own(tmp_path: Path) -> None:
-    calls = [asked(n) for n in range(16)]
-    async with server_of(unanswered=0.1, failing=0.05, poison=["c000/probes/u7"]) as (server, base_url):
+    calls = [asked(n) for n in range(20, 36)]
+    async with server_of(unanswered=0.1, failing=0.05, poison=["c000/probes/u27"]) as (server, base_url):
         async with model_of(spec_of(base_url), BatchFiles(tmp_path)) as model:
             found = await replies_of(model, calls)
         assert len(server.batches._batches) > 1
         assert len(server.counts.asked_again) == 0
     refused = [n for n, reply in enumerate(found) if not isinstance(reply, ModelReply)]
-    assert refused == [7]  # which faults a call meets is drawn from the call
+    assert refused == [7]  # the poisoned one; which faults a call meets is drawn from it
     assert isinstance(found[7], ProviderError)
     assert "poisoned" in str(found[7])
 

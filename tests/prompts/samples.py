@@ -342,7 +342,7 @@ def _sample_lines() -> tuple[SheetLine, ...]:
         events[1].model_copy(update={"sets": (), "changes": LEDGER[1]}),
         events[2].model_copy(update={"sets": (fee,), "recalls": LEDGER[0]}),
         events[3].model_copy(update={"recalls": BRIEFS[0].facts[0], "outcome_of": OPENING_DAY}),
-        meeting,
+        meeting.model_copy(update={"sets": meeting.sets[:1]}),
         wish.model_copy(update={"evolves": PREFERENCE}),
         SHEET.stages[1][-1],
     )

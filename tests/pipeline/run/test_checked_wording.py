@@ -141,7 +141,7 @@ async def test_a_run_that_stops_while_a_message_is_judged_goes_on_there(
     whole = create_benchmark(_spec(True, turns), tmp_path / "whole")
     uninterrupted = RewordingModel()
     assert (await run_inline(whole, answered_by(uninterrupted))).finished == 1
-    assert [own for own, _ in uninterrupted.judged].count(stage) > 3
+    assert [own for own, _ in uninterrupted.judged].count(stage) >= 3
 
     benchmark = create_benchmark(_spec(True, turns), tmp_path / "stopped")
     stopping = RewordingModel(stage, stop_at=3)
