@@ -179,7 +179,7 @@ async def test_failed_plan_is_recorded_and_paid_for_once_when_it_works(spec: Ben
     # persona, outline and the first sub-plan were done
     assert ("persona", "personality") not in mended.calls
     assert mended.calls["plan", "outline"] == 0
-    assert mended.calls["plan", "sub_plan"] == 3  # the groups of the second one
+    assert mended.calls["plan", "sub_plan"] == 2  # the groups of the second one
 
 
 async def test_damaged_or_missing_sealed_file_is_made_again_without_a_call(spec: BenchmarkSpec, out: Path) -> None:
