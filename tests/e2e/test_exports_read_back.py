@@ -26,7 +26,7 @@ FORMATS = (
 """Format of the export, format of the import, and the file of the export that is read."""
 WITHOUT_LEDGER = {"abstention.searched", "later_values.other_later"}
 """Notes on an import, which has no ledger and no search terms: a record, and places to look at."""
-MADE = {"short": ("16K", "1"), "long": ("128K", "2")}
+MADE = {"short": ("16K", "5"), "long": ("128K", "2")}
 """Length and seed of each benchmark; the long one asks for totals of the user's and sums of the assistant's amounts."""
 Found = dict[tuple[str, str], str]
 """Message of each finding, by its check and its subject."""
