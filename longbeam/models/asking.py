@@ -20,6 +20,7 @@ from longbeam.keys import UnitKey
 from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration, Sampling, StateOf
 from longbeam.models.changes import describe_changes
 from longbeam.models.kinds import answers_by_rule
+from longbeam.models.loops import LOOP, before_loop
 from longbeam.models.outcomes import outcome_of, spoken
 from longbeam.models.parsing import MOST_FAULTS, parse_items, parse_reply
 from longbeam.models.room import room_of
@@ -287,8 +288,8 @@ class Asker:
                 continue
             outcome = outcome_of(reply, self.spec.language, is_prose=is_prose)
             if outcome is not None:
-                if question.is_list and (items := await _items_before_cut(reply, parse, accept)) is not None:
-                    return items
+                if (part := await self._before_cut(question, reply, parse, accept, room)) is not None:
+                    return part
                 problem, kind, room = outcome.problem, outcome.kind, room * outcome.room
                 has_room = outcome.room > 1 and call.sampling.max_tokens is not None
                 question = replace(question, retry=first.retry if has_room else Retry(faults=(problem,), kept=kept))
@@ -314,6 +315,27 @@ class Asker:
                 problem = str(exc)
         self._note(IncidentKind.REFUSED, question, problem)
         raise self._unfit(question, ATTEMPTS, problem, kind)
+
+    async def _before_cut(
+        self, question: _Question, reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance, room: int
+    ) -> Any | None:
+        """Return what can be used of a reply that was cut off; None where there is nothing.
+
+        That are the items of a list. Of prose that may be mended, it is what stands before a loop; and as much as the
+        usual length limit holds, where the reply had `room` times as much and was cut again.
+        """
+        if question.is_list:
+            return await _items_before_cut(reply, parse, accept)
+        is_cut = reply.finish_reason == LOOP or (reply.finish_reason == "length" and room > 1)
+        if accept.mend is None or not is_cut or self.prompts[question.prompt_id].output is not None:
+            return None
+        said = spoken(reply)
+        text = before_loop(said if reply.finish_reason == LOOP else said[: len(said) // room])
+        if not text or await _faults_of(text, accept, self._copied(question, text, text)):
+            return None
+        why = "repeated itself" if reply.finish_reason == LOOP else "was cut off with more room, too"
+        self._note(IncidentKind.MENDED, question, f"the reply {why}; its first {len(text)} characters are taken")
+        return text
 
     async def _reply_to(self, call: ModelCall) -> ModelReply | None:
         """Return the reply; None where the call is too long for the model only since it says what was wrong before."""

@@ -36,6 +36,8 @@ LEAST_WORDS = 300
 MOST_FRESH = 0.12
 """Share of different phrases among the last words; a text that takes turns among few sentences is below."""
 _NUMBER = re.compile(r"\d+")
+_FENCE = "```"
+_SENTENCE_END = re.compile(r"(?<!\d)[.!?…][\"'”’)*_`]*(?=\s|$)")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _PROSE_WORDS = 3
 """Words that a renumbered piece must hold: rows of numbers differ in nothing but their numbers."""
@@ -59,6 +61,23 @@ def find_loop(text: str) -> Loop | None:
     if len(raw) < DENSE * len(zlib.compress(raw, 1)):
         return None
     return _repeated(window) or _renumbered(window) or _taking_turns(window)
+
+
+def before_loop(text: str) -> str:
+    """Return the whole sentences of a text before the first phrase that it says again; empty if there are none.
+
+    A block of code that the loop was in is left out.
+    """
+    words = list(re.finditer(r"\S+", text))
+    flat = [_NUMBER.sub("0", word.group()) for word in words]
+    phrases = [tuple(flat[i : i + PHRASE_WORDS]) for i in range(len(flat) - PHRASE_WORDS + 1)]
+    first = {phrase: i for i, phrase in reversed(list(enumerate(phrases)))}
+    again = (words[i].start() for i, phrase in enumerate(phrases) if first[phrase] < i)
+    kept = text[: next(again, len(text))]
+    if kept.count(_FENCE) % 2:
+        kept = kept[: kept.rindex(_FENCE)]
+    ends = [end.end() for end in _SENTENCE_END.finditer(kept)]
+    return kept[: ends[-1]].strip() if ends else ""
 
 
 def _repeated(window: str) -> Loop | None:

@@ -26,6 +26,7 @@ from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 YES = '{"reason": "it asks", "asks_user": true}'
 INPUTS = QuestionDetectorInputs(reply="Shall we?")
+PERSONALITY = PersonalityInputs(gender="female", traits=("calm",) * 6)
 
 
 async def test_structured_reply_is_parsed() -> None:
@@ -243,7 +244,7 @@ async def test_a_default_takes_the_place_of_three_bad_replies_and_is_an_incident
 async def test_a_model_that_returns_the_prompts_example_as_its_own_is_refused() -> None:
     """Found 10: the small model returned the example paragraph as its character, and nothing noticed."""
     spec = BenchmarkSpec.model_validate({"name": "test", "models": {"default": "openai:m"}})
-    inputs = PersonalityInputs(gender="female", traits=("calm",) * 6)
+    inputs = PERSONALITY
     copied = "She agrees to things quickly and pays for it in the evening, when the list of promises gets longer."
     model = ScriptedModel({"personality": [copied, "A calm person who plans little and forgives much."]})
     asker = replace(asker_for(model), spec=spec)
@@ -300,3 +301,49 @@ async def test_another_message_is_another_call() -> None:
         await asker.structured("question_detector", QuestionDetectorInputs(reply=reply))
 
     assert len({c.key for c in model.calls}) == 2
+
+
+LOOP = ModelReply(
+    text="He listens. He pays late, and is sorry. " + "He is always kind to everybody. " * 60, finish_reason="loop"
+)
+
+
+async def test_prose_that_may_be_mended_is_taken_up_to_its_loop_and_that_is_noted() -> None:
+    model = ScriptedModel({"personality": [LOOP]})
+    asker = asker_for(model)
+    text = await asker.prose("personality", PERSONALITY, accept=Acceptance(mend=str))
+    assert text == "He listens. He pays late, and is sorry. He is always kind to everybody."
+    assert len(model.calls) == 1
+    assert [(i.kind, i.prompt_id) for i in asker.incidents] == [(IncidentKind.MENDED, "personality")]
+    assert "repeated itself" in asker.incidents[0].detail
+
+
+async def test_prose_that_is_cut_with_more_room_too_is_taken_up_to_the_usual_limit() -> None:
+    cut = ModelReply(text="He listens. He pays late, and is sorry. He rarely asks twi", finish_reason="length")
+    more = ModelReply(text=f"{cut.text}ce. He sings in the car. He sells what he has b", finish_reason="length")
+    model = ScriptedModel({"personality": [cut, more]})
+    asker = asker_for(model)
+    text = await asker.prose("personality", PERSONALITY, accept=Acceptance(mend=str))
+    assert text == "He listens. He pays late, and is sorry."
+    assert len(model.calls) == 2
+    assert "more room" in asker.incidents[0].detail
+
+    model = ScriptedModel({"personality": [cut, more, "He listens."]})
+    assert await asker_for(model).prose("personality", PERSONALITY) == "He listens."
+
+
+@pytest.mark.parametrize(
+    ("looping", "accept"),
+    [
+        (LOOP, Acceptance()),
+        (LOOP, Acceptance(check=lambda text: ["speaks of lateness"] if "late" in text else [], mend=str)),
+        (LOOP.model_copy(update={"text": "always kind " * 200}), Acceptance(mend=str)),
+        (LOOP.model_copy(update={"finish_reason": "length"}), Acceptance(mend=str)),
+    ],
+)
+async def test_a_loop_whose_beginning_cannot_be_used_is_asked_again(looping: ModelReply, accept: Acceptance) -> None:
+    model = ScriptedModel({"personality": [looping, "He listens."]})
+    asker = asker_for(model)
+    assert await asker.prose("personality", PERSONALITY, accept=accept) == "He listens."
+    assert len(model.calls) == 2
+    assert not asker.incidents

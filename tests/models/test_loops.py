@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.models import loops
-from longbeam.models.loops import FIRST_LOOK, STEP, find_loop
+from longbeam.models.loops import FIRST_LOOK, STEP, before_loop, find_loop
 
 HERE = Path(__file__)
 RECORDED = HERE.parents[1] / "recorded" / "frontier16.sqlite.gz"
@@ -111,3 +111,22 @@ def test_no_recorded_reply_and_no_page_of_this_repository_has_a_loop(tmp_path: P
 def test_a_look_costs_little_while_a_reply_grows() -> None:
     watch = loops.LoopWatch()
     assert [n for n in range(0, 6_000, 100) if watch.is_due(n)] == [2_000, 3_000, 4_000, 5_000]
+
+
+DAYS = " ".join(f"On May {i} the user plans the whole dinner again." for i in range(40))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (PROSE + "We keep the pots. " * 90, PROSE.strip() + " We keep the pots."),
+        (PROSE + "He wants to be " + "the best at being " * 90, PROSE.strip()),
+        (PROSE + DAYS, PROSE.strip() + " On May 0 the user plans the whole dinner again."),
+        ("and so on " * 200, ""),
+        (PROSE + "Like this:\n\n```python\nprint('no')\n" + "x = 1\n" * 200, PROSE.strip()),
+        (PROSE + "It costs 3. " * 200, PROSE.strip()),
+        (PROSE, PROSE.strip()),
+    ],
+)
+def test_what_stands_before_a_loop_are_whole_sentences(text: str, kept: str) -> None:
+    assert before_loop(text) == kept
