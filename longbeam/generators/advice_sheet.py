@@ -76,7 +76,7 @@ _LOST = re.compile(
 MOST_ALSO_TOLD = 6
 """Bullets on a line's thing that its writer sees beside the one that is answered."""
 _DAY = "review day"
-_NUMBER = re.compile(r"\d[\d.,]*")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
 """Bounds, and the step to which an amount below each bound is rounded."""
 

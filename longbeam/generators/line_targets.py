@@ -176,6 +176,11 @@ def _with_target(
     return line.model_copy(update=update)
 
 
+def may_tell_any_outcome(line: SheetLine) -> bool:
+    """Return whether a line may tell how any announced day went; one that ends a narrative tells of no other."""
+    return line.kind is BulletKind.EVENT and not line.is_last and line.part != CLOSING
+
+
 def _outcome(line: SheetLine, story: Story, taken: set[str], rng: random.Random) -> LedgerLine | None:
     """Return an announced day whose outcome an event tells, one of its own narrative if it can be; None if none is due.
 
@@ -186,7 +191,7 @@ def _outcome(line: SheetLine, story: Story, taken: set[str], rng: random.Random)
     due = story.untold_on(line.day)
     own = [slot for slot in due if _setting(story.ledger, slot).narrative == line.narrative]
     found = _one_of(own, taken, rng)
-    return found if found or line.is_last or line.part == CLOSING else _one_of(due, taken, rng)
+    return found or (_one_of(due, taken, rng) if may_tell_any_outcome(line) else None)
 
 
 def _is_past(slot: LedgerLine, day: dt.date) -> bool:

@@ -15,7 +15,7 @@ from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, re
 from longbeam.generators.draft_mends import Mender
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, standing_bullets
-from longbeam.generators.line_targets import Story, until_due, with_targets
+from longbeam.generators.line_targets import Story, may_tell_any_outcome, until_due, with_targets
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.sheets import SheetInputs, draw_sheet
 from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
@@ -182,6 +182,8 @@ async def write_sub_plan(asker: Asker, context: PlanContext, earlier: Sequence[D
         lines = with_targets(due, story, f"{context.rng_key}/{stage.stage_index}")
         left = left[len(lines) :]
         awaited = tuple(slot for slot in story.awaited if all(slot != line.recalls for line in lines))
+        if stage is context.stages[-1] and not any(may_tell_any_outcome(line) for line in left):
+            awaited = ()
         group = _Group(lines, left, awaited)
         written, was_accepted = await _write_group(asker.within(f"l{lines[0].line}"), context, known, group)
         size = _next_size(size, context.group, was_accepted=was_accepted)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -87,7 +88,8 @@ def stages_of(
     """Divide a timeline into stages of equal length, to the day, each with the people and narratives that it moves.
 
     People and narratives take turns: each comes once before any comes again. The narratives that carry the story come
-    in every stage, and so do the people of whom these tell. A stage's narratives bring the people whom they name.
+    in every stage, and so do the people of whom these tell. A stage's narratives bring the people whom they name, and
+    one place at least is for those who came least.
     """
     days, count = timeline.days + 1, layout.sub_plans
     if days < count:
@@ -96,13 +98,17 @@ def stages_of(
     ends = [s - dt.timedelta(days=1) for s in starts[1:]] + [timeline.end]
     leads = _named_in(narratives[:LEADING], people)[:LEADS]
     others = [p.first_name for p in people if p.first_name not in leads]
-    moving = _turns_per_stage(layout)
+    moving, came = _turns_per_stage(layout), Counter[str]()
     stages = []
     for i, (first, last) in enumerate(zip(starts, ends, strict=True)):
         own = _turn(narratives[LEADING:], i, moving)
-        cast = dict.fromkeys((*leads, *_named_in(own, people), *_turn(others, i, CAST - len(leads))))
+        named = [name for name in _named_in(own, people) if name not in leads]
+        free = sorted((name for name in others if name not in named), key=lambda name: came[name])
+        room = CAST - len(leads)
+        cast = (*named[: room - bool(free)], *free)[:room]  # somebody comes whose turn it is
+        came.update(cast)
         labels = tuple(narrative.label for narrative in (*narratives[:LEADING], *own))
-        stages.append(Stage(stage_index=i, first_day=first, last_day=last, cast=tuple(cast)[:CAST], narratives=labels))
+        stages.append(Stage(stage_index=i, first_day=first, last_day=last, cast=(*leads, *cast), narratives=labels))
     return tuple(stages)
 
 

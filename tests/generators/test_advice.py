@@ -136,7 +136,7 @@ def test_a_figure_has_no_number_of_the_remark_that_it_answers() -> None:
         return {a.value.text for made in _drawn(plan) for a in made.advice if a.value and a.bullet_id == "p0.s0.b8"}
 
     plain = figures(_plan())
-    told = _with_text(_plan(), "p0.s0.b8", f"I paid $108 for {' and '.join(plain)[1:]} things.", "thing 8")
+    told = _with_text(_plan(), "p0.s0.b8", f"I paid $108 for {', '.join(p[1:] for p in plain)}.", "thing 8")
     assert len(plain) > 1
     assert figures(told)
     assert not figures(told) & plain

@@ -167,6 +167,11 @@ async def test_a_request_names_the_announced_days_that_others_report() -> None:
     asked = [call.inputs for call in model.calls if isinstance(call.inputs, SubPlanInputs)]
     assert not asked[0].awaited
     assert any(inputs.awaited for inputs in asked)
+    last = ScriptedModel({"sub_plan": announced})
+    await _write(last, await _write(last))
+    ended = [call.inputs for call in last.calls if isinstance(call.inputs, SubPlanInputs)]
+    assert ended[-1].lines_left == 0
+    assert not ended[-1].awaited  # no line is left that may tell of one
     for call, inputs in zip(model.calls, asked, strict=True):
         reported = {line.recalls.fact_id for line in inputs.lines if line.outcome_of and line.recalls}
         assert not reported & {slot.fact_id for slot in inputs.awaited}

@@ -83,6 +83,13 @@ def test_a_narrative_brings_the_people_whom_it_names_into_its_stages() -> None:
     assert all(cast[:2] == ("Ada", "Fay") for cast in own)
 
 
+def test_people_whom_no_narrative_names_come_too() -> None:
+    told = [n.model_copy(update={"description": "Ada and Bea quarrel with Cleo, Dora and Eva."}) for n in NARRATIVES]
+    stages = stages_of(TIMELINE, LAYOUT, told, PEOPLE)
+    assert all(len(stage.cast) == len(set(stage.cast)) == CAST for stage in stages)
+    assert all("Fay" in stage.cast for stage in stages)
+
+
 def test_a_narrative_is_over_with_the_last_stage_that_moves_it() -> None:
     over = [narratives_over(STAGES, i) for i in range(len(STAGES))]
     assert over[-1] == STAGES[-1].narratives
