@@ -213,10 +213,7 @@ class AdviceSheet:
             found = [new for rate in self._rng.sample(rates, len(rates)) if (new := _scaled(value, rate)) is not None]
             if kind is AdviceKind.USE:
                 found = [new for new in found if (new.number or 0) >= LEAST_SET_ASIDE]
-            told = _NUMBER.findall(host.text)
-            if new := next(
-                (new for new in found if self._is_new(new) and not {*_NUMBER.findall(new.text)} & {*told}), None
-            ):
+            if new := next((v for v in found if self._is_new(v) and not _shares_number(v.text, host.text)), None):
                 return _line_for(host, kind, attribute, base=line_of(fact, value), value=new, count=count)
         return None
 
@@ -335,6 +332,11 @@ def _line_for(host: Bullet, kind: AdviceKind, attribute: str, **more: Any) -> Ad
 def _is_unspent(fact: Fact) -> bool:
     """Return whether a fact's money is missing already, or nothing that anybody spends on the thing."""
     return bool(_LOST.search(f"{fact.subject} {fact.attribute}") or _NOT_SPENT.search(fact.attribute))
+
+
+def _shares_number(text: str, other: str) -> bool:
+    """Return whether two texts have a number in common."""
+    return not {*_NUMBER.findall(text)}.isdisjoint(_NUMBER.findall(other))
 
 
 def _scaled(value: Value, rate: float) -> Value | None:

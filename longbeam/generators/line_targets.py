@@ -1,4 +1,4 @@
-"""What the lines of a group change, come back to and tell the outcome of: drawn from the ledger just before wording."""
+"""Targets of a group of lines: the slots that they change, come back to or report, drawn just before wording."""
 
 from __future__ import annotations
 
@@ -117,9 +117,11 @@ def with_targets(lines: Sequence[SheetLine], story: Story, rng_key: str) -> tupl
     for line in lines:
         rng = random.Random(f"{rng_key}/targets/{line.line}")
         state = [f for f in story.open_on(line.day) if _setting(story.ledger, f).narrative not in ended]
-        found.append(_with_target(_of_the_least_told(line, story, told, ended), story, state, taken, rng))
-        told[found[-1].narrative] += found[-1].kind in TOLD
-        ended |= {line.narrative} if line.is_last else set()
+        drawn = _with_target(_of_the_least_told(line, story, told, ended), story, state, taken, rng)
+        found.append(drawn)
+        told[drawn.narrative] += drawn.kind in TOLD
+        if line.is_last:
+            ended.add(line.narrative)
     return tuple(found)
 
 
@@ -153,8 +155,7 @@ def _with_target(
     ledger = story.ledger
     related = [f for f in state if _setting(ledger, f).narrative == line.narrative]
     update: dict[str, object] = {}
-    ends = line.is_last or line.part == CLOSING
-    if not ends:
+    if not line.ends_narrative:
         update["sets"] = tuple(_named_alike(slot, related, rng) for slot in line.sets)
     chance = rng.random()
     if (announced := _outcome(line, story, taken, rng)) is not None:
@@ -162,12 +163,12 @@ def _with_target(
         update |= {"recalls": announced, "outcome_of": bullet, "narrative": bullet.narrative, "person": ""}
         # It borrows no names, and a new day to come is that of what was put off, which the line may say by itself.
         update["sets"] = tuple(slot for slot in line.sets if slot.kind is not ValueKind.DATE or slot.is_fixed)
-    elif line.kind is BulletKind.EVENT and not ends and chance < CHANGES_PER_EVENT:
+    elif line.kind is BulletKind.EVENT and not line.ends_narrative and chance < CHANGES_PER_EVENT:
         if (changes := _one_of(_changeable(ledger, state, line.day), taken, rng)) is not None:
             # The change belongs to the aspect of the story that the slot is of, whoever's turn it is.
             narrative = _setting(ledger, changes).narrative
             update |= {"changes": changes, "sets": (), "narrative": narrative, "person": ""}
-    elif chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or ends:
+    elif chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or line.ends_narrative:
         # First what was told once and never spoken of again: people forget nothing that they have begun.
         # An announced day has a line of its own that tells how it went.
         new = [f for f in related if f.fact_id not in story.recalled and not _announced(f)]
@@ -178,7 +179,7 @@ def _with_target(
 
 def may_tell_any_outcome(line: SheetLine) -> bool:
     """Return whether a line may tell how any announced day went; one that ends a narrative tells of no other."""
-    return line.kind is BulletKind.EVENT and not line.is_last and line.part != CLOSING
+    return line.kind is BulletKind.EVENT and not line.ends_narrative
 
 
 def _outcome(line: SheetLine, story: Story, taken: set[str], rng: random.Random) -> LedgerLine | None:

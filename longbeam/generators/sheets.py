@@ -358,8 +358,8 @@ class _Pen:
         return tuple(self._slot(told, kind, is_closing=is_closing) for kind in kinds)
 
     def _slot(self, told: dt.date, kind: ValueKind, *, is_closing: bool) -> NewSlot:
-        is_late = kind is ValueKind.DATE and told + dt.timedelta(days=AHEAD_DAYS[0]) > self._end
-        is_fixed = self._rng.random() < FIXED_SHARE or is_closing or is_late
+        comes_too_late = kind is ValueKind.DATE and told + dt.timedelta(days=AHEAD_DAYS[0]) > self._end
+        is_fixed = self._rng.random() < FIXED_SHARE or is_closing or comes_too_late
         return NewSlot(kind=kind, is_fixed=is_fixed, day=self._day(told, is_fixed) if kind is ValueKind.DATE else None)
 
     def _day(self, told: dt.date, is_fixed: bool) -> dt.date:

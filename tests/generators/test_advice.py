@@ -6,6 +6,7 @@ import asyncio
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -524,15 +525,12 @@ def test_a_list_that_its_text_leaves_out_stands_behind_it_and_an_unsaid_value_in
     assert all(line_id in incident.detail for line_id in spoilt)
 
 
+def _advice_line(kind: AdviceKind, **more: Any) -> AdviceLine:  # Any: fields of AdviceLine
+    return AdviceLine(line_id="a0", kind=kind, bullet=_plan().bullets()[0], topic="the play", **more)
+
+
 def test_numbers_before_the_items_are_no_part_of_them() -> None:
-    line = AdviceLine(
-        line_id="a0",
-        kind=AdviceKind.STEPS,
-        bullet=_plan().bullets()[0],
-        topic="the play",
-        attribute="steps",
-        count=2,
-    )
+    line = _advice_line(AdviceKind.STEPS, attribute="steps", count=2)
     draft = AdviceDraft(line_id="a0", text="Do this.", items=["1. call the parish.", "2) hang 1.5 m of curtain"])
     mended = mended_advice(line, draft, ENGLISH, is_last=False)
     assert items_of(mended) == ("call the parish", "hang 1.5 m of curtain")
@@ -553,15 +551,7 @@ def test_a_value_that_code_says_stands_beside_no_other(said: str, kept: str) -> 
     base = LedgerLine(
         fact_id="p0.f0", subject="play", attribute="rent", kind=ValueKind.MONEY, is_fixed=False, value=money(85)
     )
-    line = AdviceLine(
-        line_id="a0",
-        kind=AdviceKind.FIGURE,
-        bullet=_plan().bullets()[0],
-        topic="the play",
-        attribute="margin",
-        base=base,
-        value=money(17),
-    )
+    line = _advice_line(AdviceKind.FIGURE, attribute="margin", base=base, value=money(17))
     words = {"value": "$17", "base": "$85", "clause": "Margin for the play: $17."}
     draft = AdviceDraft(line_id="a0", text=said.format(**words))
     assert mended_advice(line, draft, ENGLISH, is_last=True).text == kept.format(**words)

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from longbeam.schemas.base import KeptJson, Record
 from longbeam.schemas.calls import PromptInputs, ReplyModel
 from longbeam.schemas.people import Person, Profile
-from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
 from longbeam.schemas.seeds import Domain, Seed, Timeline
 from longbeam.schemas.spec import Strategy
 from longbeam.text.times import MONTHS
@@ -260,6 +260,11 @@ class SheetLine(Record):
     """The preference that this one replaces."""
     form: str = ""
     """Form of a preference's sentence; empty for any."""
+
+    @property
+    def ends_narrative(self) -> bool:
+        """Whether nothing more is told of the line's narrative."""
+        return self.is_last or self.part == CLOSING
 
     @property
     def topic(self) -> str:
