@@ -110,7 +110,7 @@ def advise(inputs: AdviceInputs, rng: random.Random) -> AdviceReply:
             taken = {*inputs.uses_before, *(item for draft in drafts for item in draft.items)}
             drafts.append(_with_use(line, pack.pack, taken, rng))
         else:
-            thread = thread_of(pack, line.bullet.narrative) or rng.choice(pack.threads)
+            thread = thread_of(pack, line.bullet) or rng.choice(pack.threads)
             drafts.append(_draft(line, thread, rng))
     return AdviceReply(advice=drafts, choices=[_choice(line, rng) for line in inputs.choices])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 import re
 from collections import deque
@@ -361,10 +362,19 @@ def _revision(dependent: Dependent) -> RevisionDraft:
     return RevisionDraft(bullet_id=told.bullet_id, text=_sentence(text))
 
 
-def thread_of(pack: Pack, narrative: str) -> Thread | None:
-    """Return the thread of a narrative: of the pack, of the people, or of an earlier plan's pack; None if unknown."""
-    own = next((t for t in (*pack.threads, people_thread()) if t.narrative == narrative), None)
-    return own or threads_elsewhere().get(narrative)
+def thread_of(pack: Pack, bullet: Bullet) -> Thread | None:
+    """Return the thread of the pack or of the people that tells a bullet, or an earlier plan's; None if unknown.
+
+    A story has fewer narratives than its pack has threads, so that many bullets have the narrative of another thread.
+    """
+    own = (*pack.threads, people_thread())
+    named = [t for t in own if bullet.topic in t.things] or [t for t in own if not t.things and _tells(t, bullet)]
+    found = [t for t in named or own if t.narrative == bullet.narrative] or named
+    return found[0] if found else threads_elsewhere().get(bullet.narrative)
+
+
+def _tells(thread: Thread, bullet: Bullet) -> bool:
+    return any(match_beat(template, bullet) is not None for beat in thread.beats for template in beat.tell)
 
 
 def slot_of(thread: Thread, attribute: str) -> Slot | None:
@@ -392,11 +402,11 @@ MISREMEMBER_ANYWHERE = (
 
 
 def _update(pack: Pack, target: UpdateTarget, rng: random.Random) -> UpdateDraft:
-    thread = thread_of(pack, target.bullet.narrative)
+    thread = thread_of(pack, target.bullet)
     slot = slot_of(thread, target.fact.attribute) if thread else None
     old, told = target.fact.value, target.place.day
     if slot is None or old is None:
-        new = _other_value(target.fact.value, rng)
+        new = _other_value(old, rng, after=told)
     else:
         # A postponed date lies ahead of the day on which the change is told.
         new = changed(slot, old, rng, after=told if target.bullet.happens_on < (old.date or told) else None)
@@ -405,9 +415,12 @@ def _update(pack: Pack, target: UpdateTarget, rng: random.Random) -> UpdateDraft
     return UpdateDraft(target_id=target.target_id, value=new.text, text=_sentence(fill(template, fields)))
 
 
-def _other_value(old: Value | None, rng: random.Random) -> Value:
+def _other_value(old: Value | None, rng: random.Random, *, after: dt.date = dt.date.min) -> Value:
+    """Return another value where no slot says which are possible; a day behind `after`."""
+    if old is not None and old.date is not None:
+        return values.date_value(max(old.date, after) + dt.timedelta(days=rng.randint(3, 14)))
     if old is None or old.number is None:
-        return Value(kind=ValueKind.TEXT, text="something else")
+        return values.plain("something else")
     amount = round(old.number * rng.choice([0.6, 0.75, 1.25, 1.5]), 2)
     if old.kind is ValueKind.MONEY:
         return values.money(round(amount), old.unit)
@@ -420,7 +433,7 @@ def _other_value(old: Value | None, rng: random.Random) -> Value:
 
 def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) -> ContradictionDraft:
     """Return a slip of the kind that is asked for, in the words of the target's beat or slot if these have any."""
-    thread = thread_of(pack, target.bullet.narrative)
+    thread = thread_of(pack, target.bullet)
     fact, fields = target.fact, {"it": target.bullet.topic, "attribute": "details"}
     if fact is not None:
         fields["attribute"] = fact.attribute

@@ -579,7 +579,7 @@ def _threads_by_topic(inputs: AbstentionInputs) -> dict[str, Thread]:
     """Return the thread that tells of each thing."""
     pack = pack_for(inputs.seed)
     things = [b for b in inputs.bullets if b.kind is BulletKind.EVENT and b.topic != WHOLE]
-    threads = {b.topic: thread_of(pack, b.narrative) for b in things}
+    threads = {b.topic: thread_of(pack, b) for b in things}
     return {topic: thread for topic, thread in threads.items() if thread is not None}
 
 

@@ -173,7 +173,7 @@ def situation_of(inputs: AssistantReplyInputs, state: TurnState, rng: random.Ran
         thread, card = found or (of_turn.choice(pack.threads), None)
         thing = of_turn.choice(thread.things) if thread.things else within_sentence(inputs.context.seed.subtopics[0])
         if brief is not None and brief.bullet.kind is BulletKind.PASTED:
-            thread, card, thing = thread_of(pack, brief.bullet.narrative) or thread, None, brief.bullet.topic
+            thread, card, thing = thread_of(pack, brief.bullet) or thread, None, brief.bullet.topic
         card = card or of_turn.choice(thread.cards)
     steps = [one.text for one in inputs.advice if one.kind is AdviceKind.STEPS]
     return Situation(

@@ -168,7 +168,7 @@ class Reading:
 def read(pack: Pack, brief: BulletBrief) -> Reading | None:
     """Return a bullet's thread and beat; None for bullets without a thread (preferences, introduction)."""
     bullet = brief.bullet
-    thread = thread_of(pack, bullet.narrative)
+    thread = thread_of(pack, bullet)
     if thread is None:
         return None
     fields = {"it": bullet.topic, "day": times.format_date(bullet.happens_on, with_year=False)}
@@ -589,7 +589,7 @@ def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -
         part = inputs.context.stage.stage_index + TurnKey.parse(state.turn_id).plan_index
         tails = list(_share_of(_OWN_TAILS, part))
     # A thing of an earlier plan may be of another pack, and with it the question.
-    told = thread_of(pack, brief.bullet.narrative) if brief else None
+    told = thread_of(pack, brief.bullet) if brief else None
     for thread in (*pack.threads, people_thread(), *([told] if told else ())):
         for back in thread.ask_back:
             found = pattern_of(back.q).search(last)

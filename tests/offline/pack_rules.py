@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from longbeam.offline.packs import AMOUNTS, Beat, Card, Pack, Slot, Thread, fields_of
+from longbeam.prompts.calls.advice import MOST_ITEM_WORDS
 from longbeam.schemas.plans import ValueKind
 
 WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
@@ -233,6 +234,8 @@ def _advice_is_a_clause(card: Card) -> Iterator[str]:
     for point in card.points:
         if point.do[:1].isupper() or point.do.endswith("."):
             yield f"`do` is a clause, lower case, no full stop: {point.do!r}"
+        if len(point.do.split()) > MOST_ITEM_WORDS:  # with `it` for the thing, as advice says where its name is long
+            yield f"`do` has more than {MOST_ITEM_WORDS} words: {point.do!r}"
 
 
 CARD_RULES: tuple[Callable[[Card], Iterator[str]], ...] = (_cards_name_nothing_but_the_thing, _advice_is_a_clause)

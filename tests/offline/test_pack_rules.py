@@ -67,6 +67,7 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "point_field": (_set("cards", 1, "points", 0, "how", to="On {day}."), "card c1: only {it} is allowed: 'On {day}.'"),
     "do_upper_case": (_set("cards", 0, "points", 0, "do", to="Begin it"), "card c0: `do` is a clause"),
     "do_full_stop": (_set("cards", 0, "points", 0, "do", to="begin it."), "card c0: `do` is a clause"),
+    "do_long": (_set("cards", 0, "points", 0, "do", to="go on " * 7 + "{it}"), "card c0: `do` has more than 14 words"),
     "ask_back": (_set("ask_back", 0, "q", to="Tell me."), "thread t0: ask_back is no question: 'Tell me.'"),
     "instruction_condition": (
         _set("instructions", 0, "condition", to="if I ask"),

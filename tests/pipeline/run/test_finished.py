@@ -74,6 +74,11 @@ def test_a_changed_spec_goes_on_with_it(made: Benchmark, changed: dict[str, Any]
     assert finished_conversations(with_spec(made, **changed), PROMPTS) == frozenset()
 
 
+def test_nothing_that_the_offline_writer_plans_is_refused(finished: Benchmark) -> None:
+    with WorkLog.open(finished.work_path("c000")) as log:
+        assert list(log.units.incidents()) == []
+
+
 def test_a_conversation_with_a_failed_unit_goes_on_with_the_prompts_that_it_was_made_with(made: Benchmark) -> None:
     with WorkLog.open(made.work_path("c000")) as log:
         log.units.fail(

@@ -1,0 +1,74 @@
+"""Updates and slips of the offline planner, and the thread that a bullet tells."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+
+import pytest
+
+from longbeam.offline.packs import Thread, pack_for
+from longbeam.offline.planning import augment, thread_of
+from longbeam.prompts.calls.plans import AugmentInputs, ContradictionTarget, LedgerLine, Place, Slip, UpdateTarget
+from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
+from longbeam.text import values
+from tests.prompts.samples import SAMPLES
+
+SAMPLE = SAMPLES["augment"]
+assert isinstance(SAMPLE, AugmentInputs)
+PACK = pack_for(SAMPLE.seed)
+DAY = dt.date(2024, 3, 5)
+TOLD = dt.date(2024, 4, 2)
+
+
+def told(thread: Thread, topic: str, text: str = "I went on with it.") -> Bullet:
+    """A bullet about a thing, with the narrative of another thread than its own."""
+    other = next(t for t in PACK.threads if t is not thread and topic not in t.things)
+    kind, narrative = BulletKind.EVENT, other.narrative
+    return Bullet(bullet_id="p0.s0.b3", kind=kind, narrative=narrative, topic=topic, text=text, happens_on=DAY)
+
+
+def remarks(bullet: Bullet, attribute: str, value: Value) -> tuple[str, str]:
+    """Return the new value of an update and the wrong one of a contradiction of a fact."""
+    place = Place(after=bullet.bullet_id, day=TOLD)
+    fact = LedgerLine(
+        fact_id="p0.f0", subject=bullet.topic, attribute=attribute, kind=value.kind, is_fixed=False, value=value
+    )
+    asked = SAMPLE.model_copy(
+        update={
+            "updates": (UpdateTarget(target_id="u0", fact=fact, bullet=bullet, place=place),),
+            "contradictions": (
+                ContradictionTarget(target_id="c0", slip=Slip.NAME, fact=fact, bullet=bullet, place=place),
+            ),
+            "instructions": (),
+        }
+    )
+    reply = augment(asked, random.Random("remarks"), "1/c000")
+    return reply.updates[0].value, reply.contradictions[0].value
+
+
+@pytest.mark.parametrize("thread", [t for t in PACK.threads if t.things], ids=lambda t: t.thread)
+def test_a_bullet_has_the_thread_of_its_thing_whatever_its_narrative(thread: Thread) -> None:
+    assert thread_of(PACK, told(thread, thread.things[0])) is thread
+
+
+def test_a_value_of_a_pool_changes_into_another_one_of_it() -> None:
+    thread, slot = next((t, s) for t in PACK.threads if t.things for s in t.slots.values() if s.choose)
+    old = values.name(slot.choose[0])
+    for new in remarks(told(thread, thread.things[0]), slot.attribute, old):
+        assert new in slot.choose[1:]
+
+
+def test_a_day_that_no_slot_knows_changes_into_another_day() -> None:
+    thread = next(t for t in PACK.threads if t.things)
+    old = values.date_value(DAY)
+    assert not any(s.attribute == "review day" for s in thread.slots.values())
+    new, wrong = remarks(told(thread, thread.things[0]), "review day", old)
+    assert dt.datetime.strptime(new, "%B %d, %Y").date() > TOLD
+    assert dt.datetime.strptime(wrong, "%B %d, %Y").date() > DAY
+
+
+def test_a_value_that_cannot_be_counted_and_has_no_slot_is_something_else() -> None:
+    thread = next(t for t in PACK.threads if t.things)
+    old = Value(kind=ValueKind.TEXT, text="by hand")
+    assert remarks(told(thread, thread.things[0]), "no attribute", old) == ("something else", "something else")
