@@ -8,6 +8,7 @@ import re
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import TypeVar
 
 from longbeam.offline.chapters import BEGINNING, beginning, bounds_of
@@ -374,7 +375,9 @@ def thread_of(pack: Pack, bullet: Bullet) -> Thread | None:
 
 
 def _tells(thread: Thread, bullet: Bullet) -> bool:
-    return any(match_beat(template, bullet) is not None for beat in thread.beats for template in beat.tell)
+    told = chain.from_iterable((*beat.tell, *beat.deny) for beat in thread.beats)
+    changed_later = chain.from_iterable((*slot.moved, *slot.misremember) for slot in thread.slots.values())
+    return any(match_beat(template, bullet) is not None for template in chain(told, changed_later))
 
 
 def slot_of(thread: Thread, attribute: str) -> Slot | None:

@@ -7,8 +7,10 @@ import random
 
 import pytest
 
+from longbeam.offline.language import fill, upper_first
 from longbeam.offline.packs import Thread, pack_for
 from longbeam.offline.planning import augment, thread_of
+from longbeam.offline.story import people_thread
 from longbeam.prompts.calls.plans import AugmentInputs, ContradictionTarget, LedgerLine, Place, Slip, UpdateTarget
 from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
 from longbeam.text import values
@@ -19,6 +21,7 @@ assert isinstance(SAMPLE, AugmentInputs)
 PACK = pack_for(SAMPLE.seed)
 DAY = dt.date(2024, 3, 5)
 TOLD = dt.date(2024, 4, 2)
+PEOPLE_REMARKS = [text for slot in people_thread().slots.values() for text in (*slot.moved, *slot.misremember)]
 
 
 def told(thread: Thread, topic: str, text: str = "I went on with it.") -> Bullet:
@@ -50,6 +53,17 @@ def remarks(bullet: Bullet, attribute: str, value: Value) -> tuple[str, str]:
 @pytest.mark.parametrize("thread", [t for t in PACK.threads if t.things], ids=lambda t: t.thread)
 def test_a_bullet_has_the_thread_of_its_thing_whatever_its_narrative(thread: Thread) -> None:
     assert thread_of(PACK, told(thread, thread.things[0])) is thread
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When I started, Luke gave me a tin of tea, half as a joke, and now it's part of my routine",
+        *(fill(t, {"it": "Luke", "new": "July 9", "other": "a tin of tea"}) for t in PEOPLE_REMARKS),
+    ],
+)
+def test_what_is_told_of_a_person_has_the_thread_of_the_people(text: str) -> None:
+    assert thread_of(PACK, told(PACK.threads[0], "Luke", upper_first(text) + ".")) is people_thread()
 
 
 def test_a_value_of_a_pool_changes_into_another_one_of_it() -> None:
