@@ -62,6 +62,8 @@ FLAT_DENIALS = 3
 FLAT_APART_DAYS = 30
 """Least age of what is denied altogether."""
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
+_NAMED = frozenset({ValueKind.NAME, ValueKind.VERSION, ValueKind.TEXT})
+"""Kinds of values that say which one a thing is or who does it."""
 
 Option = tuple[Bullet, Assertion]
 """A bullet that a special bullet may refer to, and the assertion in it that would be changed or denied."""
@@ -211,6 +213,10 @@ class _Choice:
     """Facts of the bullets chosen so far."""
     changed: list[tuple[str, Place]] = field(default_factory=list)
     """Topics of the updates so far, and their places."""
+    replaced: list[tuple[str, Place]] = field(default_factory=list)
+    """... and of those that change a name."""
+    slipped: list[tuple[Bullet, Place]] = field(default_factory=list)
+    """Bullets of which another value was given so far, and the places of the slips."""
     denied: list[tuple[str, Place]] = field(default_factory=list)
     """Topics of the flat denials so far, and their places."""
     reworded: set[str] = field(default_factory=set)
@@ -244,6 +250,8 @@ class _Choice:
             bullet, assertion = drawn
             if denial.slip.variety == "never_statement":
                 self.denied.append((bullet.topic, place))
+            else:
+                self.slipped.append((bullet, place))
             found.append(
                 ContradictionTarget(
                     target_id=f"c{i}",
@@ -305,16 +313,28 @@ class _Choice:
         )
 
     def _fits(self, slip: Slip, bullet: Bullet, place: Place) -> bool:
-        """Return whether the bullets just before do not tell the statement; what is denied altogether is old, too, and
-        no update is near.
+        """Return whether the bullets just before do not tell the statement, and the thing is the same one still; what
+        is denied altogether is old, too, and no update is near.
         """
         end = self.ledger.position[place.after] + 1
         if is_fresh(bullet, self.ledger.bullets[max(end - JUST_TOLD, 0) : end], self.mentions):
             return False
         if slip.variety == "other_value":
-            return True
+            return not any(self._is_between(bullet, self.ledger.position[i], place) for i in self._replacing(bullet))
         is_old = (place.day - bullet.happens_on).days >= FLAT_APART_DAYS
         return is_old and self._is_far_from(self.changed, bullet.topic, place)
+
+    def _replacing(self, bullet: Bullet) -> Iterator[str]:
+        """Yield the ids of bullets at which a bullet's thing becomes another one: another firm has another price."""
+        for other in self.ledger.by_topic[bullet.topic]:
+            changes = (a for a in self.ledger.by_bullet.get(other.bullet_id, ()) if a.stance is Stance.UPDATES)
+            if any(self.ledger.fact[a.fact_id].kind in _NAMED for a in changes):
+                yield other.bullet_id
+        yield from (place.after for topic, place in self.replaced if topic == bullet.topic)
+
+    def _is_between(self, bullet: Bullet, position: int, place: Place) -> bool:
+        """Return whether a position lies behind a statement and before the place of a slip about it."""
+        return self.ledger.position[bullet.bullet_id] < position <= self.ledger.position[place.after]
 
     def _is_far_from(self, told: Sequence[tuple[str, Place]], topic: str, place: Place) -> bool:
         return all(self.pace.is_far(place, there.after, there) for other, there in told if other == topic)
@@ -343,6 +363,8 @@ class _Choice:
             place = rng.choice(live_at[assertion.fact_id] or fitting_at[assertion.fact_id])
             places.remove(place)
             self.changed.append((bullet.topic, place))
+            if self.ledger.fact[assertion.fact_id].kind in _NAMED:
+                self.replaced.append((bullet.topic, place))
             dependents = self._behind(drawn)
             self.reworded.update(d.bullet.bullet_id for d in dependents)
             self.taken.update(line.fact_id for d in dependents for line in (*d.stale, *d.kept))
@@ -392,10 +414,13 @@ class _Choice:
         dependents = self._dependents[assertion.fact_id]
         if not all(self._can_reword(d) for d in dependents) or len(dependents) > MOST_DEPENDENTS:
             return []
+        is_named = self.ledger.fact[assertion.fact_id].kind in _NAMED
+        slips = [(said, there) for said, there in self.slipped if is_named and said.topic == bullet.topic]
         return [
             place
             for place in places
             if self._is_behind(place, bullet)
+            and not any(self._is_between(said, self.ledger.position[place.after], there) for said, there in slips)
             and (place.day - bullet.happens_on).days >= SETTLED_DAYS
             and not any(self._is_behind(place, d.bullet) for d in dependents)
             and not self.mentions.has_ended(bullet, self.ledger.position[place.after])

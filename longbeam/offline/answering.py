@@ -365,7 +365,7 @@ class _Reader:
 
     def _use(self) -> str:
         subject, uses = self._items(AdviceKind.USE.value)
-        return f"The other amount for {to_you(subject)} was for {listed(uses)}." if uses else ""
+        return f"The amount that I suggested for {to_you(subject)} was for {listed(uses)}." if uses else ""
 
     def _summary(self) -> str:
         slots = []

@@ -67,17 +67,29 @@ def changed(
         return values.date_value(moved if moved != old.date else moved + dt.timedelta(days=1))
     if slot.choose:
         return _worded(slot.type, rng.choice(_other_choices(slot, old)))
-    amount = (old.number or 0) * (100 if slot.type is ValueKind.RATIO else 1)
-    low, high = slot.range or (1, 10)
-    least = max(slot.step, round((high - low) * 0.15 / slot.step) * slot.step)
-    delta = max(least, round(amount * rng.uniform(0.2, 0.45) / slot.step) * slot.step)
-    if slot.trend == "falls" and amount - delta <= 1:
-        delta = slot.step
+    amount, delta = _amount_and_change(slot, old, rng, falls=slot.trend == "falls")
     up = _goes_up(slot, amount, delta, rng)
     new = amount + delta if up else amount - delta
     if slot.type is ValueKind.RATIO and new > 98:
         new = 98 if amount < 98 else amount - delta
     return _amount(slot, new)
+
+
+def misremembered(slot: Slot, old: Value, rng: random.Random) -> Value:
+    """Return a wrong value for a slot: a lower amount, because a higher one may be what it has come to since."""
+    if slot.type is ValueKind.DATE or slot.choose:
+        return changed(slot, old, rng)
+    amount, delta = _amount_and_change(slot, old, rng, falls=True)
+    return _amount(slot, amount - delta if amount - delta > 1 else amount + delta)
+
+
+def _amount_and_change(slot: Slot, old: Value, rng: random.Random, *, falls: bool) -> tuple[float, float]:
+    """Return an amount, a ratio in percent, and by how much it changes: by one step where it falls and is small."""
+    amount = (old.number or 0) * (100 if slot.type is ValueKind.RATIO else 1)
+    low, high = slot.range or (1, 10)
+    least = max(slot.step, round((high - low) * 0.15 / slot.step) * slot.step)
+    delta = max(least, round(amount * rng.uniform(0.2, 0.45) / slot.step) * slot.step)
+    return amount, slot.step if falls and amount - delta <= 1 else delta
 
 
 def _goes_up(slot: Slot, amount: float, delta: float, rng: random.Random) -> bool:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TypeVar
 
 from longbeam.offline.chapters import BEGINNING, beginning, bounds_of
-from longbeam.offline.drawing import changed
+from longbeam.offline.drawing import changed, misremembered
 from longbeam.offline.language import fill, match, upper_first
 from longbeam.offline.packs import (
     Pack,
@@ -442,7 +442,7 @@ def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) 
         fields["attribute"] = fact.attribute
     if target.variety == "other_value" and fact is not None and fact.value is not None:
         slot = slot_of(thread, fact.attribute) if thread else None
-        other = changed(slot, fact.value, rng) if slot else _other_value(fact.value, rng)
+        other = misremembered(slot, fact.value, rng) if slot else _other_value(fact.value, rng)
         text = rng.choice(slot.misremember if slot and slot.misremember else MISREMEMBER_ANYWHERE)
         text = fill(text, {**fields, "other": other.text})
         return ContradictionDraft(target_id=target.target_id, text=_sentence(text), value=other.text)

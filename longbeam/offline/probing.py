@@ -219,16 +219,16 @@ def _taken(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 def _use(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     amount, it, use = shown(inputs.excerpts[0].value), inputs.topic, inputs.computed_value
     forms = (
-        f"What did you say the other {amount} for {it} was for?",
-        f"Can you remind me what the other {amount} that you suggested for {it} was for?",
-        f"You once suggested another {amount} for {it}. What did you say it was for?",
+        f"What did you say the {amount} that you put down for {it} was for?",
+        f"Can you remind me what the {amount} that you suggested for {it} was for?",
+        f"You once suggested {amount} more for {it}. What did you say it was for?",
         f"You told me to set {amount} aside for {it}. What was it for?",
     )
-    # The question names the amount, and "other amount" would be half of the point: a wrong use would partly meet it.
+    # The question names the amount, and in the point it would be half of it: a wrong use would partly meet it.
     nugget = f"States that the sum for {of_user(it)} was for {use}"
     return ProbeReply(
         question=rng.choice(forms),
-        gold_answer=f"The other amount for {to_you(it)} was for {use}.",
+        gold_answer=f"The amount that I suggested for {to_you(it)} was for {use}.",
         nuggets=[NuggetDraft(text=nugget, excerpts=[0])],
     )
 

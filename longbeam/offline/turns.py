@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from longbeam.keys import BulletId, TurnKey, plan_index_of
@@ -225,8 +225,8 @@ def _voicing_turn(
 
 
 def _asked_last(group: Sequence[BulletBrief], card: TurnCard) -> list[BulletBrief]:
-    """Return a group with the bullet last that its card's question is about."""
-    return sorted(group, key=lambda b: b.bullet.bullet_id == card.asks_about)
+    """Return a group with the bullet last that its question is about, which is no wish where there is anything else."""
+    return sorted(group, key=lambda b: (b.bullet.kind not in WISHES, b.bullet.bullet_id == card.asks_about))
 
 
 def _told(
@@ -674,13 +674,30 @@ def follow_up_kind(text: str, thing: str) -> str | None:
     return None
 
 
+_DATE = re.compile(rf"{times.MONTH} \d{{1,2}}(?:, {times.YEAR})?", re.IGNORECASE)
+
+
+def _in_other_days(question: str, days: Iterable[str]) -> re.Pattern[str]:
+    """Return the pattern of a question that says its days in whatever words: `the 27th` of a message, `next Friday`."""
+    pattern = re.escape(question)
+    for day in days:
+        pattern = pattern.replace(re.escape(day.casefold()), r"[\w, ]+?")
+    return re.compile(pattern)
+
+
 def asked_card(thread: Thread, text: str, fields: dict[str, str]) -> Card | None:
     """Return the card that answers the question in a message; None if none does."""
     folded = text.casefold()
     named = [{**fields, "it": it} for it in names_of(fields.get("it", ""))]
+    days = {name: value for name, value in fields.items() if _DATE.fullmatch(value)}
 
     def is_asked(question: str) -> bool:
-        return any(can_fill(question, f) and fill(question, f).casefold() in folded for f in named)
+        if not can_fill(question, fields):
+            return False
+        forms = [fill(question, f).casefold() for f in named]
+        if days.keys().isdisjoint(fields_of(question)):
+            return any(form in folded for form in forms)
+        return any(_in_other_days(form, days.values()).search(folded) for form in forms)
 
     for ask in (a for b in thread.beats for a in b.ask):
         if is_asked(ask.q):

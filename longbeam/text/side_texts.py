@@ -175,7 +175,7 @@ CONFIDENCES = (
     Confidence(
         "the job offer",
         "Something private: there is a job offer from {source}, and it would pay {figure} a month.",
-        ("a firm two hours away", "a start-up in the capital", "my former employer", "a friend's firm"),
+        ("a firm two hours away", "a start-up in the capital", "a former employer", "a friend's firm"),
         (29, 61),
         "where it is from",
         how_much="how much it would pay",

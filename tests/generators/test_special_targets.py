@@ -19,7 +19,7 @@ from longbeam.generators.wish_forms import FORMS
 from longbeam.prompts.calls.plans import Slip
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, ValueKind
 from longbeam.schemas.seeds import Category
-from longbeam.text.values import date_value, money, number, ratio
+from longbeam.text.values import date_value, money, name, number, ratio
 
 ANCHORS = (dt.date(2024, 3, 4), dt.date(2024, 5, 6))
 
@@ -164,6 +164,22 @@ def test_what_was_told_twice_is_not_contradicted() -> None:
     assert "p0.f1" not in denied[1]
 
 
+def test_a_price_is_not_contradicted_behind_a_change_of_the_firm() -> None:
+    plan = _with_text(_plan(), "p0.s0.b0", "Kestrel Works lend us the van.", "the van")
+    plan = _with_text(plan, "p0.s0.b1", "I paid $101 for the van.", "the van")
+    plan = _with_text(plan, "p0.s1.b0", "Sandoval and Sons lend us the van now.", "the van")
+    firm = Fact(fact_id="p0.f20", subject="the van", attribute="firm", kind=ValueKind.NAME, is_fixed=False)
+    said = [("p0.s0.b0", Stance.SETS, "Kestrel Works"), ("p0.s1.b0", Stance.UPDATES, "Sandoval and Sons")]
+    told = [Assertion(bullet_id=b, fact_id="p0.f20", stance=s, value=name(text)) for b, s, text in said]
+    renewed = plan.model_copy(update={"facts": (*plan.facts, firm), "assertions": (*plan.assertions, *told)})
+    contradicted = [
+        {t.bullet.topic for seed in range(20) for c in _chosen(p, f"{seed}/c000") for t in c.contradictions}
+        for p in (plan, renewed)
+    ]
+    assert "the van" in contradicted[0]
+    assert "the van" not in contradicted[1]
+
+
 def _counted(plan: Plan) -> Plan:
     """Return the plan with numbers in the place of money."""
     told = [
@@ -235,7 +251,7 @@ def test_a_fact_on_which_something_told_before_depends_is_changed_before_that_or
 # --- properties: random plans -----------------------------------------------------------------------------------
 
 WORDS = ("the kitty", "the shelf", "the grinder", "the notebook", "the call")
-KINDS = (ValueKind.MONEY, ValueKind.DATE, ValueKind.NUMBER, ValueKind.RATIO)
+KINDS = (ValueKind.MONEY, ValueKind.DATE, ValueKind.NUMBER, ValueKind.RATIO, ValueKind.NAME)
 
 
 def _random_plan(rng: random.Random, layout: Layout, days_apart: int) -> Plan:
@@ -252,6 +268,7 @@ def _random_plan(rng: random.Random, layout: Layout, days_apart: int) -> Plan:
                 ValueKind.DATE: date_value(day - dt.timedelta(days=rng.randint(0, 5))),
                 ValueKind.NUMBER: number(rng.randint(2, 40), "jars"),
                 ValueKind.RATIO: ratio(rng.randint(5, 95) / 100),
+                ValueKind.NAME: name(rng.choice(("Kestrel Works", "Sandoval and Sons"))),
             }[kind]
             said = rng.choice(("went into", "is a share of", "came with half of", "was all there is of"))
             bullet_id = f"p0.s{s}.b{j}"
@@ -294,3 +311,8 @@ def test_no_contradiction_is_nearer_than_the_bound_and_no_dependent_stays_stale(
         dependents = dependents_of(mentions, target.bullet, assertion)
         assert target.dependents == dependents
         assert all(ledger.position[d.bullet.bullet_id] > ledger.position[target.place.after] for d in dependents)
+    slips = [t for c in chosen for t in c.contradictions if t.variety == "other_value"]
+    for target in (t for c in chosen for t in c.updates if t.fact.kind is ValueKind.NAME):
+        there = ledger.position[target.place.after]
+        for slip in (s for s in slips if s.bullet.topic == target.bullet.topic):
+            assert not ledger.position[slip.bullet.bullet_id] < there <= ledger.position[slip.place.after]

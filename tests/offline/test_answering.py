@@ -165,8 +165,8 @@ def test_options_are_read_back() -> None:
 def test_what_the_assistant_set_money_aside_for_is_read_back(use: str) -> None:
     said = fill(use, {"it": "the nightly job", "new": "$60", "use": "a printout of everything"})
     context = f"assistant: All right.\n\n{said}\n\nMore tomorrow."
-    told = asked("What did you say the other $60 for the nightly job was for?", context)
-    assert told == "The other amount for the nightly job was for a printout of everything."
+    told = asked("What did you say the $60 that you put down for the nightly job was for?", context)
+    assert told == "The amount that I suggested for the nightly job was for a printout of everything."
 
 
 def test_a_thing_called_a_summary_is_no_wish_for_one() -> None:

@@ -138,7 +138,7 @@ def test_what_an_amount_is_for_is_asked_for_by_the_amount(seed: str) -> None:
     reply = _answer("information_extraction", said, seed=seed, variety="use", computed_value="spare tiles")
     assert all(part in reply.question for part in ("$60", "my kitchen", "for?"))
     assert "tiles" not in reply.question
-    assert reply.gold_answer == "The other amount for your kitchen was for spare tiles."
+    assert reply.gold_answer == "The amount that I suggested for your kitchen was for spare tiles."
     told = "States that the sum for the user's kitchen was for spare tiles"
     assert [n.text for n in reply.nuggets] == [told]
 

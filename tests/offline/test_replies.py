@@ -18,6 +18,7 @@ from longbeam.offline.replies import assemble, assistant_reply
 from longbeam.offline.turns import (
     _LONG_AGO,
     ask_back_for,
+    asked_card,
     detect_question,
     follow_up_kind,
     more_turns,
@@ -39,6 +40,7 @@ from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKi
 from longbeam.text.sentences import sentences
 from longbeam.text.values import date_value, money
 from tests.builders import good_conversation
+from tests.offline.good_pack import good_pack
 
 TODAY = dt.date(2024, 3, 4)
 HEAD = good_conversation().head
@@ -311,23 +313,47 @@ def test_advice_on_something_else_comes_last_behind_a_sentence_that_leads_over()
     assert apart in reply("the hall rent")[-2:]  # behind it only a last line
 
 
-def test_a_message_of_two_bullets_asks_about_the_one_that_its_card_names() -> None:
-    first, second = _brief(), _brief()
-    second = second.model_copy(
-        update={"bullet": second.bullet.model_copy(update={"bullet_id": "p0.s0.b1", "topic": _thread().things[1]})}
-    )
-    card = TurnCard(bullet_ids=("p0.s0.b0", "p0.s0.b1"), least_words=1, most_words=60, asks_about="p0.s0.b0")
+def _voices(second: BulletBrief, asks_about: str) -> list[str]:
+    """The bullets that a message of two voices, in its order; the reply is about the last of them."""
+    card = TurnCard(bullet_ids=("p0.s0.b0", "p0.s0.b1"), least_words=1, most_words=60, asks_about=asks_about)
     inputs = UserTurnsInputs(
         seed=HEAD.seed,
         profile=HEAD.profile,
         people=HEAD.relationships.people,
         stage=STAGE,
-        batch=(first, second),
+        batch=(_brief(), second),
         questions=1,
         cards=(card,),
     )
     (turn,) = user_turns(inputs, BATCH, random.Random(4)).turns
-    assert turn.voices == ["p0.s0.b1", "p0.s0.b0"]  # the reply is about the last of them
+    return turn.voices
+
+
+def _second(**changed: object) -> BulletBrief:
+    brief = _brief()
+    return brief.model_copy(update={"bullet": brief.bullet.model_copy(update={"bullet_id": "p0.s0.b1", **changed})})
+
+
+def test_a_message_of_two_bullets_asks_about_the_one_that_its_card_names() -> None:
+    assert _voices(_second(topic=_thread().things[1]), "p0.s0.b0") == ["p0.s0.b1", "p0.s0.b0"]
+
+
+def test_a_message_with_a_wish_behind_its_news_asks_about_the_news() -> None:
+    assert _voices(_second(kind=BulletKind.INSTRUCTION), "") == ["p0.s0.b1", "p0.s0.b0"]
+
+
+def test_a_question_is_recognized_whatever_words_its_day_is_said_in() -> None:
+    pack = Pack.model_validate(good_pack())
+    thread = pack.threads[0]
+    ask = thread.beats[0].ask[0].model_copy(update={"q": "What is to be done by {due} for {it}?"})
+    beat = thread.beats[0].model_copy(update={"ask": (ask,)})
+    thread = thread.model_copy(update={"beats": (beat, *thread.beats[1:])})
+    fields = {"it": "the gate", "due": "February 27, 2025"}
+    for said in ("February 27, 2025", "February 27", "the 27th", "next Friday"):
+        found = asked_card(thread, f"Hm. What is to be done by {said} for the gate?", fields)
+        assert found is not None
+        assert found.card == ask.card
+    assert asked_card(thread, "What is to be done for the gate?", fields) is None
 
 
 def test_update_of_an_earlier_plan_says_that_it_goes_back() -> None:

@@ -14,7 +14,7 @@ from longbeam.generators.profiles import draw_profile
 from longbeam.generators.relationships import draw_relationships
 from longbeam.generators.seeds import load_catalogue
 from longbeam.generators.sheets import SheetInputs, draw_sheet
-from longbeam.offline.drawing import Span, changed, draw
+from longbeam.offline.drawing import Span, changed, draw, misremembered
 from longbeam.offline.packs import load_pack, pack_for, pack_paths
 from longbeam.offline.planning import _scenes_of, sub_plan
 from longbeam.offline.remarks import without_remark
@@ -253,6 +253,18 @@ def test_changed_values_differ_and_keep_their_type(name: str) -> None:
                 if old.number is not None and slot.type is not ValueKind.RATIO:
                     assert new.number is not None
                     assert new.number > 0
+
+
+@pytest.mark.parametrize("name", [p.stem for p in pack_paths()])
+def test_an_amount_that_is_misremembered_is_lower_than_what_it_may_have_come_to(name: str) -> None:
+    pack = load_pack(next(p for p in pack_paths() if p.stem == name))
+    rng = random.Random(name)
+    for slot in (s for t in pack.threads for s in t.slots.values() if s.misremember and not s.choose):
+        old = draw(slot, dt.date(2024, 3, 4), rng)
+        new = misremembered(slot, old, rng)
+        if old.number is not None and old.number > 1 + 2 * slot.step:
+            assert new.number is not None
+            assert new.number < old.number
 
 
 @pytest.mark.parametrize("name", [p.stem for p in pack_paths()])

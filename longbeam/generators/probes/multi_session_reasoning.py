@@ -149,6 +149,8 @@ def _is_askable(computation: str, group: Sequence[FactQuote]) -> bool:
         return False
     values = [s.value for s in sorted(group, key=lambda s: s.position)]
     result = recompute(computation, values)
+    if computation == "count" and result.number == 1:
+        return False  # "How many different firms?" expects several.
     # A total that one of the facts says by itself proves nothing of having added.
     return not any(v.means_same_as(result) for v in values)
 

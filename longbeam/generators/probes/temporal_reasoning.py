@@ -60,7 +60,9 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     facts = [s for s in material.stated.settled if s.value.kind is ValueKind.DATE and s.value.date is not None]
     pairs = _of_one_thing(facts)
     if len(pairs) < LEAST:
-        pairs = _pairs(sorted([*facts, *_event_days(material)], key=lambda s: s.position))
+        # "The day of the move" may be any of its days where the move has another one.
+        events = [event for event in _event_days(material) if event.subject.casefold() not in _by_thing(facts)]
+        pairs = _pairs(sorted([*facts, *events], key=lambda s: s.position))
     own = thin_out(pairs, _sketch, material.total_messages)
     days = [s for s in material.advice.settled if s.value.kind is ValueKind.DATE]
     found = with_advice(own, map(_sketch, _with_advice(days, facts)), material.total_messages)

@@ -83,6 +83,10 @@ def test_count_is_of_distinct_names() -> None:
     assert [v.text for v in found["count"].answers] == ["2", "Bramble", "Corvid"]
 
 
+def test_nobody_counts_different_names_where_there_is_one() -> None:
+    assert "count" not in _by_variety(_story("builder", name("Bramble"), name("Bramble"), name("Bramble")))
+
+
 def test_count_needs_every_fact_of_the_attribute() -> None:
     story = _story("builder", name("Bramble"), name("Corvid"), name("Dovecote"))
     target = story.tell(3, "the attic", "Elm is the builder of the attic.", ("the attic", "builder", name("Elm")))

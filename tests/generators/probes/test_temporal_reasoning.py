@@ -62,6 +62,13 @@ def test_event_day_that_the_user_names_makes_a_pair_where_dates_are_few() -> Non
     assert all("" not in c.fact_ids for c in found)
 
 
+def test_the_day_of_a_thing_that_has_another_date_is_no_event_day() -> None:
+    story = _story()
+    story.tell(4, "the roof", "The roof was done today, April 10, 2024.")
+    found = find_candidates(story.material())
+    assert [c.details.computed_value for c in found] == ["45 days"]
+
+
 def test_check_refuses_wrong_days_and_dates_in_the_question() -> None:
     question = "How many days lie between the two starts?"
     gold = "There are 45 days between March 31, 2024 and May 15, 2024."
