@@ -7,6 +7,7 @@ APART_MESSAGES messages and APART_DAYS days from its statement and from every sc
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -99,9 +100,14 @@ def is_settled(ledger: Ledger, bullet: Bullet, assertion: Assertion, place: Plac
         return value.date < place.day
     if fact.kind is ValueKind.MONEY and _SPENT.search(bullet.text):
         return True
+    latest = latest_day(ledger, bullet)
+    return latest is not None and latest < place.day
+
+
+def latest_day(ledger: Ledger, bullet: Bullet) -> dt.date | None:
+    """Return the latest of the days that were said of a bullet's thing; None if no day was."""
     told = (a for b in ledger.by_topic.get(bullet.topic, ()) for a in ledger.by_bullet.get(b.bullet_id, ()))
-    days = [a.value.date for a in told if a.value is not None and a.value.date is not None]
-    return bool(days) and max(days) < place.day
+    return max((a.value.date for a in told if a.value is not None and a.value.date is not None), default=None)
 
 
 def scenes_against(slip: Slip, bullet: Bullet, assertion: Assertion, mentions: Mentions) -> tuple[Bullet, ...]:

@@ -24,6 +24,7 @@ from longbeam.generators.slips import (
     is_fresh,
     is_settled,
     is_told_again,
+    latest_day,
     scenes_against,
     slips_of,
 )
@@ -430,11 +431,15 @@ class _Choice:
         ]
 
     def _live_places(self, option: Option, fitting_at: Mapping[str, list[Place]]) -> list[Place]:
-        """Return the fitting places at which a thing is still spoken of: a month after its last word it seems over."""
+        """Return the fitting places at which a thing goes on.
+
+        It seems over a month after its last word, and behind the last of its days.
+        """
         bullet, assertion = option
-        scenes = self._scenes(bullet)
-        last = max(b.happens_on for b in scenes)
-        return [p for p in fitting_at[assertion.fact_id] if (p.day - last).days <= GOING_ON_DAYS]
+        end = max(b.happens_on for b in self._scenes(bullet)) + timedelta(days=GOING_ON_DAYS)
+        if (latest := latest_day(self.ledger, bullet)) is not None:
+            end = min(end, latest)
+        return [p for p in fitting_at[assertion.fact_id] if p.day <= end]
 
     def _scenes(self, bullet: Bullet) -> list[Bullet]:
         """Return the bullets about a bullet's thing, itself included, but for those that end the story."""

@@ -67,7 +67,12 @@ def changed(
         return values.date_value(moved if moved != old.date else moved + dt.timedelta(days=1))
     if slot.choose:
         return _worded(slot.type, rng.choice(_other_choices(slot, old)))
-    amount, delta = _amount_and_change(slot, old, rng, falls=slot.trend == "falls")
+    amount = _amount_of(slot, old)
+    low, high = slot.range or (1, 10)
+    least = max(slot.step, round((high - low) * 0.15 / slot.step) * slot.step)
+    delta = max(least, round(amount * rng.uniform(0.2, 0.45) / slot.step) * slot.step)
+    if slot.trend == "falls" and amount - delta <= 1:
+        delta = slot.step
     up = _goes_up(slot, amount, delta, rng)
     new = amount + delta if up else amount - delta
     if slot.type is ValueKind.RATIO and new > 98:
@@ -76,20 +81,20 @@ def changed(
 
 
 def misremembered(slot: Slot, old: Value, rng: random.Random) -> Value:
-    """Return a wrong value for a slot: a lower amount, because a higher one may be what it has come to since."""
+    """Return a wrong value for a slot: an amount is a fifth to a half lower, or one more where it is small.
+
+    A higher amount may be what it has come to since, and contradicts nothing.
+    """
     if slot.type is ValueKind.DATE or slot.choose:
         return changed(slot, old, rng)
-    amount, delta = _amount_and_change(slot, old, rng, falls=True)
-    return _amount(slot, amount - delta if amount - delta > 1 else amount + delta)
+    amount = _amount_of(slot, old)
+    lower = amount - max(slot.step, round(amount * rng.uniform(0.2, 0.45) / slot.step) * slot.step)
+    return _amount(slot, lower if lower > 1 else amount + slot.step)
 
 
-def _amount_and_change(slot: Slot, old: Value, rng: random.Random, *, falls: bool) -> tuple[float, float]:
-    """Return an amount, a ratio in percent, and by how much it changes: by one step where it falls and is small."""
-    amount = (old.number or 0) * (100 if slot.type is ValueKind.RATIO else 1)
-    low, high = slot.range or (1, 10)
-    least = max(slot.step, round((high - low) * 0.15 / slot.step) * slot.step)
-    delta = max(least, round(amount * rng.uniform(0.2, 0.45) / slot.step) * slot.step)
-    return amount, slot.step if falls and amount - delta <= 1 else delta
+def _amount_of(slot: Slot, value: Value) -> float:
+    """Return the number of a value; that of a ratio in percent."""
+    return (value.number or 0) * (100 if slot.type is ValueKind.RATIO else 1)
 
 
 def _goes_up(slot: Slot, amount: float, delta: float, rng: random.Random) -> bool:

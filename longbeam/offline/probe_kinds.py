@@ -111,7 +111,7 @@ def _planned_actual(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 def _people(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     wanted, people = inputs.topic, listed(inputs.items)
     forms = (
-        f"I want to thank the right people: {wanted}?",
+        f"I want to be sure of the right people: {wanted}?",
         f"{sentence(wanted)}? I would like the names.",
         f"I want to tease somebody. {sentence(wanted)}?",
     )

@@ -167,11 +167,15 @@ def situation_of(inputs: AssistantReplyInputs, state: TurnState, rng: random.Ran
         cards = (asked_card(thread, text, fields) for text in asked)
         card = next((c for c in cards if c is not None), None)
     else:
-        # A bullet without a thread keeps one subject for the whole turn.
+        # A bullet without a thread keeps one subject for the whole turn: one of the things that were told of.
         of_turn = random.Random(f"{inputs.context.seed.title}/{state.turn_id}")
         found = next((f for text in asked if (f := _introductory_card(pack, text)) is not None), None)
-        thread, card = found or (of_turn.choice(pack.threads), None)
-        thing = of_turn.choice(thread.things) if thread.things else within_sentence(inputs.context.seed.subtopics[0])
+        thread, thing = of_turn.choice(_others(pack, inputs.context, "") or [(of_turn.choice(pack.threads), "")])
+        thread, card = found or (thread, None)
+        if thing not in thread.things:
+            thing = (
+                of_turn.choice(thread.things) if thread.things else within_sentence(inputs.context.seed.subtopics[0])
+            )
         if brief is not None and brief.bullet.kind is BulletKind.PASTED:
             thread, card, thing = thread_of(pack, brief.bullet) or thread, None, brief.bullet.topic
         card = card or of_turn.choice(thread.cards)

@@ -154,6 +154,20 @@ def test_the_value_of_a_thing_that_is_over_is_not_changed_behind_its_end() -> No
             assert order[target.place.after] < order["p0.s0.b5"]
 
 
+def test_nothing_new_is_told_of_a_thing_behind_the_last_of_its_days_where_others_go_on() -> None:
+    plan = _plan()
+    due = Fact(fact_id="p0.f20", subject="thing 0", attribute="day", kind=ValueKind.DATE, is_fixed=True)
+    told = Assertion(bullet_id="p0.s0.b0", fact_id="p0.f20", stance=Stance.SETS, value=date_value(ANCHORS[0]))
+    plan = plan.model_copy(update={"facts": (*plan.facts, due), "assertions": (*plan.assertions, told)})
+    layout = LAYOUT.model_copy(update={"specials": 2})
+    changed = [
+        {t.fact.fact_id for seed in range(20) for c in _chosen(p, f"{seed}/c000", layout) for t in c.updates}
+        for p in (_plan(), plan)
+    ]
+    assert "p0.f0" in changed[0]
+    assert "p0.f0" not in changed[1]
+
+
 def test_what_was_told_twice_is_not_contradicted() -> None:
     once, twice = _plan(), _with_text(_plan(), "p0.s0.b2", "I paid the $101 for thing 1 in cash.", "the purse")
     denied = [
