@@ -245,7 +245,8 @@ def _told(
     if kind is BulletKind.SIDE:
         return _on_the_side(pack, said, context, rng)
     is_first = card.opening is Opening.QUESTION and not card.callback
-    question = _question(pack, last, reading, rng, named="" if is_first else said)
+    # Behind another bullet's text "it" would be that one's thing.
+    question = _question(pack, last, reading, rng, named="" if is_first or last is not group[-1] else said)
     if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
         return rng.choice(_REASONED).format(
             ask=rng.choice(_PLAIN_ASKS), denial=_OPENING.sub(lambda m: m[0].lower(), said)

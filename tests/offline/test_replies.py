@@ -34,7 +34,7 @@ from longbeam.prompts.calls.dialogue import (
     UserReplyInputs,
 )
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, TurnCard, UserTurnsInputs
+from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, TurnCard, UserTurnDraft, UserTurnsInputs
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, ValueKind
 from longbeam.text.sentences import sentences
@@ -313,20 +313,20 @@ def test_advice_on_something_else_comes_last_behind_a_sentence_that_leads_over()
     assert apart in reply("the hall rent")[-2:]  # behind it only a last line
 
 
-def _voices(second: BulletBrief, asks_about: str) -> list[str]:
-    """The bullets that a message of two voices, in its order; the reply is about the last of them."""
+def _message_of(first: BulletBrief, second: BulletBrief, asks_about: str, seed: int = 4) -> UserTurnDraft:
+    """The message that tells two bullets; the reply is about the last of those that it voices."""
     card = TurnCard(bullet_ids=("p0.s0.b0", "p0.s0.b1"), least_words=1, most_words=60, asks_about=asks_about)
     inputs = UserTurnsInputs(
         seed=HEAD.seed,
         profile=HEAD.profile,
         people=HEAD.relationships.people,
         stage=STAGE,
-        batch=(_brief(), second),
+        batch=(first, second),
         questions=1,
         cards=(card,),
     )
-    (turn,) = user_turns(inputs, BATCH, random.Random(4)).turns
-    return turn.voices
+    (turn,) = user_turns(inputs, BATCH, random.Random(seed)).turns
+    return turn
 
 
 def _second(**changed: object) -> BulletBrief:
@@ -335,11 +335,23 @@ def _second(**changed: object) -> BulletBrief:
 
 
 def test_a_message_of_two_bullets_asks_about_the_one_that_its_card_names() -> None:
-    assert _voices(_second(topic=_thread().things[1]), "p0.s0.b0") == ["p0.s0.b1", "p0.s0.b0"]
+    turn = _message_of(_brief(), _second(topic=_thread().things[1]), "p0.s0.b0")
+    assert turn.voices == ["p0.s0.b1", "p0.s0.b0"]
 
 
 def test_a_message_with_a_wish_behind_its_news_asks_about_the_news() -> None:
-    assert _voices(_second(kind=BulletKind.INSTRUCTION), "") == ["p0.s0.b1", "p0.s0.b0"]
+    turn = _message_of(_brief(), _second(kind=BulletKind.INSTRUCTION), "")
+    assert turn.voices == ["p0.s0.b1", "p0.s0.b0"]
+
+
+def test_a_question_behind_the_news_of_another_thing_names_its_own() -> None:
+    thing, other = _thread().things[:2]
+    brief = _brief()
+    first = brief.model_copy(update={"bullet": brief.bullet.model_copy(update={"text": f"I began with {thing}."})})
+    second = _second(topic=other, text=f"There is a date for {other}.")
+    for seed in range(10):
+        text = _message_of(first, second, "p0.s0.b0", seed).text
+        assert thing in text.partition(other)[2]
 
 
 def test_a_question_is_recognized_whatever_words_its_day_is_said_in() -> None:
