@@ -10,10 +10,10 @@ import pytest
 
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline import openings
-from longbeam.offline.language import fill, within_sentence
+from longbeam.offline.language import fill, upper_first, within_sentence
 from longbeam.offline.naming import names_of
 from longbeam.offline.openings import concerns
-from longbeam.offline.packs import Pack, Thread, pack_for, threads_elsewhere, wishes
+from longbeam.offline.packs import Pack, Thread, fields_of, pack_for, threads_elsewhere, wishes
 from longbeam.offline.replies import assemble, assistant_reply
 from longbeam.offline.turns import (
     _LONG_AGO,
@@ -346,11 +346,12 @@ def test_a_message_with_a_wish_behind_its_news_asks_about_the_news() -> None:
 
 def test_a_question_behind_the_news_of_another_thing_names_its_own() -> None:
     thing, other = _thread().things[:2]
-    brief = _brief()
-    first = brief.model_copy(update={"bullet": brief.bullet.model_copy(update={"text": f"I began with {thing}."})})
+    beat = next(b for b in _thread().beats if all("{it}" in ask.q for ask in b.ask))
+    told = fill(beat.tell[0], {**dict.fromkeys(fields_of(beat.tell[0]), "four"), "it": thing})
+    first = _brief().bullet.model_copy(update={"text": f"{upper_first(told)}."})
     second = _second(topic=other, text=f"There is a date for {other}.")
     for seed in range(10):
-        text = _message_of(first, second, "p0.s0.b0", seed).text
+        text = _message_of(BulletBrief(bullet=first), second, "p0.s0.b0", seed).text
         assert thing in text.partition(other)[2]
 
 
