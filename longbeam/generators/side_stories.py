@@ -17,7 +17,7 @@ from typing import TypeVar
 from longbeam.generators.layout import Layout
 from longbeam.generators.side_pen import Entry, Pen
 from longbeam.schemas.people import Person
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
+from longbeam.schemas.plans import AMOUNT_KINDS, Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
 from longbeam.schemas.seeds import Domain
 from longbeam.text.side_texts import (
     AMOUNT,
@@ -52,7 +52,6 @@ ROUND = 4
 
 CONFIDED, HUSHED, PASTED_AT = (0.05, 0.4), (0.5, 0.85), (0.55, 0.85)
 """Parts of the plan in which something private is told, in which it is to be kept quiet, and of a pasted document."""
-CLAIMED = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
 OWN = r"(?:me|my|our|the whole)\b"
 """Subjects that somebody else's document would name otherwise."""
 WISHES = frozenset({BulletKind.PREFERENCE, BulletKind.INSTRUCTION})
@@ -233,7 +232,12 @@ def _claimable(plan: Plan, place: Bullet) -> Iterator[tuple[str, Fact, Value]]:
         made.setdefault(assertion.fact_id, []).append(assertion)
     for fact in plan.facts:
         own = made.get(fact.fact_id, [])
-        if len(own) != 1 or fact.side_story or fact.kind not in CLAIMED or re.match(OWN, fact.subject, re.IGNORECASE):
+        if (
+            len(own) != 1
+            or fact.side_story
+            or fact.kind not in AMOUNT_KINDS
+            or re.match(OWN, fact.subject, re.IGNORECASE)
+        ):
             continue
         value, bullet_id = own[0].value, own[0].bullet_id
         is_before = order.get(bullet_id, len(order)) < order[place.bullet_id]
