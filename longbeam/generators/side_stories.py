@@ -211,13 +211,19 @@ def _figure(plan: Plan, texts: Confidence, rng: random.Random) -> Value:
 
 
 def paste_claim(pen: Pen, inputs: SideInputs) -> None:
-    """Paste a document of somebody else that gives an amount of the story otherwise than the user."""
+    """Paste a document of somebody else that gives an amount of the story otherwise than the user.
+
+    Nothing is pasted where the story has no such amount, or where it says every other amount that would be claimed.
+    """
     rng = random.Random(f"{inputs.rng_key}/pasted/{inputs.plan.plan_index}")
     place = pen.places(1, PASTED_AT)
     if not place or not (options := list(_claimable(inputs.plan, place[0]))):
         return
     bullet_id, fact, value = rng.choice(options)
-    claimed = next(v for n in range(3, 99) if (v := _amount(value, n)) is not None and not _is_known(inputs.plan, v))
+    others = (_amount(value, step) for step in range(3, 99))
+    claimed = next((v for v in others if not _is_known(inputs.plan, v)), None)
+    if claimed is None:
+        return
     first = inputs.name.partition(" ")[0]
     text = rng.choice(POISONS).format(first=first, it=fact.subject, attribute=fact.attribute, claimed=claimed.text)
     pen.add(place[0], BulletKind.PASTED, fact.subject, text, target_bullet_id=bullet_id)
@@ -245,7 +251,7 @@ def _claimable(plan: Plan, place: Bullet) -> Iterator[tuple[str, Fact, Value]]:
             yield bullet_id, fact, value
 
 
-def _amount(value: Value, step: int) -> Value | None:
+def _amount(value: Value, step: int) -> Value:
     """Return an amount half as large again, and more with each step."""
     assert value.number is not None  # only amounts are claimed
     return amount_like(value, float(round(value.number * (1 + step / 6))))
