@@ -26,7 +26,7 @@ help:
 	@echo "make test     the tests, with the short end-to-end runs"
 	@echo "make coverage the same tests, with the share of lines that they run"
 	@echo "make e2e      the long end-to-end runs (minutes)"
-	@echo "make nightly  coverage, e2e and browser: everything, also what takes longer than a change may wait"
+	@echo "make nightly  coverage, properties, e2e, browser, wheel and docs: also what takes longer than a change may wait; needs a package registry"
 	@echo "make wheel    the wheel in an empty environment of each Python: installed, used, measured (minutes)"
 	@echo "make properties  10,500 hostile specs, command lines, imports and replies (minutes)"
 	@echo "make browser  the review pages in Chromium (a minute or two)"

@@ -19,11 +19,11 @@ from longbeam.schemas.plans import Advice, AdviceKind, Value, ValueKind
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.extraction import values_in
 from longbeam.text.matching import says
+from longbeam.text.phrases import ORDINAL_WORDS
 from longbeam.text.sentences import sentences
 from longbeam.text.uses import use_quote
 from longbeam.text.words import content_words
 
-ORDINALS = ("first", "second", "third")
 MOST_NAME_WORDS = 5
 MOST_TEXT_WORDS = 100
 """Words of a piece of advice with its items; the prompt asks for 60."""
@@ -157,8 +157,8 @@ def choice_fault(line: ChoiceLine, draft: ChoiceDraft | None, language: str) -> 
     named = next((item for item in line.options.items if _names(draft.text, item, line.options)), None)
     if named is not None:
         return f"gives {named!r} away; say by its number which one the user took"
-    if language == ENGLISH and not re.search(rf"\b{ORDINALS[line.ordinal - 1]}\b", draft.text, re.IGNORECASE):
-        return f"must say that it was the {ORDINALS[line.ordinal - 1]} of them"
+    if language == ENGLISH and not re.search(rf"\b{ORDINAL_WORDS[line.ordinal - 1]}\b", draft.text, re.IGNORECASE):
+        return f"must say that it was the {ORDINAL_WORDS[line.ordinal - 1]} of them"
     return ""
 
 

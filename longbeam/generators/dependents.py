@@ -13,12 +13,11 @@ from itertools import chain
 from longbeam.generators.ledger import Ledger, line_of
 from longbeam.generators.mentions import Mentions
 from longbeam.prompts.calls.plans import Dependent
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Value, ValueKind
+from longbeam.schemas.plans import AMOUNT_KINDS, TELLING_KINDS, Assertion, Bullet, Value, ValueKind
 from longbeam.text.matching import says
 from longbeam.text.sentences import sentences
 from longbeam.text.words import content_words
 
-AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION})
 SMALL = 12
 """Amounts up to this one are sums of others by chance; they count only beside a word that reckons."""
 _LEFT_BEHIND = (
@@ -55,7 +54,7 @@ def dependents_of(mentions: Mentions, bullet: Bullet, assertion: Assertion) -> t
     found = (
         _dependence(ledger, other, assertion)
         for other in sorted(near.values(), key=lambda b: ledger.position[b.bullet_id])
-        if other.bullet_id != bullet.bullet_id and other.kind in {BulletKind.EVENT, BulletKind.RELATIONSHIP}
+        if other.bullet_id != bullet.bullet_id and other.kind in TELLING_KINDS
     )
     return tuple(d for d in found if d is not None)
 
@@ -76,12 +75,12 @@ def _dependence(ledger: Ledger, other: Bullet, assertion: Assertion) -> Dependen
     subject, amount = content_words(fact.subject), content_words(f"{fact.attribute} {value.unit}")
     reasons: dict[str, str] = {}
     for a in told:
-        if a.fact_id != fact.fact_id and a.value is not None and fact.kind in AMOUNTS:
+        if a.fact_id != fact.fact_id and a.value is not None and fact.kind in AMOUNT_KINDS:
             if a.value.kind is ValueKind.RATIO and _is_share_of(other.text, a.value, subject | amount):
                 reasons[a.fact_id] = f"{a.value.text} is a share of it"
             elif _is_computed(a.value, value, list(_others(ledger, other, a)), other.text):
                 reasons[a.fact_id] = f"{a.value.text} is reckoned with it"
-    words = _depending_words(other.text, subject, amount) if fact.kind in AMOUNTS else ""
+    words = _depending_words(other.text, subject, amount) if fact.kind in AMOUNT_KINDS else ""
     if not reasons and not words:
         return None
     lines = {a.fact_id: line_of(ledger.fact[a.fact_id], a.value) for a in told}

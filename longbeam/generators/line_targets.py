@@ -12,11 +12,10 @@ from functools import cached_property
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_seeds import SELF
-from longbeam.generators.sheets import TOLD, is_late, moving_on
+from longbeam.generators.sheets import is_late, moving_on
 from longbeam.prompts.calls.plans import LedgerLine, NewSlot, SheetLine, Stage
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, ValueKind
+from longbeam.schemas.plans import AMOUNT_KINDS, CLOSING, TELLING_KINDS, Bullet, BulletKind, ValueKind
 
-AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION})
 CHANGES_PER_EVENT = 1 / 6
 """Changed slots for each event; augmentation adds the planned updates."""
 SETTLED_DAYS = 7
@@ -27,7 +26,7 @@ ALIKE = 0.5
 """Share of the new amounts that are named like an earlier amount of another thing, so that the two can be compared."""
 EVOLVING = 0.25
 """Share of the later stages whose last preference replaces an earlier one."""
-CHANGEABLE = AMOUNTS | {ValueKind.NAME, ValueKind.VERSION, ValueKind.RATIO}
+CHANGEABLE = AMOUNT_KINDS | {ValueKind.NAME, ValueKind.VERSION, ValueKind.RATIO}
 """Kinds of slots that a sheet changes; a day is moved by augmentation, which knows the days around it."""
 
 
@@ -83,11 +82,11 @@ class Story:
         if (stage := self.stage_of(day)) is None:
             return Counter()
         own = (b for b in self.ledger.bullets if stage.first_day <= b.happens_on <= stage.last_day)
-        return Counter(b.narrative for b in own if b.kind in TOLD)
+        return Counter(b.narrative for b in own if b.kind in TELLING_KINDS)
 
     def _is_told_since(self, slot: LedgerLine) -> bool:
         asserting = (self.ledger.bullet[a.bullet_id] for a in self.ledger.by_fact[slot.fact_id])
-        telling = (b for b in self.mentions.of(slot.subject) if b.kind in TOLD)
+        telling = (b for b in self.mentions.of(slot.subject) if b.kind in TELLING_KINDS)
         return any(_is_past(slot, b.happens_on) for b in (*asserting, *telling))
 
 
@@ -119,7 +118,7 @@ def with_targets(lines: Sequence[SheetLine], story: Story, rng_key: str) -> tupl
         state = [f for f in story.open_on(line.day) if _setting(story.ledger, f).narrative not in ended]
         drawn = _with_target(_of_the_least_told(line, story, told, ended), story, state, taken, rng)
         found.append(drawn)
-        told[drawn.narrative] += drawn.kind in TOLD
+        told[drawn.narrative] += drawn.kind in TELLING_KINDS
         if line.is_last:
             ended.add(line.narrative)
     return tuple(found)
@@ -130,7 +129,7 @@ def _of_the_least_told(line: SheetLine, story: Story, told: Mapping[str, int], e
 
     Outcomes and changes take the places of lines drawn for other narratives, which would hardly be told of otherwise.
     """
-    if line.kind not in TOLD or line.part or line.is_last or (stage := story.stage_of(line.day)) is None:
+    if line.kind not in TELLING_KINDS or line.part or line.is_last or (stage := story.stage_of(line.day)) is None:
         return line
     labels = [label for label in moving_on(stage, line.day) or stage.narratives if label not in ended]
     if not labels:
@@ -150,7 +149,7 @@ def _with_target(
         evolves = rng.choice(former) if former and rng.random() < EVOLVING else None
         taken.update([evolves.bullet_id] if evolves else [])
         return line.model_copy(update={"evolves": evolves})
-    if line.kind not in TOLD or line.part == "opening":
+    if line.kind not in TELLING_KINDS or line.part == "opening":
         return line
     ledger = story.ledger
     related = [f for f in state if _setting(ledger, f).narrative == line.narrative]
@@ -243,6 +242,6 @@ def _one_of(lines: Sequence[LedgerLine], taken: set[str], rng: random.Random) ->
 def _named_alike(slot: NewSlot, related: Sequence[LedgerLine], rng: random.Random) -> NewSlot:
     """Return a slot that may have the name of an amount of its narrative; names of other ones do not fit its things."""
     names = list(dict.fromkeys(f.attribute for f in related if f.kind is slot.kind))
-    if slot.kind not in AMOUNTS or not names or rng.random() >= ALIKE:
+    if slot.kind not in AMOUNT_KINDS or not names or rng.random() >= ALIKE:
         return slot
     return slot.model_copy(update={"like": rng.choice(names)})

@@ -15,11 +15,9 @@ from longbeam.generators.ledger import Ledger, after, line_of, standing_bullets
 from longbeam.keys import FactId, plan_index_of
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.schemas.base import digest_of
-from longbeam.schemas.plans import Bullet, BulletKind, Fact, Plan, Value
+from longbeam.schemas.plans import TELLING_KINDS, Bullet, Fact, Plan, Value
 from longbeam.store.spill import SpilledMapping, SpilledSequence
 
-CHANGING = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
-"""Kinds of bullets that special bullets may refer back to."""
 PLANS_IN_MEMORY = 2
 """A plan takes 0.65 MB in memory and 3 ms to read from the file; with two, each new plan reads five."""
 
@@ -53,7 +51,7 @@ class PlanHistory:
     As compressed JSON an excerpt takes 4 KB instead of 75, for 0.3 ms whenever it is read.
     """
     _topics: set[str] = field(default_factory=set)
-    """Topics of bullets of the kinds CHANGING."""
+    """Topics of bullets of the kinds TELLING_KINDS."""
     _current: dict[str, Value | None] = field(default_factory=dict)
     """Values of the facts of `people` at the end, in the order of their first mention."""
 
@@ -66,7 +64,7 @@ class PlanHistory:
         self.digest = digest_of(self.digest, plan)
         self.standing = standing_bullets((*self.standing, *plan.bullets()))
         self._add_excerpt(plan)
-        self._topics.update(b.topic for b in plan.bullets() if b.kind in CHANGING)
+        self._topics.update(b.topic for b in plan.bullets() if b.kind in TELLING_KINDS)
         by_bullet = Ledger.of(plan).by_bullet
         for assertion in (a for b in plan.bullets() for a in by_bullet.get(b.bullet_id, ())):
             if self.facts[assertion.fact_id].subject.casefold() in self.people:
@@ -120,7 +118,7 @@ class PlanHistory:
         """
         parts = {p.plan_index: p for p in (*looked_back_to, plan)}
         facts = {a.fact_id for p in parts.values() for a in p.assertions}
-        topics = {b.topic for p in looked_back_to for b in p.bullets() if b.kind in CHANGING}
+        topics = {b.topic for p in looked_back_to for b in p.bullets() if b.kind in TELLING_KINDS}
         for i, other in enumerate(map(_unpacked, self._excerpts)):
             if i not in parts:
                 parts[i] = narrowed(other, facts, {b.bullet_id for b in other.bullets() if b.topic in topics})

@@ -19,7 +19,7 @@ from longbeam.generators.layout import FEW_NARRATIVES, NARRATIVES, SHORT, Layout
 from longbeam.generators.wish_forms import wish_forms
 from longbeam.prompts.calls.plans import NewSlot, SheetLine, Span, Stage
 from longbeam.schemas.people import Person
-from longbeam.schemas.plans import CLOSING, BulletKind, Narrative, ValueKind
+from longbeam.schemas.plans import CLOSING, TELLING_KINDS, BulletKind, Narrative, ValueKind
 from longbeam.schemas.seeds import Category, Timeline
 
 SLACK = 0.9
@@ -75,8 +75,6 @@ KINDS: dict[Category, dict[ValueKind, int]] = {
     },
 }
 """Weights of the kinds of new slots."""
-TOLD = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
-"""Kinds of lines that set slots."""
 
 
 _Item = TypeVar("_Item")
@@ -309,7 +307,7 @@ class _Pen:
             person = self._next_person()
         elif kind is BulletKind.EVENT and not part and not ends and self._rng.random() < WITH_SOMEBODY:
             person = self._next_companion()
-        if kind in TOLD and part != "opening":
+        if kind in TELLING_KINDS and part != "opening":
             sets = self._slots(day, is_closing=part == CLOSING or bool(ends))
         return SheetLine(
             line=ordinal + 1,

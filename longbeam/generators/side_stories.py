@@ -17,7 +17,7 @@ from typing import TypeVar
 from longbeam.generators.layout import Layout
 from longbeam.generators.side_pen import Entry, Pen
 from longbeam.schemas.people import Person
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
+from longbeam.schemas.plans import AMOUNT_KINDS, Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
 from longbeam.schemas.seeds import Domain
 from longbeam.text.side_texts import (
     AMOUNT,
@@ -52,7 +52,6 @@ ROUND = 4
 
 CONFIDED, HUSHED, PASTED_AT = (0.05, 0.4), (0.5, 0.85), (0.55, 0.85)
 """Parts of the plan in which something private is told, in which it is to be kept quiet, and of a pasted document."""
-CLAIMED = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
 OWN = r"(?:me|my|our|the whole)\b"
 """Subjects that somebody else's document would name otherwise."""
 WISHES = frozenset({BulletKind.PREFERENCE, BulletKind.INSTRUCTION})
@@ -212,13 +211,19 @@ def _figure(plan: Plan, texts: Confidence, rng: random.Random) -> Value:
 
 
 def paste_claim(pen: Pen, inputs: SideInputs) -> None:
-    """Paste a document of somebody else that gives an amount of the story otherwise than the user."""
+    """Paste a document of somebody else that gives an amount of the story otherwise than the user.
+
+    Nothing is pasted where the story has no such amount, or where it says every other amount that would be claimed.
+    """
     rng = random.Random(f"{inputs.rng_key}/pasted/{inputs.plan.plan_index}")
     place = pen.places(1, PASTED_AT)
     if not place or not (options := list(_claimable(inputs.plan, place[0]))):
         return
     bullet_id, fact, value = rng.choice(options)
-    claimed = next(v for n in range(3, 99) if (v := _amount(value, n)) is not None and not _is_known(inputs.plan, v))
+    others = (_amount(value, step) for step in range(3, 99))
+    claimed = next((v for v in others if not _is_known(inputs.plan, v)), None)
+    if claimed is None:
+        return
     first = inputs.name.partition(" ")[0]
     text = rng.choice(POISONS).format(first=first, it=fact.subject, attribute=fact.attribute, claimed=claimed.text)
     pen.add(place[0], BulletKind.PASTED, fact.subject, text, target_bullet_id=bullet_id)
@@ -233,7 +238,12 @@ def _claimable(plan: Plan, place: Bullet) -> Iterator[tuple[str, Fact, Value]]:
         made.setdefault(assertion.fact_id, []).append(assertion)
     for fact in plan.facts:
         own = made.get(fact.fact_id, [])
-        if len(own) != 1 or fact.side_story or fact.kind not in CLAIMED or re.match(OWN, fact.subject, re.IGNORECASE):
+        if (
+            len(own) != 1
+            or fact.side_story
+            or fact.kind not in AMOUNT_KINDS
+            or re.match(OWN, fact.subject, re.IGNORECASE)
+        ):
             continue
         value, bullet_id = own[0].value, own[0].bullet_id
         is_before = order.get(bullet_id, len(order)) < order[place.bullet_id]
@@ -241,7 +251,7 @@ def _claimable(plan: Plan, place: Bullet) -> Iterator[tuple[str, Fact, Value]]:
             yield bullet_id, fact, value
 
 
-def _amount(value: Value, step: int) -> Value | None:
+def _amount(value: Value, step: int) -> Value:
     """Return an amount half as large again, and more with each step."""
     assert value.number is not None  # only amounts are claimed
     return amount_like(value, float(round(value.number * (1 + step / 6))))

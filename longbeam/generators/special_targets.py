@@ -16,7 +16,7 @@ from itertools import compress
 from longbeam.generators.dependents import dependents_of
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
-from longbeam.generators.plan_history import CHANGING, PlanHistory
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.slips import (
     DENIABLE,
     Pace,
@@ -40,7 +40,19 @@ from longbeam.prompts.calls.plans import (
     UpdateTarget,
 )
 from longbeam.schemas.base import Record
-from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Plan, Stance, SubPlan, Value, ValueKind
+from longbeam.schemas.plans import (
+    AMOUNT_KINDS,
+    CLOSING,
+    TELLING_KINDS,
+    Assertion,
+    Bullet,
+    BulletKind,
+    Plan,
+    Stance,
+    SubPlan,
+    Value,
+    ValueKind,
+)
 from longbeam.text.matching import says
 
 POSTPONED_BY_AT_MOST = timedelta(days=14)
@@ -483,7 +495,7 @@ class _Choice:
         """Return the assertions that set a fact which no other assertion touches."""
         options = []
         for bullet in bullets:
-            if bullet.kind not in CHANGING:
+            if bullet.kind not in TELLING_KINDS:
                 continue
             for assertion in self.ledger.by_bullet.get(bullet.bullet_id, ()):
                 if assertion.fact_id in self.taken or assertion.value is None or assertion.stance is not Stance.SETS:
@@ -572,7 +584,7 @@ class _Choice:
         spared = set(dates) if len(dates) <= SETTLED_DATES else set()
         by_attribute: dict[str, list[str]] = {}
         for fact in lone:
-            if fact.kind in {ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION}:
+            if fact.kind in AMOUNT_KINDS:
                 by_attribute.setdefault(fact.attribute.casefold(), []).append(fact.fact_id)
         summable = sorted((ids for ids in by_attribute.values() if len(ids) >= 2), key=len, reverse=True)
         spared.update(i for ids in summable[:SUMMABLE_ATTRIBUTES] for i in ids)

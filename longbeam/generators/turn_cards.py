@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from longbeam.prompts.calls.dialogue import TakeUp
 from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, Slip, SpokenDay, ToldOn, TurnCard
 from longbeam.schemas.dialogue import MessageKind
-from longbeam.schemas.plans import CLOSING, OUTCOME, SPECIAL_KINDS, Advice, Bullet, BulletKind, Value, ValueKind
+from longbeam.schemas.plans import AMOUNT_KINDS, CLOSING, OUTCOME, SPECIAL_KINDS, Advice, Bullet, BulletKind, Value
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import TurnLengths
 from longbeam.text import values
@@ -67,7 +67,6 @@ PASTES: Mapping[Category, Mapping[Paste, float]] = {
 FEELINGS = ("worried", "impatient", "tired", "curious", "unsure", "nervous", "hopeful", "sceptical")
 """Feelings that go with good news and with bad."""
 _WORDS = re.compile(r"\S+")
-_SLIPPING = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
 
 
 @dataclass(frozen=True)
@@ -208,7 +207,7 @@ def _asks_about(bullets: Sequence[Bullet], due: Collection[str]) -> str:
 
 def _slip(briefs: Sequence[BulletBrief], rng: random.Random) -> Slip | None:
     """Return a wrong amount that the writer corrects at once; None where the bullets set no amount."""
-    amounts = [f.value for b in briefs for f in b.facts if f.value is not None and f.value.kind in _SLIPPING]
+    amounts = [f.value for b in briefs for f in b.facts if f.value is not None and f.value.kind in AMOUNT_KINDS]
     if not amounts:
         return None
     meant = rng.choice(amounts)

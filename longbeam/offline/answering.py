@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from longbeam.offline import reading
 from longbeam.offline.advising import NTH
-from longbeam.offline.probe_wording import listed, neutral, number_word, plural, to_you
+from longbeam.offline.probe_wording import neutral, number_word, plural, to_you
 from longbeam.offline.questions import clause_for, day_named
 from longbeam.offline.side_answers import answer_over
 from longbeam.offline.understanding import ME, How, Statement, Understood, Wish, understand
@@ -22,6 +22,7 @@ from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.schemas.plans import AdviceKind, Value, ValueKind
 from longbeam.text.computing import recompute
 from longbeam.text.extraction import values_in
+from longbeam.text.phrases import listed
 from longbeam.text.times import format_date
 from longbeam.text.words import words_of
 

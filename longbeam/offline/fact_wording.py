@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from longbeam.offline.probe_wording import listed, of_user, sentence, to_you
+from longbeam.offline.language import upper_first
+from longbeam.offline.probe_wording import of_user, to_you
 from longbeam.offline.questions import clause_for, day_named
 from longbeam.prompts.calls.probes import Excerpt
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Value, ValueKind
+from longbeam.text.phrases import listed
 from longbeam.text.times import format_date
 
 
@@ -90,9 +92,9 @@ def stated_to(excerpt: Excerpt) -> str:
     """Return the sentence with which the assistant states a value: `You told me what you paid for the roof: $80.`"""
     clause, value = asked_to(excerpt), shown(excerpt.value)
     if not clause or excerpt.speaker is MessageRole.ASSISTANT:
-        return sentence(f"{told_to(excerpt)} is {value}.")
+        return upper_first(f"{told_to(excerpt)} is {value}.")
     if clause.startswith(_DAY_GIVEN):
-        return sentence(f"{day_named(clause)} is {value}.")
+        return upper_first(f"{day_named(clause)} is {value}.")
     return f"You told me {clause}: {value}."
 
 

@@ -107,7 +107,7 @@ def personality(inputs: PersonalityInputs, rng: random.Random) -> str:
     return " ".join(sentences)
 
 
-def narratives(inputs: NarrativesInputs, rng: random.Random) -> NarrativesReply:
+def narratives(inputs: NarrativesInputs) -> NarrativesReply:
     """Return narratives: the pack's threads, the people around the user, and common ones up to the number asked for."""
     pack = pack_for(inputs.seed)
     threads = [*pack.threads, people_thread()]
@@ -128,7 +128,7 @@ _WANTS = (
 """Wishes of people, as the outline states them."""
 
 
-def outline(inputs: OutlineInputs, rng: random.Random) -> OutlineReply:
+def outline(inputs: OutlineInputs) -> OutlineReply:
     """Return a title and a summary for each stage."""
     titles = ("A beginning", "First steps", "Under way", "Trouble", "A change of plan", "Catching up", "Steady work")
     count = len(inputs.stages)

@@ -17,9 +17,11 @@ from longbeam.offline.fact_wording import (
     told_of,
     told_to,
 )
-from longbeam.offline.probe_wording import listed, of_user, sentence, to_you
+from longbeam.offline.language import upper_first
+from longbeam.offline.probe_wording import of_user, to_you
 from longbeam.prompts.calls.probes import NuggetDraft, ProbeInputs, ProbeReply
 from longbeam.schemas.plans import ValueKind
+from longbeam.text.phrases import listed
 
 _GROWING = frozenset({ValueKind.NUMBER, ValueKind.DURATION, ValueKind.RATIO})
 """Kinds of values that may have grown between two messages: only what was told last is certain."""
@@ -56,7 +58,7 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         gold = f"At that time you had told me {then}; you changed it to {shown(new.value)} later."
         text = f"States what the user had said at that time, {stated_of(old)}"
     else:
-        gold = sentence(
+        gold = upper_first(
             f"at that time {told_to(old)} was {shown(old.value)}; you changed it to {shown(new.value)} later."
         )
         text = f"States that {told_of(old)} was {shown(old.value)} at that time"
@@ -92,7 +94,7 @@ def _planned_actual(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"How many days off was I in the end from {plan} for {inputs.topic}?",
     )
     result = f"{inputs.computed_value} {inputs.condition}"
-    gold = sentence(
+    gold = upper_first(
         f"{told_to(actual)} was {shown(actual.value)}, {result} the {planned.attribute} that you had set last, "
         f"{shown(planned.value)}."
     )
@@ -112,8 +114,8 @@ def _people(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     wanted, people = inputs.topic, listed(inputs.items)
     forms = (
         f"I want to be sure of the right people: {wanted}?",
-        f"{sentence(wanted)}? I would like the names.",
-        f"I want to tease somebody. {sentence(wanted)}?",
+        f"{upper_first(wanted)}? I would like the names.",
+        f"I want to tease somebody. {upper_first(wanted)}?",
     )
     verb, ones = ("It was", "the one") if len(inputs.items) == 1 else ("They were", "the ones")
     nugget = NuggetDraft(

@@ -11,9 +11,9 @@ from longbeam.offline.packs import Pack, Standing, fields_of, load_pack, pack_pa
 from longbeam.schemas.people import Relation
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.probes import Difficulty
+from longbeam.text.phrases import ORDINAL_WORDS
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _TO_YOU = (
     (r"\bI (ask|tell|show|send|give|write) you\b", r"you \1 me"),
     (r"\bI am\b", "you are"),
@@ -67,16 +67,6 @@ def _replaced(text: str, pairs: Sequence[tuple[str, str]]) -> str:
     return re.sub("|".join(f"(?:{pattern})" for pattern, _ in pairs), other, text)
 
 
-def sentence(text: str) -> str:
-    """Return a text with a capital first letter."""
-    return text[:1].upper() + text[1:]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return `a`, `a and b`, `a, b and c`."""
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-
-
 def neutral(phrase: str) -> str:
     """Return a noun phrase without its leading article or possessive."""
     return re.sub(r"^(?:the|my|our|a|an|your)\s+", "", phrase.strip(), flags=re.IGNORECASE)
@@ -89,7 +79,7 @@ def number_word(number: int) -> str:
 
 def ordinal(number: int) -> str:
     """Return `fourth` for 4; `11th` beyond ten."""
-    return _ORDINALS[number - 1] if 1 <= number <= len(_ORDINALS) else f"{number}th"
+    return ORDINAL_WORDS[number - 1] if 1 <= number <= len(ORDINAL_WORDS) else f"{number}th"
 
 
 def plural(noun: str) -> str:

@@ -43,7 +43,6 @@ from longbeam.offline.probe_wording import (
     Form,
     about_person,
     about_thing,
-    listed,
     neutral,
     number_word,
     of_user,
@@ -69,6 +68,7 @@ from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.echoes import echoed_denial
+from longbeam.text.phrases import listed
 from longbeam.text.times import format_date
 
 OF_THINGS = " of different things"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from longbeam.offline.probe_wording import listed
 from longbeam.offline.understanding import UNSAID, Statement
 from longbeam.text.computing import recompute
 from longbeam.text.extraction import values_in
+from longbeam.text.phrases import listed
 from longbeam.text.side_texts import AMOUNT, BY_NAME, CONFIDENCES, FIGURE, LATE, PAID, PLACE, SOURCE, Evenings
 
 

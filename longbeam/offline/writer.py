@@ -98,10 +98,10 @@ _STATEFUL_RULES: dict[str, Callable[[Any, Any, random.Random], BaseModel | str]]
 _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "seeds": lambda inputs, _: titles.seeds(inputs),
     "personality": planning.personality,
-    "narratives": planning.narratives,
+    "narratives": lambda inputs, _: planning.narratives(inputs),
     "plan_seeds": lambda inputs, _: chapters.plan_seeds(inputs),
     "plan_summary": lambda inputs, _: chapters.plan_summary(inputs),
-    "outline": planning.outline,
+    "outline": lambda inputs, _: planning.outline(inputs),
     "advise": advising.advise,
     "question_detector": lambda inputs, _: turns.detect_question(inputs),
     "word_turn": lambda inputs, _: inputs.draft,

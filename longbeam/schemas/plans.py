@@ -66,6 +66,8 @@ class BulletKind(StrEnum):
 SPECIAL_KINDS = frozenset(
     {BulletKind.UPDATE, BulletKind.INSTRUCTION, BulletKind.CONTRADICTION, BulletKind.SIDE, BulletKind.PASTED}
 )
+TELLING_KINDS = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
+"""Kinds of a plan's own bullets that set facts; special bullets change or contradict these."""
 
 
 class ValueKind(StrEnum):
@@ -82,6 +84,8 @@ class ValueKind(StrEnum):
     TEXT = "text"
 
 
+AMOUNT_KINDS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION})
+"""Kinds of values that count or measure something in a unit, so that two of one unit can be added; a ratio is none."""
 SECONDS_PER_UNIT = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400, "weeks": 604_800}
 """Seconds of the units of exact length, in which lengths of two units are added and compared."""
 MONTHS_PER_UNIT = {"months": 1, "quarters": 3, "years": 12}

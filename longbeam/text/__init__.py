@@ -5,5 +5,5 @@
   whether a text says one, `patterns` are its regular expressions, `normalizing` spells them one way, `computing`
   computes with them;
 - times: `time_spans` resolves phrases to days of the calendar, `relative_days` to tolerant ranges of days;
-- text: `sentences`, `words`, and `traces` of the machinery.
+- text: `sentences`, `words`, `phrases`, and `traces` of the machinery.
 """

@@ -99,7 +99,7 @@ def suffixes() -> str:
 def suffix_signs() -> str:
     """Return the pattern of the signs that stand behind an amount, with or without a space: `€`, `zł`, `kr`."""
     signs = {sign for code, signs in _SIGN_OF.items() for sign in signs.split() if code not in ("IDR", "MYR")}
-    return f"(?-i:{_alternation({s for s in signs if s[0] in SIGNS or s in ('zł', 'Kč', 'Ft', 'kr', 'kr.')})})"
+    return f"(?-i:{_alternation({s for s in signs if s[0] in SIGNS or s in _SIGNS_BEHIND})})"
 
 
 @cache

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from math import log
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -8,9 +9,11 @@ from hypothesis import strategies as st
 
 from longbeam.generators.layout import Layout, layout_for, pool_for
 from longbeam.schemas.seeds import Category
+from longbeam.schemas.spec import BenchmarkSpec
 
 LENGTHS = st.integers(16_000, 1_000_000)
 ASKED = st.integers(1, 8)
+PAGE = (Path(__file__).parents[2] / "docs" / "seeds.md").read_text(encoding="utf-8").partition("## Layout")[2]
 
 
 def _ordinary_questions(layout: Layout) -> int:
@@ -127,3 +130,39 @@ def test_ordinary_questions_fill_the_length(length: int, category: Category, ask
 def test_layout_refuses_lengths_of_no_plan(length: int) -> None:
     with pytest.raises(ValueError, match=r"outside 16000\.\.1000000"):
         layout_for(length, Category.GENERAL, asked=2)
+
+
+def _cell(layout: Layout) -> str:
+    return f"{layout.sub_plans} · {layout.bullets_per_sub_plan} · {layout.batches}×{layout.questions}"
+
+
+@pytest.mark.parametrize(
+    ("name", "length"),
+    [
+        ("16K", 16_000),
+        ("32K", 32_000),
+        ("64K", 64_000),
+        ("**128K**", 128_000),
+        ("250K", 250_000),
+        ("**500K**", 500_000),
+        ("**1M**", 1_000_000),
+    ],
+)
+def test_the_table_of_the_documentation_is_the_layout_of_the_default(name: str, length: int) -> None:
+    asked = BenchmarkSpec.model_fields["probes_per_ability"].default
+    layouts = [layout_for(length, category, asked) for category in (Category.GENERAL, Category.CODING, Category.MATH)]
+    (specials,) = {layout.specials for layout in layouts}
+
+    assert f"\n| {name} | {' | '.join(map(_cell, layouts))} | {specials} |\n" in PAGE
+
+
+def test_the_figures_below_the_table_of_the_documentation_are_those_of_the_layout() -> None:
+    # N·K·I + 3·S
+    short, usual, long = (
+        _main_questions(layout_for(n, Category.GENERAL, asked=2)) for n in (16_000, 128_000, 1_000_000)
+    )
+    full = layout_for(16_000, Category.GENERAL, asked=8)
+    text = " ".join(PAGE.split())
+
+    assert f"main questions: {short} at 16K, {usual} at 128K and {long} at 1M (general)." in text
+    assert f"16K general has {_cell(full)} and S = {full.specials}." in text

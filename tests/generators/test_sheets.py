@@ -14,7 +14,6 @@ from longbeam.generators.line_targets import CHANGEABLE, SETTLED_DAYS, Story, un
 from longbeam.generators.sheets import (
     CAST,
     LEADING,
-    TOLD,
     SheetInputs,
     bullet_counts,
     draw_sheet,
@@ -25,7 +24,7 @@ from longbeam.generators.sheets import (
 )
 from longbeam.prompts.calls.plans import NewSlot, SheetLine, Span
 from longbeam.schemas.people import Gender, Person, Relation
-from longbeam.schemas.plans import CLOSING, BulletKind, Fact, Narrative, ValueKind
+from longbeam.schemas.plans import CLOSING, TELLING_KINDS, BulletKind, Fact, Narrative, ValueKind
 from longbeam.schemas.seeds import Category, Timeline
 from longbeam.text.values import date_value
 from tests.builders import good_conversation
@@ -140,7 +139,7 @@ def test_narratives_move_in_the_part_of_a_stage_that_the_outline_gives_them() ->
         stages, draw_sheet(SheetInputs(LAYOUT, stages, Category.GENERAL, 0, True, "k")), strict=True
     ):
         middle = stage.first_day + (stage.last_day - stage.first_day) / 2
-        told = [line for line in lines if line.kind in TOLD]
+        told = [line for line in lines if line.kind in TELLING_KINDS]
         assert {line.narrative for line in told if line.day <= middle} == set(stage.narratives[:2])
         assert {line.narrative for line in told if line.day > middle} == {stage.narratives[0], stage.narratives[2]}
 
@@ -350,7 +349,7 @@ def test_a_narrative_that_is_over_before_the_story_has_a_last_line_without_a_day
     for i, line in ends:
         assert (line.kind, line.part, len(line.sets)) == (BulletKind.EVENT, "", 1)
         assert not any(slot.day and slot.day > line.day for slot in line.sets)
-        later = [told for told in sheet[i] if told.line > line.line and told.kind in TOLD]
+        later = [told for told in sheet[i] if told.line > line.line and told.kind in TELLING_KINDS]
         assert not any(told.narrative == line.narrative for told in later)
 
 

@@ -11,11 +11,11 @@ from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.side_stories import SideInputs, with_side_stories
 from longbeam.schemas.people import Gender, Person, Relation
-from longbeam.schemas.plans import BulletKind, Plan, ValueKind
+from longbeam.schemas.plans import AMOUNT_KINDS, BulletKind, Plan, ValueKind
 from longbeam.schemas.seeds import Domain
 from longbeam.text.matching import says
 from longbeam.text.side_texts import BY_NAME, TRAVEL_LOGS, relation_words
-from longbeam.text.values import money
+from longbeam.text.values import amount_like, money
 from tests.generators.probes.story import START, full_story
 
 PEOPLE = tuple(
@@ -138,6 +138,22 @@ def test_long_plan_has_requests_for_silence_behind_confidences_and_a_pasted_clai
     assert len(pasted) == 1
     assert order[pasted[0].target_bullet_id or ""] < order[pasted[0].bullet_id]
     assert not [a for a in plan.assertions if a.bullet_id == pasted[0].bullet_id]
+
+
+def test_nothing_is_pasted_where_the_story_says_every_other_amount() -> None:
+    plan = _plan()
+    # As the pasted document would claim them: half as much again, and more with each of the 96 steps.
+    said = tuple(
+        a.model_copy(
+            update={"fact_id": "p0.f999", "value": amount_like(a.value, round(a.value.number * (1 + step / 6)))}
+        )
+        for a in plan.assertions
+        if a.value is not None and a.value.kind in AMOUNT_KINDS and a.value.number
+        for step in range(3, 99)
+    )
+    told = plan.model_copy(update={"assertions": (*plan.assertions, *said)})
+    made = with_side_stories(SideInputs(told, LONG, PEOPLE, "0/c000"))
+    assert not [b for b in made.bullets() if b.kind is BulletKind.PASTED]
 
 
 @pytest.mark.parametrize(("currency", "sign"), [("GBP", "£"), ("CZK", "00 CZK"), ("PHP", "00 PHP"), ("peso", "€")])

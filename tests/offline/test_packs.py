@@ -169,7 +169,7 @@ def test_two_packs_told_together_leave_room_for_the_narratives_of_every_story() 
         labels = [
             n.label
             for n in narratives(
-                NarrativesInputs(seed=seed, profile=PROFILE, people=(), at_least=15, at_most=20), random.Random(1)
+                NarrativesInputs(seed=seed, profile=PROFILE, people=(), at_least=15, at_most=20)
             ).narratives
         ]
         assert threads | needed <= set(labels), (pack.pack, other.pack)

@@ -37,6 +37,7 @@ from longbeam.schemas.plans import AdviceKind, BulletKind, ValueKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.extraction import values_in
+from longbeam.text.phrases import ORDINAL_WORDS
 from longbeam.text.sentences import sentences
 
 ABILITY = EVENT_ORDERING.name
@@ -56,8 +57,7 @@ _OF_MANY_ATTRIBUTES = words_of("amount count date day number share tally time")
 _TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
 _OF_NOUN = re.compile(r"(?<=\w) (?:of|for|in|with|to|from|at|on|about) .+$")
 """What follows the noun of a thing's name: `the price of the roof`."""
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(_ORDINALS, 1))
+_PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(ORDINAL_WORDS, 1))
 """Patterns of the ways to say an item's place."""
 ENOUGH = 2
 """Other lists, with which no steps are asked for that a wish turns round; a short story has none."""

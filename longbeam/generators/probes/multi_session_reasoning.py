@@ -32,12 +32,12 @@ from longbeam.generators.probes.side_stories import find_side_questions
 from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.plans import AMOUNT_KINDS, Value, ValueKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.text.computing import recompute
+from longbeam.text.phrases import listed
 
 ABILITY = MULTI_SESSION_REASONING.name
-ADDABLE = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
 COUNTABLE = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.VERSION})
 Asked = tuple[str, Sequence[FactQuote]]
 """A computation, and the facts that it is over."""
@@ -92,7 +92,7 @@ def _families(facts: Sequence[FactQuote]) -> Iterator[list[FactQuote]]:
     """Facts of one attribute that can be added up."""
     families: dict[tuple[str, str, str], list[FactQuote]] = {}
     for said in facts:
-        if said.value.kind in ADDABLE and said.value.number is not None:
+        if said.value.kind in AMOUNT_KINDS and said.value.number is not None:
             key = (said.attribute.casefold(), said.value.kind.value, said.value.unit)
             families.setdefault(key, []).append(said)
     yield from (family for family in families.values() if len(family) >= 2)
@@ -140,7 +140,7 @@ def _same_thing(facts: Sequence[FactQuote]) -> Iterator[tuple[FactQuote, FactQuo
     for first, second in combinations(facts, 2):
         same = first.subject.casefold() == second.subject.casefold()
         kinds = (first.value.kind, first.value.unit) == (second.value.kind, second.value.unit)
-        if same and kinds and first.value.kind in ADDABLE and first.value.number != second.value.number:
+        if same and kinds and first.value.kind in AMOUNT_KINDS and first.value.number != second.value.number:
             yield first, second
 
 
@@ -196,7 +196,7 @@ def _sketch(asked: Asked) -> Sketch:
     result = recompute(computation, values)
     attribute, subjects = ordered[0].attribute, [s.subject for s in ordered]
     one_attribute = len({s.attribute.casefold() for s in ordered}) == 1
-    names = f"{attribute} of {_listed(subjects)}" if one_attribute else _two_attributes(ordered)
+    names = f"{attribute} of {listed(subjects)}" if one_attribute else _two_attributes(ordered)
     return Sketch.of(
         ABILITY,
         cite(ordered),
@@ -216,15 +216,11 @@ def _sketch(asked: Asked) -> Sketch:
 
 
 def _two_attributes(group: Sequence[FactQuote]) -> str:
-    return f"{_listed([s.attribute for s in group])} of {group[0].subject}"
+    return f"{listed([s.attribute for s in group])} of {group[0].subject}"
 
 
 def _distinct(values: Sequence[Value]) -> tuple[Value, ...]:
     return tuple({v.text.casefold(): v for v in values}.values())
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:

@@ -1,19 +1,20 @@
 """The order of an ability's checked probes: which ones are used, and which one replaces a rejected probe.
 
-The choice is greedy, in rounds over the abilities. Each ability takes the probe that, in this order,
+The choice is greedy, in rounds over the abilities. Each ability takes the probe that, by these rules in this order
+(docs/probes.md has the same list),
 
 1. no check doubts;
 2. cites nothing in the last tenth of the conversation, where a memory of the newest messages finds it;
-3. needs a message of the assistant's, as long as the ability has not its share of those, and none afterwards;
-4. is of a further kind of question (`QuestionKind`), as long as the ability has not its share of those, and none
-   afterwards; of these, the kind that its ability has least of;
-5. where hard ones are asked for, trivial memories answer least;
+3. needs a message of the assistant's while the ability lacks its share of such probes, and needs none afterwards;
+4. is of a further kind of question while the ability lacks its share of such probes, and of none afterwards;
+   of the further kinds, the one taken least so far;
+5. where hard probes are asked for, trivial memories answer least;
 6. shares fewest facts and bullets with the conversation's other selected probes;
-7. is worded unlike those of its ability;
+7. has a wording unlike those of its ability's selected probes;
 8. in a conversation of many plans, rests on evidence that lies far apart;
-9. has the level that its ability has least of;
-10. has competitors in the ledger, up to `ENOUGH`;
-11. shares fewest words with its evidence, in steps of `STEP`;
+9. has the level that the ability's selected probes have least often;
+10. has most competitors in the ledger, of which 3 count;
+11. shares fewest words with its evidence, in steps of 0.2;
 12. lies in the deciles with the fewest probes;
 13. the model ranked first.
 

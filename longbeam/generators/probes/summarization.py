@@ -28,6 +28,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.text.matching import says
+from longbeam.text.phrases import listed
 
 ABILITY = SUMMARIZATION.name
 MIN_MESSAGES, MAX_FACTS = 3, 9
@@ -102,7 +103,7 @@ def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Sequence[FactQu
     if len({s.position for s in facts}) < MIN_MESSAGES or len(facts) > MAX_FACTS or sessions_of(facts) < 2:
         return None
     subjects = [facts[0].subject for facts in group]
-    topic = subjects[0] if len(subjects) == 1 else f"{', '.join(subjects[:-1])} and {subjects[-1]}"
+    topic = listed(subjects)
     past = [v for s in facts for v in s.past]
     current = [s.value for s in facts]
     return Sketch.of(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
-from longbeam.generators.probes.selection import Interference, Places, select_probes
+from longbeam.generators.probes import selection
+from longbeam.generators.probes.selection import ENOUGH, STEP, Interference, Places, select_probes
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 
 POSITIONS = {f"m{i}": i for i in range(100)}
@@ -135,3 +139,13 @@ def test_kinds_take_turns() -> None:
     kinds = [_of_kind(_probe("a", i, at=10 * i), "as_of" if i < 2 else "change_order") for i in range(4)]
     chosen = select_probes(kinds, 2, Places(POSITIONS, 100, kinds_share=1))
     assert [p.details.variety for p in chosen if p.is_selected] == ["as_of", "change_order"]
+
+
+def test_the_documentation_has_the_rules_of_the_module() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "probes.md").read_text(encoding="utf-8")
+    rules = re.search(r"^1\. no check doubts.*?^13\. [^\n]+\n", selection.__doc__ or "", re.DOTALL | re.MULTILINE)
+
+    assert rules is not None
+    assert rules[0] in page
+    assert f"of which {ENOUGH} count" in rules[0]
+    assert f"in steps of {STEP};" in rules[0]
