@@ -27,7 +27,9 @@ def probe(
     ] = None,
     spec_file: Annotated[
         Path | None,
-        typer.Option("--spec", metavar="SPEC.toml", help="Spec to take models, limits and probes_per_ability from."),
+        typer.Option(
+            "--spec", metavar="SPEC.toml", help="Spec to take models, limits, checks and settings of probes from."
+        ),
     ] = None,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)

@@ -53,6 +53,20 @@ READ = UnitSpec("ledger", Statement, prompts=(EXTRACT_PROMPT,), acting=Role.CHEC
 OPPOSED = UnitSpec("ledger", Opposed, prompts=CONTRADICTION_PROMPTS, unversioned_prompts=(CALIBRATION_PROMPT,))
 """A pair of statements that the checkers find to contradict each other; nothing of one that they do not."""
 
+PROBING_FIELDS = (
+    "models",
+    "endpoints",
+    "sampling",
+    "limits",
+    "checks",
+    "abilities",
+    "probes_per_ability",
+    "probes",
+    "language",
+    "seed",
+)
+"""Fields of a spec that decide how probes are made over chats; the others are of text that is to be generated."""
+
 
 @dataclass(frozen=True)
 class ChatProbes:
@@ -76,19 +90,8 @@ def chats_of(benchmark: Benchmark) -> Benchmark:
 
 
 def probing_spec(benchmark: Benchmark, given: BenchmarkSpec) -> BenchmarkSpec:
-    """Return the benchmark's spec with the models and the settings of probes of another one."""
-    taken = (
-        "models",
-        "endpoints",
-        "sampling",
-        "limits",
-        "checks",
-        "abilities",
-        "probes_per_ability",
-        "language",
-        "seed",
-    )
-    return benchmark.spec.model_copy(update={name: getattr(given, name) for name in taken})
+    """Return the benchmark's spec with the fields PROBING_FIELDS of another one."""
+    return benchmark.spec.model_copy(update={name: getattr(given, name) for name in PROBING_FIELDS})
 
 
 def private_texts(benchmark: Benchmark) -> list[Found]:
