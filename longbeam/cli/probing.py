@@ -27,13 +27,19 @@ def probe(
     ] = None,
     spec_file: Annotated[
         Path | None,
-        typer.Option("--spec", metavar="SPEC.toml", help="Spec to take models, limits and probes_per_ability from."),
+        typer.Option(
+            "--spec", metavar="SPEC.toml", help="Spec to take models, limits, checks and settings of probes from."
+        ),
     ] = None,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)
     ] = None,
     redact: Annotated[
-        bool, typer.Option("--redact", help="First replace names, e-mail addresses, telephone numbers and keys.")
+        bool,
+        typer.Option(
+            "--redact",
+            help="First replace names, e-mail addresses, telephone numbers and keys, and delete what was made before.",
+        ),
     ] = False,
     redact_name: Annotated[
         list[str] | None,
@@ -48,7 +54,8 @@ def probe(
     """
     from dataclasses import replace
 
-    from longbeam.pipeline.chat_probing import chats_of, probe_chats, probing_spec, redact_chats
+    from longbeam.pipeline.chat_probing import chats_of, probe_chats, probing_spec
+    from longbeam.pipeline.chat_redaction import redact_chats
     from longbeam.pipeline.run.metering import open_meter
     from longbeam.pipeline.spec_file import load_spec
     from longbeam.schemas.spec import is_language_model
@@ -82,7 +89,7 @@ def probe(
 
 def _ask_to_send(benchmark: Benchmark, out: Path) -> None:
     """Show where messages would go and what looks private in them; UserError unless the user agrees."""
-    from longbeam.pipeline.chat_probing import private_texts
+    from longbeam.pipeline.chat_redaction import private_texts
     from longbeam.text.redaction import render_found
 
     spec = benchmark.spec

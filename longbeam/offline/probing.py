@@ -66,7 +66,7 @@ from longbeam.prompts.calls.probes import (
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
-from longbeam.schemas.probes import Difficulty
+from longbeam.schemas.probes import Difficulty, EvidencePart
 from longbeam.text.echoes import echoed_denial
 from longbeam.text.phrases import listed
 from longbeam.text.times import format_date
@@ -164,8 +164,8 @@ def _ask_again(clause: str, rng: random.Random) -> str:
 def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if inputs.variety in _LIST_WRITERS:
         return _LIST_WRITERS[inputs.variety](inputs, rng)
-    clues = [e for e in inputs.excerpts if e.part == "clue"]
-    wanted = [e for e in inputs.excerpts if e.part != "clue"]
+    clues = [e for e in inputs.excerpts if e.part == EvidencePart.CLUE]
+    wanted = [e for e in inputs.excerpts if e.part != EvidencePart.CLUE]
     if clues:
         question = _ask_by_clue(wanted[0], clues[0], rng)
     elif len(wanted) > 1:

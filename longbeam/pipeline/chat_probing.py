@@ -7,7 +7,7 @@ written anew at the end: the same messages, now with the bullets that they voice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from longbeam.errors import UserError
@@ -29,7 +29,6 @@ from longbeam.models.asking import Asker
 from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
 from longbeam.models.kinds import has_model_checks
-from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.run.driver import limited_models
 from longbeam.pipeline.run.gaps import making_of
 from longbeam.pipeline.run.probing import ConversationText, write_probe_pool
@@ -45,13 +44,26 @@ from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation, seal_conversation
 from longbeam.store.layout import Benchmark, write_spec
 from longbeam.store.worklog import WorkLog
-from longbeam.text.redaction import Found, Redaction
 
 READ = UnitSpec("ledger", Statement, prompts=(EXTRACT_PROMPT,), acting=Role.CHECKER)
 """The statements of one passage. The checker reads also where `[checks] model = false`, so the role is named here."""
 
 OPPOSED = UnitSpec("ledger", Opposed, prompts=CONTRADICTION_PROMPTS, unversioned_prompts=(CALIBRATION_PROMPT,))
 """A pair of statements that the checkers find to contradict each other; nothing of one that they do not."""
+
+PROBING_FIELDS = (
+    "models",
+    "endpoints",
+    "sampling",
+    "limits",
+    "checks",
+    "abilities",
+    "probes_per_ability",
+    "probes",
+    "language",
+    "seed",
+)
+"""Fields of a spec that decide how probes are made over chats; the others are of text that is to be generated."""
 
 
 @dataclass(frozen=True)
@@ -76,49 +88,8 @@ def chats_of(benchmark: Benchmark) -> Benchmark:
 
 
 def probing_spec(benchmark: Benchmark, given: BenchmarkSpec) -> BenchmarkSpec:
-    """Return the benchmark's spec with the models and the settings of probes of another one."""
-    taken = (
-        "models",
-        "endpoints",
-        "sampling",
-        "limits",
-        "checks",
-        "abilities",
-        "probes_per_ability",
-        "language",
-        "seed",
-    )
-    return benchmark.spec.model_copy(update={name: getattr(given, name) for name in taken})
-
-
-def private_texts(benchmark: Benchmark) -> list[Found]:
-    """Return what looks private in the messages, by the rules of `import chat --redact`."""
-    redaction = Redaction()
-    for conversation_id in benchmark.sealed_ids:
-        with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
-            for message in sealed.messages():
-                redaction.redacted(message.content)
-    return redaction.found()
-
-
-def redact_chats(benchmark: Benchmark, redaction: Redaction) -> None:
-    """Replace the private texts of every conversation in place; probes that were made before are dropped."""
-    hide, count = redaction.redacted, load_tokenizer(benchmark.spec.tokenizer).count
-    for conversation_id in benchmark.sealed_ids:
-        path = benchmark.sealed_path(conversation_id)
-        with SealedConversation(path) as sealed:
-            head, messages = sealed.head, [_redacted(m, hide, count) for m in sealed.messages()]
-        hidden = {name: [hide(text) for text in head.details.get(name, ())] for name in ("titles", "system")}
-        seed = head.seed.model_copy(update={"title": hide(head.seed.title)})
-        changed = {"seed": seed, "details": head.details | hidden, "plans": (), "narratives": (), "user_turns": ()}
-        seal_conversation(path, head.model_copy(update=changed), messages, ())
-
-
-def _redacted(message: Message, hide: Callable[[str], str], count: Callable[[str], int]) -> Message:
-    content = hide(message.content)
-    parts = tuple(part.model_copy(update={"text": hide(part.text)}) for part in message.parts)
-    changed = {"content": content, "parts": parts, "tokens": count(content), "bullet_ids": ()}
-    return message.model_copy(update=changed)
+    """Return the benchmark's spec with the fields PROBING_FIELDS of another one."""
+    return benchmark.spec.model_copy(update={name: getattr(given, name) for name in PROBING_FIELDS})
 
 
 async def probe_chats(benchmark: Benchmark, models: Models, progress: Progress | None = None) -> ChatProbes:

@@ -98,7 +98,7 @@ def keep_given(conversations: Iterable[GivenConversation], fields: Mapping[str, 
             _seal(made, conversation, tally)
             head = conversation.head
             seeds.append((head.conversation_id, head.seed))
-            findings += (_finding(head.conversation_id, note) for note in head.import_notes)
+            findings += (finding_of(head.conversation_id, note) for note in head.import_notes)
             abilities |= {p.ability for p in conversation.probes}
             probes += len(conversation.probes)
         if not seeds:
@@ -132,5 +132,6 @@ def _seal(made: Benchmark, conversation: GivenConversation, tally: _Tally) -> No
         raise UserError(f"conversation {source}: cannot be kept: {' '.join(str(exc).split())[:200]}") from exc
 
 
-def _finding(conversation_id: str, note: ImportNote) -> Finding:
+def finding_of(conversation_id: str, note: ImportNote) -> Finding:
+    """Return an oddity that an import met as a finding of the check `import`."""
     return CHECK.finding(Problem(note.kind.value, note.subject, note.message, note.evidence), conversation_id)

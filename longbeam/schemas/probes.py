@@ -58,6 +58,10 @@ class EvidencePart(StrEnum):
     ITEM = "item"
     INSTRUCTION = "instruction"
     PREFERENCE = "preference"
+    CLUE = "clue"
+    """Words by which the question knows the thing that it asks for."""
+    PASTED = "pasted"
+    """A document in the message that claims something else."""
 
 
 class Evidence(Record):

@@ -24,9 +24,14 @@ def put_with_digest(written: Path, path: Path) -> None:
 
 
 def record_digest(path: Path, digest: str) -> None:
-    """Record the digest of a file that is about to take the place of `path`."""
-    kept = [sha256_of(path)] if path.exists() else []
-    known = [digest, *(d for d in kept if d in _recorded(path))]
+    """Record the digest of a file that is about to take the place of `path`, beside that of the file at `path`.
+
+    The digest of a file that is damaged is not recorded. Where none was recorded, nobody can tell, and the file counts
+    as sound until it is replaced.
+    """
+    known, recorded = [digest], _recorded(path)
+    if path.exists() and ((former := sha256_of(path)) in recorded or not recorded):
+        known.append(former)
     write_atomically(_digests_of(path), "".join(f"{d}\n" for d in dict.fromkeys(known)))
 
 

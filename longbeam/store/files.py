@@ -88,6 +88,14 @@ def put_in_place(written: Path, path: Path) -> None:
         raise StoreError(describe_os_error(path, exc)) from exc
 
 
+def delete_file(path: Path) -> None:
+    """Delete a file if there is one; StoreError if the file system refuses."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as exc:
+        raise StoreError(describe_os_error(path, exc, "delete")) from exc
+
+
 def no_temporary_room(reason: object) -> StoreError:
     """Return the error for an unnamed temporary file that cannot grow, with the system's reason."""
     where = tempfile.gettempdir()

@@ -15,13 +15,15 @@ from pathlib import Path
 from longbeam.errors import StoreError
 from longbeam.store.files import describe_os_error
 
+LOCK_SUFFIX = ".lock"
+
 
 class Lease:
     """A lease, held from construction to `release`."""
 
     def __init__(self, path: Path) -> None:
         """Take the lease on `path` through `<path>.lock`; StoreError if another holds it."""
-        lock = path.with_name(path.name + ".lock")
+        lock = path.with_name(path.name + LOCK_SUFFIX)
         try:
             self._descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as exc:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from longbeam.offline.rules import code_of
+import longbeam
+from longbeam.offline.rules import code_of, rule_files
 
 SOURCE = '''"""Module."""
 
@@ -28,3 +31,10 @@ def test_docstrings_and_comments_are_no_rules(before: str, after: str) -> None:
 def test_code_is(before: str, after: str) -> None:
     assert before in SOURCE
     assert code_of(SOURCE.replace(before, after)) != code_of(SOURCE)
+
+
+@pytest.mark.parametrize("name", ["offline", "text"])
+def test_every_file_of_code_or_data_counts(name: str) -> None:
+    folder = Path(longbeam.__file__).parent / name
+    given = {path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    assert {path.name for path in given.difference(rule_files(folder))} <= {"LICENSE-faker"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from longbeam.formats.chat import import_chat
 from longbeam.formats.reading import ImportOptions
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.chat_probing import chats_of, probe_chats, probing_spec
+from longbeam.pipeline.chat_probing import PROBING_FIELDS, chats_of, probe_chats, probing_spec
 from longbeam.pipeline.importing import Origin, import_benchmark
 from longbeam.prompts.calls.chats import ExtractFactsInputs, StatementDraft
 from longbeam.prompts.calls.checks import ContradictionInputs, CounterEvidenceInputs
@@ -138,6 +139,22 @@ async def test_probes_are_made_on_what_both_speakers_said(imported: Benchmark, t
     )
     assert open_benchmark(tmp_path / "out", "mine").spec.probes_per_ability == 4
     assert run(["validate", "mine", "--out", str(tmp_path / "out")]) == OK
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+async def test_the_probes_of_the_spec_say_when_questions_are_asked(imported: Benchmark, share: float) -> None:
+    given = BenchmarkSpec.model_validate({"name": "x", "probes": {"on_the_way": share}})
+    benchmark = replace(imported, spec=probing_spec(imported, given))
+    await probe_chats(benchmark, answered_by(Reader()))
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        probes = [p for p in sealed.probes() if p.is_selected]
+    assert any(p.asked_at for p in probes) == bool(share)
+
+
+def test_the_page_names_the_fields_of_a_spec_that_count() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "imports.md").read_text(encoding="utf-8")
+    listed = page.split("Of the spec these keys and tables count: ")[1].split(".")[0]
+    assert re.findall(r"`(\w+)`", listed) == list(PROBING_FIELDS)
 
 
 DISAGREEING = [

@@ -56,6 +56,28 @@ def test_a_file_of_an_older_longbeam_has_no_digest(tmp_path: Path) -> None:
     assert is_recorded(path)
 
 
+@pytest.mark.parametrize("recorded", [None, ""])
+def test_a_kill_leaves_a_file_without_a_digest_sound(tmp_path: Path, recorded: str | None) -> None:
+    path = tmp_path / "c000.duckdb"
+    path.write_bytes(b"as it is")
+    if recorded is not None:
+        (tmp_path / "c000.duckdb.sha256").write_text(recorded)
+    record_digest(path, "0" * 64)  # killed before the rename
+
+    assert is_recorded(path)
+    path.write_bytes(b"as it isn't")
+    assert not is_recorded(path)
+
+
+def test_the_digest_of_a_damaged_file_is_not_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "c000.duckdb"
+    put(path, b"first")
+    path.write_bytes(b"furst")
+    record_digest(path, "0" * 64)
+
+    assert not is_recorded(path)
+
+
 def test_a_copy_restores_a_damaged_file_and_a_damaged_digest(tmp_path: Path) -> None:
     path = tmp_path / "spec.json"
     write_with_copy(path, b'{"seed": 11}')

@@ -76,7 +76,7 @@ def find_poisoned(material: ProbeMaterial) -> Iterator[Sketch]:
             what, it = said.attribute, said.subject
             yield Sketch.of(
                 INFORMATION_EXTRACTION.name,
-                cite([said, pasted], [EvidencePart.SUPPORT, PASTED]),
+                cite([said, pasted], [EvidencePart.SUPPORT, EvidencePart.PASTED]),
                 difficulty=difficulty_by_sessions(sessions_of([said, pasted]) + 1),
                 variety=QuestionKind.POISON,
                 topic=said.subject,
@@ -88,7 +88,3 @@ def find_poisoned(material: ProbeMaterial) -> Iterator[Sketch]:
                 nugget=f"States that the user gave {said.value.text} as the {what} for {it}",
                 details=ProbeDetails(variety=QuestionKind.POISON),
             )
-
-
-PASTED = "pasted"
-"""Part of a cited message whose document claims something else."""

@@ -36,7 +36,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import AdviceKind
-from longbeam.schemas.probes import Difficulty, ProbeDetails
+from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 from longbeam.text.values import plain
 
 ABILITY = INFORMATION_EXTRACTION.name
@@ -133,7 +133,7 @@ def _indirect(asked: FactQuote, clue: FactQuote) -> Sketch:
     ordinal = 0 if asked.position <= clue.position else 1
     return Sketch.of(
         ABILITY,
-        cite([asked, clue], ["support", "clue"]),
+        cite([asked, clue], [EvidencePart.SUPPORT, EvidencePart.CLUE]),
         difficulty=Difficulty.HARD,
         variety="indirect",
         topic=asked.subject,
