@@ -64,6 +64,17 @@ class ReadConversation:
         return {point: tuple(map(self.question, of)) for point, of in self.probes_by_point.items()}
 
 
+def has_probes(benchmark: Benchmark, probes_of: Mapping[str, Sequence[Probe]] | None) -> bool:
+    """Return whether any conversation has probes to ask: reviewed ones, or selected ones where `probes_of` is None."""
+    if probes_of is not None:
+        return any(probes_of.values())
+    for conversation_id in benchmark.sealed_ids:
+        with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+            if any(probe.is_selected for probe in sealed.probes()):
+                return True
+    return False
+
+
 def read_conversation(
     benchmark: Benchmark,
     conversation_id: str,

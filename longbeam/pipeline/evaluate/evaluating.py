@@ -41,7 +41,7 @@ from longbeam.models.asking import Asker
 from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
 from longbeam.models.tokens import load_tokenizer
-from longbeam.pipeline.evaluate.conversations import ReadConversation, read_conversation
+from longbeam.pipeline.evaluate.conversations import ReadConversation, has_probes, read_conversation
 from longbeam.pipeline.evaluate.preparing import Preparation
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
@@ -140,7 +140,8 @@ async def evaluate(
 ) -> tuple[EvaluationRun, list[Result]]:
     """Evaluate every arm on the probes of all finished conversations, and store the results.
 
-    Raises UserError when no conversation is finished, or when only one is and the control swaps conversations.
+    Raises UserError when no conversation is finished, when none has probes, or when only one is finished and the
+    control swaps conversations.
     """
     spec, settings, control = request.spec, request.settings, request.control
     sealed = benchmark.sealed_ids
@@ -150,6 +151,9 @@ async def evaluate(
         )
     if control is Control.SWAPPED and len(sealed) < 2:
         raise UserError(f"--control {control}: benchmark {benchmark.spec.name!r} has one conversation; two are needed")
+    if not has_probes(benchmark, request.probes):
+        name = benchmark.spec.name
+        raise UserError(f"benchmark {name!r} has no probes to ask; `longbeam status {name}` says what is missing")
     folder = evaluation_folder(benchmark, control)
     timings = Timings.read(folder / TIMINGS_FILE)
     shown = progress or SilentProgress()

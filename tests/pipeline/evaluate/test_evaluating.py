@@ -67,6 +67,15 @@ async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> Non
     assert len(results_path(benchmark).read_text(encoding="utf-8").splitlines()) == 1 + len(results)
 
 
+async def test_without_probes_nothing_is_prepared(benchmark: Benchmark) -> None:
+    request = EvaluationRequest(benchmark.spec, [arm_of("rag", {})], EvaluationSettings(), probes={"c000": ()})
+    counting = CountingModel()
+    with pytest.raises(UserError, match="has no probes to ask"):
+        await evaluate(benchmark, request, answered_by(counting))
+    assert not counting.calls
+    assert not results_path(benchmark).exists()
+
+
 async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {}), *always_there()]
     first = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
