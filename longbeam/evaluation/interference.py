@@ -109,9 +109,9 @@ def _rivals(plan: Plan, facts: Mapping[str, Fact]) -> Iterator[_Rival]:
     for a in plan.assertions:
         if a.value is not None:
             fact = facts[a.fact_id]
-            yield _Rival(_meaning(a.value), (*_groups_of_fact(fact), ("about", fact.subject.casefold())), a.value)
+            yield _Rival(a.value.meaning, (*_groups_of_fact(fact), ("about", fact.subject.casefold())), a.value)
     for advice in plan.advice:
-        identity = (advice.advice_id,) if advice.value is None else _meaning(advice.value)
+        identity = (advice.advice_id,) if advice.value is None else advice.value.meaning
         groups = (*_groups_of_advice(advice), ("about", advice.topic.casefold()))
         yield _Rival(identity, groups, advice.value)
     for bullet in plan.bullets():
@@ -121,7 +121,7 @@ def _rivals(plan: Plan, facts: Mapping[str, Fact]) -> Iterator[_Rival]:
             yield _Rival((bullet.topic.casefold(),), (("came up",),), name=bullet.topic)
         elif bullet.kind is BulletKind.PASTED:
             for value in values_in(bullet.text):
-                yield _Rival(_meaning(value), (("thing", bullet.topic.casefold(), value.kind.value),), value)
+                yield _Rival(value.meaning, (("thing", bullet.topic.casefold(), value.kind.value),), value)
 
 
 def _groups_of_fact(fact: Fact) -> tuple[Group, ...]:
@@ -133,9 +133,3 @@ def _groups_of_advice(advice: Advice) -> tuple[Group, ...]:
         return (("given", advice.kind.value),)
     kind = advice.value.kind.value
     return ("given", kind), ("attribute", advice.attribute.casefold()), ("thing", advice.topic.casefold(), kind)
-
-
-def _meaning(value: Value) -> tuple[object, ...]:
-    """Return what is equal of values that mean the same."""
-    is_text = value.number is None and value.date is None
-    return value.kind, value.number, value.unit, value.date, value.text.casefold() if is_text else ""

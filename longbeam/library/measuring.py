@@ -59,7 +59,7 @@ class Measurement:
 
     async def estimate(self) -> EvaluationEstimate:
         """Return the expected calls and cost."""
-        return await estimate_evaluation(self.benchmark, self.request, services(), embedder=self.embedder)
+        return await estimate_evaluation(self.benchmark, self.request, services())
 
     def make_meter(self, invocation_log: Path | None = None) -> CostMeter:
         """Return the evaluation's models behind a meter that begins at the cost of earlier evaluations."""

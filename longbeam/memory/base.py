@@ -160,6 +160,12 @@ class ExchangeMemory(Generic[Settings]):
         )
 
 
+async def close_system(system: object) -> None:
+    """Close a `ClosableSystem`; any other object stays as it is."""
+    if isinstance(system, ClosableSystem):
+        await system.close()
+
+
 async def in_order(work: Iterable[Callable[[], Awaitable[T]]], *, at_once: int = 256) -> list[T]:
     """Await many pieces of work, `at_once` at a time, and return the results in order.
 

@@ -17,12 +17,21 @@ from longbeam.schemas.evaluation import PreparationUsage
 Retriever = Literal["bm25", "dense", "hybrid"]
 
 
-def refuse_without_embedder(setting: str, retriever: Retriever | None, embedder: Embedder | None) -> None:
-    """Raise SpecError if the retriever needs vectors and there is no embedding model."""
-    if retriever in ("dense", "hybrid") and embedder is None:
+def choose_retriever(
+    setting: str, named: Retriever | None, embedder: Embedder | None, *, with_embedder: Retriever = "dense"
+) -> Retriever:
+    """Return the retriever that the settings name; where they name none, `with_embedder`, or bm25 without an embedder.
+
+    `setting`: the setting's name in errors, such as `rag.retriever`. Raises SpecError if the retriever needs vectors
+    and there is no embedding model.
+    """
+    if embedder is not None:
+        return named or with_embedder
+    if named in ("dense", "hybrid"):
         raise SpecError(
-            f"{setting} = {retriever!r} needs an embedding model; name one with `--embedder`, or set {setting}=bm25"
+            f"{setting} = {named!r} needs an embedding model; name one with `--embedder`, or set {setting}=bm25"
         )
+    return "bm25"
 
 
 class TextIndex:

@@ -13,7 +13,7 @@ from pydantic import Field
 from longbeam.memory.base import ExchangeMemory, Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
-from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
+from longbeam.memory.index import Retriever, TextIndex, choose_retriever
 from longbeam.memory.turns import with_released_copies
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Question
@@ -22,7 +22,8 @@ from longbeam.schemas.evaluation import Context, Question
 class RagSettings(Record):
     """How exchanges are indexed and how many are read."""
 
-    retriever: Retriever = "bm25"
+    retriever: Retriever | None = None
+    """None: dense if the evaluation names an embedding model, else bm25."""
     k: int = Field(default=5, ge=1)
     """Passages read."""
     weight_dense: float = Field(default=0.7, ge=0, le=1)
@@ -37,15 +38,15 @@ class Rag(ExchangeMemory[RagSettings]):
     """Reads the exchanges that an index ranks highest."""
 
     def __init__(self, settings: RagSettings, tools: Tools) -> None:
-        refuse_without_embedder("rag.retriever", settings.retriever, tools.embedder)
         super().__init__(settings, tools)
+        self._retriever = choose_retriever("rag.retriever", settings.retriever, tools.embedder)
 
     async def finish(self) -> None:
         """Build the index."""
         settings = self._settings
         indexed = with_released_copies(self._exchanges) if settings.copies == "released" else self._exchanges
         texts = [said(e) for e in indexed]
-        index = await TextIndex.build(texts, settings.retriever, self._tools, weight_dense=settings.weight_dense)
+        index = await TextIndex.build(texts, self._retriever, self._tools, weight_dense=settings.weight_dense)
         self._search_in(indexed, index)
 
     async def context(self, question: Question, *, budget: int) -> Context:

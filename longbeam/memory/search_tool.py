@@ -10,7 +10,7 @@ from pydantic import Field
 from longbeam.memory.base import ExchangeMemory, Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
-from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
+from longbeam.memory.index import Retriever, TextIndex, choose_retriever
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.memory import SearchStepInputs, SearchStepReply
 from longbeam.schemas.base import Record
@@ -20,7 +20,8 @@ from longbeam.schemas.evaluation import Context, Question
 class SearchToolSettings(Record):
     """How the tool searches and how often it may be called."""
 
-    retriever: Retriever = "bm25"
+    retriever: Retriever | None = None
+    """None: dense if the evaluation names an embedding model, else bm25."""
     k: int = Field(default=5, ge=1)
     """Exchanges that one search returns."""
     searches: int = Field(default=3, ge=1)
@@ -32,14 +33,14 @@ class SearchTool(ExchangeMemory[SearchToolSettings]):
     """An index over exchanges that the reader itself searches."""
 
     def __init__(self, settings: SearchToolSettings, tools: Tools) -> None:
-        refuse_without_embedder("search_tool.retriever", settings.retriever, tools.embedder)
         super().__init__(settings, tools)
+        self._retriever = choose_retriever("search_tool.retriever", settings.retriever, tools.embedder)
 
     async def finish(self) -> None:
         """Build the index."""
         settings = self._settings
         texts = [said(e) for e in self._exchanges]
-        index = await TextIndex.build(texts, settings.retriever, self._tools, weight_dense=settings.weight_dense)
+        index = await TextIndex.build(texts, self._retriever, self._tools, weight_dense=settings.weight_dense)
         self._search_in(self._exchanges, index)
 
     async def context(self, question: Question, *, budget: int) -> Context:

@@ -107,15 +107,20 @@ class Value(Record):
 
     def means_same_as(self, other: Value) -> bool:
         """Whether two values are equal as typed values, whatever their wording."""
-        if self.kind is not other.kind:
-            return False
-        if self.kind is ValueKind.DATE:
-            return self.date == other.date
-        if self.number is not None or other.number is not None:
-            return self._amount == other._amount
-        if self.kind is ValueKind.NAME:
-            return _LOOSE.sub("", self.text).casefold() == _LOOSE.sub("", other.text).casefold()
-        return self.text.casefold() == other.text.casefold()
+        return self.meaning == other.meaning
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """Key that is equal for values that mean the same: `2 weeks` and `14 days`, `Dr. Weber` and `dr weber`.
+
+        A day or an amount that could not be read is compared by its wording.
+        """
+        if self.date is not None:
+            return self.kind, self.date
+        if self.number is not None:
+            return self.kind, *self._amount
+        text = _LOOSE.sub("", self.text) if self.kind is ValueKind.NAME else self.text
+        return self.kind, text.casefold()
 
     @property
     def _amount(self) -> tuple[float | None, str]:

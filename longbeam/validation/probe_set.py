@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from longbeam.abilities.record import Trait
-from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Probe
 from longbeam.text.extraction import values_in
 from longbeam.text.words import ASKING_WORDS, bare_words, content_words
@@ -82,17 +81,11 @@ def _ask_one_thing(first: Probe, second: Probe) -> bool:
 
 
 def _have_one_gold(first: Probe, second: Probe) -> bool:
-    values = [frozenset(map(_meaning, values_in(p.gold_answer))) for p in (first, second)]
+    values = [frozenset(value.meaning for value in values_in(p.gold_answer)) for p in (first, second)]
     if any(values):
         return values[0] == values[1]
     words = [content_words(p.gold_answer) for p in (first, second)]
     return len(words[0] & words[1]) >= SHARED_GOLD * max(len(words[0] | words[1]), 1)
-
-
-def _meaning(value: Value) -> tuple[object, ...]:
-    """Return what is equal of two values that mean the same in other digits."""
-    is_text = value.number is None and value.date is None
-    return value.kind, value.number, value.unit, value.date, value.text.casefold() if is_text else ""
 
 
 def _is_one_thing(first: Probe, second: Probe) -> bool:

@@ -21,7 +21,7 @@ from longbeam.schemas.plans import (
     ValueKind,
 )
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.text.values import money
+from longbeam.text.values import duration, money
 
 DAY = dt.date(2026, 1, 1)
 KILN = Fact(fact_id="p0.f0", subject="the kiln", attribute="price", kind=ValueKind.MONEY)
@@ -105,6 +105,17 @@ ORDERED = ProbeDetails(items=("the kiln",))
 )
 def test_competitors_are_what_a_memory_could_give_instead(asked: Probe, competitors: int) -> None:
     assert count_competitors([PLAN], [asked]) == {"p.0": competitors}
+
+
+def test_one_length_in_two_units_is_one_competitor() -> None:
+    rest = Fact(fact_id="p0.f0", subject="the kiln", attribute="rest", kind=ValueKind.DURATION)
+    said = Assertion(bullet_id="p0.s0.b0", fact_id="p0.f0", stance=Stance.SETS, value=duration(3, "days"))
+    given = tuple(
+        advice(i, AdviceKind.FIGURE, "the kiln", value=value)
+        for i, value in enumerate((duration(2, "weeks"), duration(14, "days")))
+    )
+    plan = PLAN.model_copy(update={"facts": (rest,), "assertions": (said,), "advice": given})
+    assert count_competitors([plan], [probe("3 days", fact_ids=("p0.f0",))]) == {"p.0": 1}
 
 
 def test_a_probe_on_nothing_of_the_ledger_has_no_number_of_competitors() -> None:

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from longbeam.evaluation.arms import always_there
 from longbeam.memory.base import MemorySystem
 from longbeam.memory.exchanges import exchanges_of
+from longbeam.memory.rag import RagSettings
 from longbeam.memory.registry import find_system, settings_of
+from longbeam.memory.search_tool import SearchToolSettings
 from longbeam.serving import LOOPBACK, open_listener, serving
 from tests.memory.test_systems import asked, messages, tools
 
@@ -33,6 +36,17 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return importlib.import_module(name)
 
     return load
+
+
+def test_the_page_names_everything_that_is_always_in_the_table() -> None:
+    (sentence,) = re.findall(r"The floors and ceilings.*?always in\s+the\s+table", PAGE, re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", sentence)) == {arm.name for arm in always_there()}
+
+
+def test_the_page_has_the_settings_of_rag_and_search_tool() -> None:
+    (section,) = re.findall(r"## RAG and the search tool\n(.*?)\n## ", PAGE, re.DOTALL)
+    named = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+    assert named == {*RagSettings.model_fields, *SearchToolSettings.model_fields}
 
 
 async def told(name: str) -> MemorySystem:

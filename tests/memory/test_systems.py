@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,15 @@ import pytest
 from longbeam.errors import SpecError
 from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.context import ContextBuilder
+from longbeam.memory.embedding import Embedder
 from longbeam.memory.exchanges import exchanges_of
+from longbeam.memory.rag import RagSettings
 from longbeam.memory.registry import FLOORS, SYSTEMS, find_system, settings_of
 from longbeam.memory.turns import with_released_copies
+from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.evaluation import Context, Exchange, Question
+from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
 from tests.generators.scripted import asker_for
 
 START = dt.datetime(2023, 3, 6, 9, 0)
@@ -59,9 +63,9 @@ def asked(text: str) -> Question:
     return Question(text=text, asked_at=START + dt.timedelta(days=30))
 
 
-async def told(name: str, **values: object) -> MemorySystem:
+async def told(name: str, embedder: Embedder | None = None, **values: object) -> MemorySystem:
     found = find_system(name)
-    system = found.make(settings_of(name, found, values), tools())
+    system = found.make(settings_of(name, found, values), replace(tools(), embedder=embedder))
     for exchange in exchanges_of(messages()):
         await system.add(exchange)
     await system.finish()
@@ -69,7 +73,7 @@ async def told(name: str, **values: object) -> MemorySystem:
 
 
 async def context_of(name: str, question: str, budget: int = 1_000, **values: object) -> Context:
-    return await (await told(name, **values)).context(asked(question), budget=budget)
+    return await (await told(name, None, **values)).context(asked(question), budget=budget)
 
 
 def test_exchanges_hold_every_message_once() -> None:
@@ -134,6 +138,23 @@ async def test_rag_finds_the_exchange_and_says_when_it_was() -> None:
     assert "Monday, 06 March 2023" in context.text
 
 
+@pytest.mark.parametrize(
+    ("name", "retriever"), [("rag", "dense"), ("search_tool", "dense"), ("light", "dense"), ("cogcanvas", "hybrid")]
+)
+async def test_without_a_named_retriever_the_embedding_model_decides(name: str, retriever: str) -> None:
+    async def usage(embedder: Embedder | None, **values: object) -> PreparationUsage:
+        return (await told(name, embedder, **values)).usage()
+
+    # The size of the index differs between bm25, dense and hybrid.
+    assert await usage(HashedEmbedder()) == await usage(HashedEmbedder(), retriever=retriever)
+    assert await usage(None) == await usage(HashedEmbedder(), retriever="bm25") != await usage(HashedEmbedder())
+
+
+def test_answers_stored_when_rag_was_bm25_by_default_do_not_count_for_another_retriever() -> None:
+    # An answer counts while the settings' digest and the embedding model are equal (`evaluating._preparation`).
+    assert RagSettings().digest != RagSettings(retriever="bm25").digest
+
+
 async def test_rag_reads_in_the_order_of_time() -> None:
     context = await context_of("rag", "the opening night and the lease of the kiln", k=3)
     assert context.text.index("kiln") < context.text.index("lease") < context.text.index("opening night")
@@ -162,8 +183,9 @@ def test_unknown_systems_and_settings_are_named() -> None:
         find_system("ragg")
     with pytest.raises(SpecError, match=r"rag\.k = '0'.*settings are"):
         settings_of("rag", find_system("rag"), {"k": "0"})
-    with pytest.raises(SpecError, match="needs an embedding model"):
-        find_system("rag").make(settings_of("rag", find_system("rag"), {"retriever": "dense"}), tools())
+    for name in ("rag", "search_tool", "cogcanvas"):
+        with pytest.raises(SpecError, match=rf"{name}\.retriever = 'dense' needs an embedding model"):
+            find_system(name).make(settings_of(name, find_system(name), {"retriever": "dense"}), tools())
 
 
 def test_a_python_object_is_found_by_its_path() -> None:

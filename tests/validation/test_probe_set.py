@@ -23,6 +23,14 @@ def test_the_same_question_in_other_words_is_named(ability: str) -> None:
     assert "probe_set.same_in_other_words" in names(imported(SAID, first, second), "probe_set")
 
 
+def test_the_same_length_in_another_unit_is_the_same_answer() -> None:
+    first = sprint("How long does my first sprint take?", "It takes 2 weeks.")
+    second = sprint("What is the length of my first sprint?", "14 days.", number=1)
+    other = sprint("What is the length of my first sprint?", "13 days.", number=1)
+    assert "probe_set.same_in_other_words" in names(imported(SAID, first, second), "probe_set")
+    assert "probe_set.same_in_other_words" not in names(imported(SAID, first, other), "probe_set")
+
+
 def test_another_answer_from_the_same_message_is_another_question() -> None:
     first = sprint("When does my first sprint end?", "It ends on March 29, 2024.")
     second = sprint("Who reviews my first sprint?", "Tom reviews it.", number=1)

@@ -16,7 +16,7 @@ from longbeam.memory.cogcanvas.searching import Canvas, Found, adaptive_k, searc
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
-from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
+from longbeam.memory.index import TextIndex, choose_retriever
 from longbeam.models.asking import Asker
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.prompts.calls.evaluation import AnswerInputs
@@ -33,8 +33,10 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
     """A canvas of artifacts, of verbatim exchanges, or of both, over one conversation."""
 
     def __init__(self, settings: CogCanvasSettings, tools: Tools) -> None:
-        refuse_without_embedder("cogcanvas.retriever", settings.retriever, tools.embedder)
         super().__init__(settings, tools)
+        self._retriever = choose_retriever(
+            "cogcanvas.retriever", settings.retriever, tools.embedder, with_embedder="hybrid"
+        )
         self._reranker = make_reranker(settings.reranker) if settings.has("reranking") else None
         self._at: dict[int, Exchange] = {}
         self._artifacts: list[Artifact] = []
@@ -63,8 +65,7 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         chunks = self._chunks() if settings.representation != "artifacts" else []
         self._artifacts = _numbered([*chunks, *made])
         texts = [artifact.text for artifact in self._artifacts]
-        retriever: Retriever = settings.retriever or ("hybrid" if self._tools.embedder else "bm25")
-        self._index = await TextIndex.build(texts, retriever, self._tools, weight_dense=settings.weight_dense)
+        self._index = await TextIndex.build(texts, self._retriever, self._tools, weight_dense=settings.weight_dense)
         if texts and settings.has("graph"):
             vectors = await (self._tools.embedder or HashedEmbedder()).embed(texts)
             self._graph = build_graph(self._artifacts, vectors, settings)

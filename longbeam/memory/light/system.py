@@ -16,7 +16,7 @@ from longbeam.memory.base import ExchangeMemory, Tools, in_order
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.embedding import Embedder
 from longbeam.memory.exchanges import dated, said
-from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
+from longbeam.memory.index import TextIndex, choose_retriever
 from longbeam.memory.light.chunking import semantic_chunks
 from longbeam.memory.light.history import Seen, seen_by_extractor
 from longbeam.memory.light.scratchpad import CompressionFailed, Scratchpad
@@ -47,8 +47,8 @@ class Light(ExchangeMemory[LightSettings]):
     """Episodic index, working memory and scratchpad over one conversation."""
 
     def __init__(self, settings: LightSettings, tools: Tools) -> None:
-        refuse_without_embedder("light.retriever", settings.retriever, tools.embedder)
         super().__init__(settings, tools)
+        self._retriever = choose_retriever("light.retriever", settings.retriever, tools.embedder)
         self._chunks: tuple[str, ...] = ()
         self._is_broken = False
         self._calls = self._failed = 0
@@ -102,9 +102,8 @@ class Light(ExchangeMemory[LightSettings]):
             keys = await in_order(partial(self._key, s) for s in seen)
         kept = [(s.exchange, key) for s, key in zip(seen, keys, strict=True) if key is not None]
         settings = self._settings
-        retriever: Retriever = settings.retriever or ("dense" if self._tools.embedder else "bm25")
         texts = [key for _, key in kept]
-        index = await TextIndex.build(texts, retriever, self._tools, weight_dense=settings.weight_dense)
+        index = await TextIndex.build(texts, self._retriever, self._tools, weight_dense=settings.weight_dense)
         self._search_in([exchange for exchange, _ in kept], index)
 
     async def _key(self, seen: Seen) -> str | None:

@@ -1,7 +1,8 @@
 """Estimate of an evaluation: its first conversation is evaluated with the stand-in model, and its calls are scaled.
 
 Prompts are rendered as the evaluation's own models would get them and counted in the benchmark's tokenizer. Replies are
-the stand-in's, which are shorter than a language model's, so output tokens are a lower bound.
+the stand-in's, which are shorter than a language model's, so output tokens are a lower bound. Vectors are `hashed`: no
+embedding model is asked, and embeddings have no price.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from longbeam.memory.embedding import Embedder
+from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.cost.rehearsal import CountingModel
@@ -33,6 +34,8 @@ class EvaluationEstimate(Record):
     models: dict[str, str]
     """Model by stage."""
     rows: tuple[Spending, ...]
+    embedder: str = ""
+    """Embedding model of the evaluation, whose calls are in no row; empty for none."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -42,9 +45,9 @@ class EvaluationEstimate(Record):
 
 
 async def estimate_evaluation(
-    benchmark: Benchmark, request: EvaluationRequest, services: Services, *, embedder: Embedder | None = None
+    benchmark: Benchmark, request: EvaluationRequest, services: Services
 ) -> EvaluationEstimate:
-    """Return the expected calls and cost; the benchmark is not touched.
+    """Return the expected calls and cost; the benchmark is not touched, and no model of the evaluation is asked.
 
     Products (classes with `add` and `search`, servers) are not asked: what they spend by themselves is not known.
     """
@@ -59,12 +62,14 @@ async def estimate_evaluation(
         path.symlink_to(benchmark.sealed_path(sealed[0]).resolve())
         counting = CountingModel(services.stand_in(), load_tokenizer(spec.tokenizer))
         rehearsed = replace(request, spec=spec, arms=arms, control=None, is_fresh=False)
+        embedder = HashedEmbedder() if request.settings.embedder else None
         run, _ = await evaluate(small, rehearsed, services.models(counting), embedder=embedder)
     return EvaluationEstimate(
         benchmark=benchmark.spec.name,
         conversations=len(sealed),
         models={stage: spec.model_for(role) for stage, role in _ROLES.items()},
         rows=tuple(_scaled(row, len(sealed)) for row in run.spending),
+        embedder=request.settings.embedder,
     )
 
 
@@ -88,4 +93,6 @@ def render_estimate(found: EvaluationEstimate) -> str:
     lines += ["", f"about {calls:,} calls, {tokens:,} tokens, {money(found.cost_usd)}"]
     if any(is_language_model(model) for model in found.models.values()):
         lines.append("replies are counted as the rule-based reader's, which are shorter than a language model's")
+    if found.embedder not in ("", HashedEmbedder.name):
+        lines.append(f"embeddings of {found.embedder} are not priced; the estimate compares texts by shared words")
     return "\n".join(lines) + "\n"

@@ -21,13 +21,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
 from longbeam.errors import LongbeamError, UserError
 from longbeam.evaluation.arms import arms_of
 from longbeam.keys import UnitKey
-from longbeam.memory.base import MemorySystem, Tools
+from longbeam.memory.base import MemorySystem, Tools, close_system
 from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import Registered
@@ -90,6 +91,11 @@ class _User:
     """None if messages came after it was prepared."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
+    async def close(self) -> None:
+        """Close the system, if there is one. The caller holds the lock."""
+        system, self.system = self.system, None
+        await close_system(system)
+
 
 @dataclass(frozen=True)
 class ServedSystem:
@@ -124,6 +130,7 @@ class MemoryServer:
     def app(self) -> FastAPI:
         """Return the app with its three routes."""
         app = FastAPI(title=f"Memory server: {self.name}", openapi_url=None)
+        app.add_exception_handler(LongbeamError, _failed)
         app.add_api_route("/memories", self.add, methods=["POST"])
         app.add_api_route("/search", self.search, methods=["POST"])
         app.add_api_route("/memories", self.forget, methods=["DELETE"])
@@ -134,10 +141,10 @@ class MemoryServer:
         asked = await _read(_AddRequest, request)
         user = self.users.setdefault(asked.user_id, _User())
         async with user.lock:
+            await user.close()  # before the messages are kept: a request that fails here may be sent again
             added = self._messages(asked, user)
             user.messages += added
             user.posts += 1
-            user.system = None
         results = [{"id": m.message_key, "memory": m.content, "event": "ADD"} for m in added]
         return _json({"results": results})
 
@@ -165,12 +172,9 @@ class MemoryServer:
         user = self.users.get(asked.user_id)
         if user is None:
             return _json({"results": []})
-        try:
-            async with user.lock:
-                system = user.system = user.system or await self._prepared(asked.user_id, user)
-                return _json({"results": await self._found(system, asked, user)})
-        except LongbeamError as exc:
-            raise HTTPException(500, str(exc)) from exc
+        async with user.lock:
+            system = user.system = user.system or await self._prepared(asked.user_id, user)
+            return _json({"results": await self._found(system, asked, user)})
 
     async def _found(self, system: MemorySystem, asked: _SearchRequest, user: _User) -> list[dict[str, Any]]:
         last = user.messages[-1].sent_at
@@ -187,17 +191,33 @@ class MemoryServer:
         asker = Asker(models=self.models, prompts=default_registry(), spec=self.spec, unit_key=place)
         count = load_tokenizer(self.spec.tokenizer).count
         system = self.registered.make(self.settings, Tools(count, asker, self.embedder, f"{self.spec.seed}/{place}"))
-        for exchange in exchanges_of(user.messages):
-            await system.add(exchange)
-        await system.finish()
+        async with AsyncExitStack() as on_failure:
+            on_failure.push_async_callback(close_system, system)
+            for exchange in exchanges_of(user.messages):
+                await system.add(exchange)
+            await system.finish()
+            on_failure.pop_all()  # the system stays open
         return system
 
     async def forget(self, user_id: str = "") -> Response:
         """Forget a user; one that is not known is forgotten already."""
         if not user_id:
             raise HTTPException(400, "user_id is missing: DELETE /memories?user_id=NAME")
-        self.users.pop(user_id, None)
+        if (user := self.users.pop(user_id, None)) is not None:
+            async with user.lock:  # earlier requests of the user come first: the lock is fair
+                await user.close()
         return _json({"message": f"the memories of {user_id} are deleted"})
+
+    async def close(self) -> None:
+        """Close the systems of all users; one that fails to close keeps no other open."""
+        async with AsyncExitStack() as stack:
+            for user in self.users.values():
+                await stack.enter_async_context(user.lock)
+                stack.push_async_callback(user.close)
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    return JSONResponse({"detail": str(error)}, status_code=500)
 
 
 def _memory(passage_id: str, text: str, score: float, sent_at: datetime) -> dict[str, Any]:
@@ -230,13 +250,14 @@ def _json(content: object) -> Response:
 
 @asynccontextmanager
 async def listening(server: MemoryServer, port: int = 0) -> AsyncIterator[str]:
-    """Yield the base URL of the server while it runs; UserError when the port is taken."""
+    """Yield the base URL of the server while it runs, and close its systems; UserError when the port is taken."""
     try:
         listener = open_listener(LOOPBACK, port)
     except OSError as exc:
         raise UserError(f"--port {port}: cannot listen on {LOOPBACK}: {exc.strerror}; choose another") from exc
-    async with serving(server.app(), listener) as base_url:
-        yield base_url
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(server.close)  # after the last request
+        yield await stack.enter_async_context(serving(server.app(), listener))
 
 
 async def run_server(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from longbeam.evaluation.timings import Ingestion
-from longbeam.memory.base import ClosableSystem, MemorySystem, NotingSystem
+from longbeam.memory.base import MemorySystem, NotingSystem, close_system
 from longbeam.pipeline.evaluate.conversations import ReadConversation
 from longbeam.schemas.evaluation import PreparationUsage
 
@@ -38,9 +38,7 @@ class Preparation:
 
     async def close(self) -> None:
         """Close the system, if it was made."""
-        system: object = self._system
-        if isinstance(system, ClosableSystem):
-            await system.close()
+        await close_system(self._system)
 
     async def _read(self, point: int) -> MemorySystem:
         # A system that failed on the way is not asked further: its state is unknown.

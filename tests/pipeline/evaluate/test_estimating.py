@@ -8,6 +8,7 @@ import pytest
 
 from longbeam.errors import RunStopped
 from longbeam.evaluation.arms import Arm, arm_of
+from longbeam.library.measuring import measurement_of
 from longbeam.models.base import Models
 from longbeam.models.cost import CostMeter
 from longbeam.models.tokens import load_tokenizer
@@ -21,6 +22,7 @@ from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.wiring import services
+from tests.models.endpoint import Answer, endpoint
 from tests.wired import answered_by, offline
 
 PRICED = {"openai:small": {"base_url": "http://127.0.0.1:9/v1", "price": {"input": 2.0, "output": 8.0}}}
@@ -53,6 +55,21 @@ async def test_an_estimate_prices_all_conversations_and_touches_nothing(benchmar
     assert long.cost_usd == pytest.approx((long.prompt_tokens * 2 + long.output_tokens * 8) / 1e6)
     assert rows["gold", "judge"].cost_usd == 0
     assert "shorter than a language model's" in render_estimate(found)
+
+
+async def test_an_estimate_asks_no_embedding_model_and_says_that_embeddings_are_not_priced(
+    benchmark: Benchmark,
+) -> None:
+    async with endpoint(Answer("no embedding model", status=404)) as (fake, url):
+        spec = BenchmarkSpec.model_validate(
+            {**benchmark.spec.model_dump(), "endpoints": {"openai:e": {"base_url": url}}}
+        )
+        measurement = measurement_of(replace(benchmark, spec=spec), [arm_of("rag", {})], {"embedder": "openai:e"})
+        found = await measurement.estimate()
+    assert fake.bodies == []
+    assert found.embedder == "openai:e"
+    assert "embeddings of openai:e are not priced" in render_estimate(found)
+    assert "embeddings" not in render_estimate(found.model_copy(update={"embedder": ""}))
 
 
 async def test_a_capped_evaluation_goes_on_and_pays_for_no_call_twice(benchmark: Benchmark) -> None:

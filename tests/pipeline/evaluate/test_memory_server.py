@@ -9,11 +9,13 @@ from typing import Any
 import httpx
 import pytest
 
+from longbeam.errors import MemorySystemError
 from longbeam.evaluation.arms import arm_of
+from longbeam.memory.base import Tools
 from longbeam.memory.long_context import LongContext, LongContextSettings
 from longbeam.memory.registry import Registered
 from longbeam.pipeline.evaluate.memory_server import MemoryServer, listening
-from longbeam.schemas.evaluation import Context, Question
+from longbeam.schemas.evaluation import Context, Exchange, Question
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.wired import offline
 
@@ -97,6 +99,62 @@ async def test_a_question_is_asked_at_the_last_message_or_at_its_own_time() -> N
             for time in ({}, {"timestamp": "2024-05-01T10:00:00Z"})
         ]
     assert days == ["2024-03-16", "2024-05-01"]
+
+
+class Open(LongContext):
+    """A system that holds something open; it cannot read messages with the word `unreadable`."""
+
+    def __init__(self, settings: LongContextSettings, tools: Tools) -> None:
+        super().__init__(settings, tools)
+        self.closed = 0
+
+    async def add(self, exchange: Exchange) -> None:
+        await super().add(exchange)
+        if any("unreadable" in m.content for m in exchange.messages):
+            raise MemorySystemError("unreadable")
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+@asynccontextmanager
+async def serving_open(made: list[Open]) -> AsyncIterator[httpx.AsyncClient]:
+    """Serve a system of which each instance is added to `made`."""
+
+    def make(settings: LongContextSettings, tools: Tools) -> Open:
+        made.append(Open(settings, tools))
+        return made[-1]
+
+    registered = Registered(LongContextSettings, make, "is open", prompts=())
+    server = MemoryServer("open", registered, LongContextSettings(), offline(), BenchmarkSpec(name="s", length=16_000))
+    async with listening(server) as url, httpx.AsyncClient(base_url=url) as client:
+        yield client
+
+
+async def test_a_system_is_closed_once_when_it_is_replaced_forgotten_or_the_server_ends() -> None:
+    made: list[Open] = []
+    async with serving_open(made) as client:
+        for user_id in ("a", "b", "c"):
+            await client.post("/memories", json=body_of(0, user_id))
+            await found(client, "launch", user_id)
+        assert [s.closed for s in made] == [0, 0, 0]
+        await client.post("/memories", json=body_of(1, "a"))
+        assert [s.closed for s in made] == [1, 0, 0]
+        await client.delete("/memories", params={"user_id": "b"})
+        assert [s.closed for s in made] == [1, 1, 0]
+        await found(client, "launch", "a")
+    assert [s.closed for s in made] == [1, 1, 1, 1]
+
+
+async def test_a_system_that_fails_to_read_is_closed() -> None:
+    made: list[Open] = []
+    async with serving_open(made) as client:
+        said = {"messages": [{"role": "user", "content": "unreadable"}], "user_id": "a"}
+        await client.post("/memories", json=said)
+        reply = await client.post("/search", json={"query": "launch", "user_id": "a"})
+        assert reply.status_code == 500
+        assert [s.closed for s in made] == [1]
+    assert [s.closed for s in made] == [1]
 
 
 @pytest.mark.parametrize("system", ["long_context", "light", "summary", "truncation", "bm25"])
