@@ -9,10 +9,12 @@ from itertools import pairwise
 
 import pytest
 
+from longbeam.errors import ReplyError
 from longbeam.generators.dialogue import Talk, extend, talk
 from longbeam.generators.dialogue_history import HISTORY_TOKENS, USER_MESSAGES, history_tokens
 from longbeam.generators.dialogue_material import SubPlanMaterial, context_of
 from longbeam.generators.ledger import Ledger, standing_bullets
+from longbeam.generators.mending import Place, mend_turn
 from longbeam.generators.plans import Frame
 from longbeam.generators.turn_loop import MAX_ANSWERS, MAX_FOLLOW_UPS
 from longbeam.models.asking import Asker
@@ -666,3 +668,16 @@ async def test_a_reply_that_keeps_a_trace_of_the_machinery_is_left_out_with_its_
     messages = await talk(asker, TOKENIZER, _material(share=400, turns=2))
     assert all("could not be used" not in m.content for m in messages)
     assert any(i.kind is IncidentKind.SKIPPED for i in asker.incidents)
+
+
+async def test_question_that_every_reply_repeats_cannot_be_mended() -> None:
+    material = _material(share=1_500, turns=1)
+    said = await talk(asker_for(_model()), TOKENIZER, material)
+    place = Place(material, TOKENIZER, said, taken=frozenset())
+    question = said[-2].model_copy(update={"message_key": "p0.s0.t9.n0", "turn_index": 9, "bullet_ids": ()})
+    turn = (question, said[-1])
+    same = json.dumps({"turns": [{"text": question.content, "asks_about": []}]})
+    model = _model(more_turns=[same])
+    with pytest.raises(ReplyError, match="asked before"):
+        await mend_turn(asker_for(model), place, turn, {question.message_key: "it repeats itself"})
+    assert _count(model, "more_turns") == 3
