@@ -681,3 +681,19 @@ async def test_question_that_every_reply_repeats_cannot_be_mended() -> None:
     with pytest.raises(ReplyError, match="asked before"):
         await mend_turn(asker_for(model), place, turn, {question.message_key: "it repeats itself"})
     assert _count(model, "more_turns") == 3
+
+
+async def test_lost_turn_that_was_put_in_between_is_no_missing_part() -> None:
+    material = _material(share=9_000)
+    turn_id = f"{material.sub_plan.key}.t{len(material.turns)}"  # the first turn that nobody planned
+
+    def reply(call: ModelCall) -> str:
+        return "" if f"{turn_id}/reply" in call.unit_key else f"Take the blue one, {_place(call)}."
+
+    asker = asker_for(model := _model(assistant_reply=reply))
+    await talk(asker, TOKENIZER, material)
+    replies = [call.unit_key for call in model.calls if call.prompt.prompt_id == "assistant_reply"]
+    last = next(i for i, key in enumerate(replies) if f"{material.turns[-1].turn_id}/reply" in key)
+    assert any(f"{turn_id}/reply" in key for key in replies[:last])
+    lost = [(i.kind, i.place) for i in asker.incidents if i.kind in (IncidentKind.SKIPPED, IncidentKind.ENDED)]
+    assert lost == [(IncidentKind.ENDED, f"{asker.unit_key}/{turn_id}")]
