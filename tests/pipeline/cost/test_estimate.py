@@ -11,7 +11,7 @@ import pytest
 
 from longbeam.generators.calibration import CALIBRATION_PROMPT
 from longbeam.models.base import ModelCall
-from longbeam.models.cost import CostMeter, cost_of, prices_of
+from longbeam.models.cost import CostMeter, Prices, cost_of, prices_of
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.loopback.answers import answer
 from longbeam.offline.loopback.settings import ServerSettings
@@ -265,14 +265,14 @@ def test_outlook_line_of_a_run_that_has_not_begun_says_what_is_expected() -> Non
     row = Usage(
         stage="plan", role="planner", prompt_id="p", model="openai:m", calls=2, prompt_tokens=900, output_tokens=100
     )
-    assert outlook_line({"openai:m": None}, [], [row]) == "expected: about 1,000 tokens"
+    assert outlook_line(Prices(BenchmarkSpec(name="x"), ["openai:m"]), [], [row]) == "expected: about 1,000 tokens"
 
 
 def test_outlook_line_says_tokens_alone_without_a_price() -> None:
     row = Usage(
         stage="plan", role="planner", prompt_id="outline", model="openai:m", prompt_tokens=900, output_tokens=100
     )
-    assert outlook_line({"openai:m": None}, [row], []) == "used 1,000 tokens"
+    assert outlook_line(Prices(BenchmarkSpec(name="x"), ["openai:m"]), [row], []) == "used 1,000 tokens"
     spec = BenchmarkSpec.model_validate({"name": "x", "endpoints": {"openai:m": {"price": {"input": 1.0}}}})
     assert outlook_line(prices_of(spec), [row], [row]) == "used 1,000 tokens, $0.0009 of about 1,000 tokens, $0.0009"
 
