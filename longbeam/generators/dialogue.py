@@ -147,8 +147,8 @@ class Talk:
     """Newest reply of the assistant."""
     reason: str = ""
     """The detector's reason why the user asks on about the newest reply."""
-    is_filling: bool = False
-    """Whether the turn was not planned and fills the budget."""
+    is_planned: bool = True
+    """Whether the turn was planned. Planned turns are parts of the text, so a lost one is a missing part."""
     turn_index: int = -1
     """Index of the current turn. Turns are numbered in the order asked, which may differ from the planned order."""
 
@@ -212,10 +212,10 @@ class Talk:
     async def carry_out(self, step: Step[UserTurn]) -> object:
         """Carry a step out and return its outcome: a verdict, further turns, or None."""
         match step:
-            case Ask(queued, is_filling):
-                self.is_filling = is_filling
+            case Ask(queued, is_planned, is_behind):
+                self.is_planned = is_planned
                 self.turn_index += 1
-                day = self._day_of(queued.turn, is_filling)
+                day = self._day_of(queued.turn, is_behind)
                 self.appeared.hear(queued.turn.text)
                 turn = await self._worded(queued.turn, day)
                 self.moment = self._asked(turn, day)
@@ -253,7 +253,7 @@ class Talk:
             if replies_to is not None:
                 self._take_back()
             is_turn = replies_to is MessageKind.QUESTION
-            kind = IncidentKind.SKIPPED if is_turn and not self.is_filling else IncidentKind.ENDED
+            kind = IncidentKind.SKIPPED if is_turn and self.is_planned else IncidentKind.ENDED
             turn = self.moment.turn
             unsaid = f"; unsaid: {', '.join(turn.bullet_ids)}" if is_turn and turn.bullet_ids else ""
             detail = f"{reason_of(exc)}{unsaid}"
@@ -555,11 +555,11 @@ class Talk:
         slip = self.slips.get(bullet_ids, "") if told else ""
         self.world.hear(text, day, speaker, untrue=" ".join([slip, *pasted]))
 
-    def _day_of(self, turn: UserTurn, is_filling: bool) -> dt.date:
+    def _day_of(self, turn: UserTurn, is_behind: bool) -> dt.date:
         told = [self.bullets[i].happens_on for i in turn.bullet_ids]
         stage = self.material.stage
         before = self.said.lines[-1].day if self.said.lines else stage.first_day
-        if not told and is_filling:
+        if not told and is_behind:
             # Turns behind the planned ones go on into the days that the stage has left.
             before = max(before, min(self.fill_until, before + dt.timedelta(days=self.turn_index % 2)))
         return max([before, *told])

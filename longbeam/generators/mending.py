@@ -78,6 +78,8 @@ async def _question(asker: Asker, place: Place, message: Message, problem: str) 
     elsewhere = [t for t in m.turns if t.text != message.content]
     asked = [*elsewhere, UserTurn(turn_id=turn_key(message), text=message.content, bullet_ids=())]
     more = await write_more_turns(asker, m.scene, FurtherTurns(1, heard, asked, problem=problem))
+    if not more:
+        raise ReplyError(f"{asker.unit_key}: every new question was asked before", reason="it was asked before")
     return more[0]
 
 

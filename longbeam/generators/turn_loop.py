@@ -41,7 +41,10 @@ class Ask(Generic[T]):
     """The user asks a turn."""
 
     queued: QueuedTurn[T]
-    is_filling: bool
+    is_planned: bool
+    """Whether the turn was planned; others are put in to use the budget."""
+    is_behind: bool
+    """Whether the turn stands behind the planned ones."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ def dialogue_steps(turns: Sequence[QueuedTurn[T]], budget: Budget) -> Steps[T]:
             # Where replies are shorter than their share, all further turns would else come at the end.
             if count := budget.turns_to_catch_up(len(turns), waiting.turns):
                 for more in (yield MoreTurns(count)):
-                    yield from turn_steps(more, waiting, budget)
+                    yield from turn_steps(more, waiting, budget, is_planned=False)
     yield from filling_steps(budget, ending)
     while ending:
         queued = ending.pop(0)
@@ -139,13 +142,15 @@ def filling_steps(budget: Budget, ending: Sequence[QueuedTurn[T]] = ()) -> Steps
         for i, queued in enumerate(more):
             if budget.is_open:
                 waiting = waiting_of([*more[i + 1 :], *ending])
-                yield from turn_steps(queued, waiting, budget, is_filling=True)
+                yield from turn_steps(queued, waiting, budget, is_planned=False, is_behind=True)
     budget.kept = 0
 
 
-def turn_steps(queued: QueuedTurn[T], waiting: Waiting, budget: Budget, *, is_filling: bool = False) -> Steps[T]:
+def turn_steps(
+    queued: QueuedTurn[T], waiting: Waiting, budget: Budget, *, is_planned: bool = True, is_behind: bool = False
+) -> Steps[T]:
     """Yield the steps of one turn: the question, the reply, and answers or follow-ups while the budget affords them."""
-    yield Ask(queued, is_filling)
+    yield Ask(queued, is_planned, is_behind)
     if (yield Reply(MessageKind.QUESTION, 0, waiting)):
         return
     answers = follow_ups = 0

@@ -374,7 +374,10 @@ class FurtherTurns:
 
 
 async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> tuple[UserTurn, ...]:
-    """Return up to `wanted.count` further questions about the bullets heard, at least one; they voice nothing new."""
+    """Return up to `wanted.count` further questions about the bullets heard; they voice nothing new.
+
+    Questions that were asked before are left out; none is left where every reply repeats them.
+    """
     frame, ledger, sub_plan = scene.frame, scene.ledger, scene.sub_plan
     heard, asked, count, world = wanted.heard, wanted.asked, wanted.count, wanted.world
     now = max((b.bullet_id for b in heard), key=lambda i: ledger.position[i], default=sub_plan.bullets[-1].bullet_id)

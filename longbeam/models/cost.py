@@ -212,7 +212,7 @@ class CostMeter:
             self.prices.get(call.model) or FREE,
             prompt_tokens=math.ceil(size * seen.density),
             cached_tokens=0,
-            # A client adds twice the longest thought to the limit (`OpenAIClient.complete`).
+            # A client adds twice the longest thought to the limit (`OpenAIModel.complete`).
             output_tokens=limit + 2 * seen.thought_tokens if limit else unlimited,
         )
         return most * self.prices.share(call.stage, call.prompt.prompt_id, call.model)

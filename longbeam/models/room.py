@@ -1,7 +1,7 @@
 """Length limits of replies, from the form that a prompt asks for: a reply that runs away is cut off and asked again.
 
-A limit is generous (the longest recorded replies have a third of theirs, tests/models/test_room.py), because a reply
-that is cut off costs more than the room. One that is cut off all the same is asked for again with twice the room.
+A limit is generous (the longest recorded reply has 26 % of its limit, tests/models/test_room.py), because a reply that
+is cut off costs more than the room. One that is cut off all the same is asked for again with twice the room.
 """
 
 from __future__ import annotations

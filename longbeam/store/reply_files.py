@@ -80,9 +80,14 @@ class ReplyFiles:
 
     def _close(self) -> None:
         if self._descriptor >= 0:
-            os.fsync(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor, self._is_synced = -1, True
+            try:
+                os.fsync(self._descriptor)
+                # Gone, whatever `close` says: the number may be another file's the next time.
+                descriptor, self._descriptor, self._is_synced = self._descriptor, -1, True
+                os.close(descriptor)
+            except OSError as exc:
+                path = _path_of(self._lease.folder, (self._lease.token, self._part))
+                raise StoreError(describe_os_error(path, exc)) from exc
 
     def _ordinal(self, role: str, content: str, new: list[tuple[str, str]]) -> int:
         text = (role, content)

@@ -9,10 +9,12 @@ from itertools import pairwise
 
 import pytest
 
+from longbeam.errors import ReplyError
 from longbeam.generators.dialogue import Talk, extend, talk
 from longbeam.generators.dialogue_history import HISTORY_TOKENS, USER_MESSAGES, history_tokens
 from longbeam.generators.dialogue_material import SubPlanMaterial, context_of
 from longbeam.generators.ledger import Ledger, standing_bullets
+from longbeam.generators.mending import Place, mend_turn
 from longbeam.generators.plans import Frame
 from longbeam.generators.turn_loop import MAX_ANSWERS, MAX_FOLLOW_UPS
 from longbeam.models.asking import Asker
@@ -666,3 +668,32 @@ async def test_a_reply_that_keeps_a_trace_of_the_machinery_is_left_out_with_its_
     messages = await talk(asker, TOKENIZER, _material(share=400, turns=2))
     assert all("could not be used" not in m.content for m in messages)
     assert any(i.kind is IncidentKind.SKIPPED for i in asker.incidents)
+
+
+async def test_question_that_every_reply_repeats_cannot_be_mended() -> None:
+    material = _material(share=1_500, turns=1)
+    said = await talk(asker_for(_model()), TOKENIZER, material)
+    place = Place(material, TOKENIZER, said, taken=frozenset())
+    question = said[-2].model_copy(update={"message_key": "p0.s0.t9.n0", "turn_index": 9, "bullet_ids": ()})
+    turn = (question, said[-1])
+    same = json.dumps({"turns": [{"text": question.content, "asks_about": []}]})
+    model = _model(more_turns=[same])
+    with pytest.raises(ReplyError, match="asked before"):
+        await mend_turn(asker_for(model), place, turn, {question.message_key: "it repeats itself"})
+    assert _count(model, "more_turns") == 3
+
+
+async def test_lost_turn_that_was_put_in_between_is_no_missing_part() -> None:
+    material = _material(share=9_000)
+    turn_id = f"{material.sub_plan.key}.t{len(material.turns)}"  # the first turn that nobody planned
+
+    def reply(call: ModelCall) -> str:
+        return "" if f"{turn_id}/reply" in call.unit_key else f"Take the blue one, {_place(call)}."
+
+    asker = asker_for(model := _model(assistant_reply=reply))
+    await talk(asker, TOKENIZER, material)
+    replies = [call.unit_key for call in model.calls if call.prompt.prompt_id == "assistant_reply"]
+    last = next(i for i, key in enumerate(replies) if f"{material.turns[-1].turn_id}/reply" in key)
+    assert any(f"{turn_id}/reply" in key for key in replies[:last])
+    lost = [(i.kind, i.place) for i in asker.incidents if i.kind in (IncidentKind.SKIPPED, IncidentKind.ENDED)]
+    assert lost == [(IncidentKind.ENDED, f"{asker.unit_key}/{turn_id}")]

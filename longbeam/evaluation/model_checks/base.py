@@ -57,6 +57,8 @@ class ModelCheck:
     find: Find
     reads_all: bool = False
     """Whether it reads more of the conversation than the cited messages."""
+    calls: Callable[[Probe], int] = lambda probe: 1
+    """Calls of each of its prompts for a probe in which it finds nothing, if the first nugget tells a wrong answer."""
 
     def finding(self, problem: Problem, case: ProbeCase, model: str) -> Finding:
         """Return a problem as a finding that names the judge."""

@@ -60,4 +60,5 @@ CHECK = ModelCheck(
     prompts=("judge_nugget",),
     applies=lambda case: True,
     find=find_problems,
+    calls=lambda probe: len(probe.rubric) + 2,
 )

@@ -18,14 +18,16 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from longbeam import __version__
+from longbeam.generators.dialogue_history import history_tokens
 from longbeam.models.cost import CostMeter, Prices, cost_of
-from longbeam.models.kinds import answers_by_rule
+from longbeam.models.kinds import answers_by_rule, has_model_checks
 from longbeam.pipeline.cost.contexts import short_contexts
 from longbeam.pipeline.cost.forecast import forecast
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
 from longbeam.pipeline.run.stages import STAGES
 from longbeam.pipeline.services import Services
-from longbeam.schemas.base import Record
+from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.spec import BenchmarkSpec, Price
 from longbeam.schemas.usage import Usage
 from longbeam.store.files import write_atomically
@@ -57,7 +59,7 @@ def is_worth_rehearsing(spec: BenchmarkSpec) -> bool:
 
 
 def rehearsal_of(benchmark: Benchmark, services: Services) -> Rehearsal:
-    """Return the benchmark's rehearsal, made now unless one of the same spec is kept."""
+    """Return the benchmark's rehearsal, made now unless a kept one would come out the same."""
     spec, path = benchmark.spec, benchmark.root / "rehearsal.json"
     kept = _read(path, Kept)
     if kept is not None and kept.spec_digest == _digest(spec):
@@ -69,21 +71,26 @@ def rehearsal_of(benchmark: Benchmark, services: Services) -> Rehearsal:
 
 
 class Kept(Record):
-    """A rehearsal and the spec that it was made of."""
+    """A rehearsal and what it depends on."""
 
     spec_digest: str
+    """Digest of the settings and the version that it was made with."""
     rehearsal: Rehearsal
 
 
 def _digest(spec: BenchmarkSpec) -> str:
-    """Return the digest of all settings that change a rehearsal: limits, endpoints and sampling do not."""
-    return BenchmarkSpec(
-        **{
-            name: getattr(spec, name)
-            for name in BenchmarkSpec.model_fields
-            if name not in {"limits", "endpoints", "sampling"}
-        }
-    ).digest
+    """Return the digest of everything that changes a rehearsal.
+
+    A rehearsal depends on limits, endpoints and sampling in two ways only: the `context` of the assistant's model sets
+    the length at which a dialogue is folded, and the kinds of models decide whether a model checks what is written. The
+    version of longbeam stands for the prompts and the stand-in's rules, which take long to load.
+    """
+    settings = {
+        name: getattr(spec, name)
+        for name in BenchmarkSpec.model_fields
+        if name not in {"limits", "endpoints", "sampling"}
+    }
+    return digest_of(BenchmarkSpec(**settings), history_tokens(spec), has_model_checks(spec), __version__)
 
 
 @dataclass

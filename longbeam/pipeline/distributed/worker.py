@@ -15,7 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -201,7 +201,8 @@ class _Hold:
         while True:
             await asyncio.sleep(wait_s)
             began = time.monotonic()
-            await asyncio.to_thread(self._put_log, log, files)
+            with suppress(StoreError):  # a file server that is away: the reply files keep what the next copy will hold
+                await asyncio.to_thread(self._put_log, log, files)
             wait_s = max(COPY_EVERY_S, (time.monotonic() - began) / COPY_SHARE)
 
     # --- between the benchmark's folder and scratch ------------------------------------------------------------
@@ -227,23 +228,29 @@ class _Hold:
 
     def _put_log(self, log: WorkLog, files: ReplyFiles) -> None:
         """Put a copy of the work log in place, where there is news, and remove the reply files that it replaces."""
-        with self._copying:  # one may still be at it
-            self.lease.check()
-            if log.changes == self._copied:
-                return
-            held = files.rotate()
-            log.meta_set(HELD, list(held))
-            changes = log.changes
-            source = self.lease.source("work.sqlite")
-            log.copy_to(source)
-            target = self.benchmark.work_path(self.job.conversation_id)
-            with _writing_alone(target):
-                _refuse_frames(target)
-                self.lease.put_in_place(source, target)
-                for suffix in ("-wal", "-shm"):  # empty ones of readers, which would be taken for this file's
-                    target.with_name(target.name + suffix).unlink(missing_ok=True)
-            self._copied = changes
-            remove_replies(self.lease.folder, held)
+        target = self.benchmark.work_path(self.job.conversation_id)
+        try:
+            with self._copying:  # one may still be at it
+                self._put_news(log, files, target)
+        except OSError as exc:
+            raise StoreError(describe_os_error(target, exc)) from exc
+
+    def _put_news(self, log: WorkLog, files: ReplyFiles, target: Path) -> None:
+        self.lease.check()
+        if log.changes == self._copied:
+            return
+        held = files.rotate()
+        log.meta_set(HELD, list(held))
+        changes = log.changes
+        source = self.lease.source("work.sqlite")
+        log.copy_to(source)
+        with _writing_alone(target):
+            _refuse_frames(target)
+            self.lease.put_in_place(source, target)
+            for suffix in ("-wal", "-shm"):  # empty ones of readers, which would be taken for this file's
+                target.with_name(target.name + suffix).unlink(missing_ok=True)
+        self._copied = changes
+        remove_replies(self.lease.folder, held)
 
     def _put_sealed(self) -> None:
         made = self.away.sealed_path(self.job.conversation_id)

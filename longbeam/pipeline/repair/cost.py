@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from longbeam.abilities.registry import find_ability
-from longbeam.keys import ProbeId
+from longbeam.evaluation.model_checks.base import ProbeCase
+from longbeam.generators.probes.writing import writing_prompts
+from longbeam.keys import ProbeId, natural_order
 from longbeam.models.cost import cost_of, prices_of
+from longbeam.models.kinds import has_model_checks
 from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.repair.mending import TurnFault
 from longbeam.pipeline.repair.plan import Repairs
+from longbeam.pipeline.run.probe_checks import CheckedConversation
 from longbeam.schemas.dialogue import Message, MessageKind
+from longbeam.schemas.probes import Probe
 from longbeam.schemas.usage import COUNTS, Usage, summed
+from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 from longbeam.terminal import counted
@@ -23,6 +28,8 @@ _PROMPTS = {
     MessageKind.FOLLOW_UP: "user_follow_up",
 }
 """Prompt that writes each kind of message other than the question that opens a turn."""
+_READING = ("support_nuggets", "counter_evidence")
+"""Prompts of checks that show messages: a regenerated message changes these requests."""
 
 
 def render_plan(benchmark: Benchmark, wanted: Mapping[str, Repairs]) -> str:
@@ -30,6 +37,8 @@ def render_plan(benchmark: Benchmark, wanted: Mapping[str, Repairs]) -> str:
     lines, rows = [], list[Usage]()
     for conversation_id, repairs in wanted.items():
         calls = calls_for(repairs)
+        if has_model_checks(benchmark.spec):
+            calls += checker_calls(benchmark, conversation_id, repairs)
         rows += _usage(benchmark, conversation_id, calls)
         for key, fault in repairs.turns.items():
             lines.append(f"{conversation_id} {key}: would be said anew ({'; '.join(fault.problems.values())})")
@@ -54,12 +63,75 @@ def calls_for(repairs: Repairs) -> Counter[str]:
     calls: Counter[str] = Counter()
     for fault in repairs.turns.values():
         calls.update(_calls_of_turn(fault))
+    for probe_id in _reworded(repairs):
+        calls.update(writing_prompts(ProbeId.parse(probe_id).ability))
+    for ability in repairs.short:
+        calls.update(writing_prompts(ability))
+    return calls
+
+
+def checker_calls(benchmark: Benchmark, conversation_id: str, repairs: Repairs) -> Counter[str]:
+    """Return how many calls of each prompt of the checker a repair makes, if no check finds anything.
+
+    Every newly selected probe is judged. A probe that stays is judged again where its checks read a regenerated
+    message; the estimate knows these messages as they were.
+    """
+    calls: Counter[str] = Counter()
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        probes = list(sealed.probes())
+        new = _newly_selected(repairs, probes)
+        anew = _said_anew(repairs)
+        staying = [p for p in probes if p.is_selected and p.probe_id not in repairs.probes] if anew else []
+        read = CheckedConversation(conversation_id, sealed.messages, str, probes)
+        for judged in read.checks(new):
+            calls.update(dict.fromkeys(judged.check.prompts, judged.check.calls(judged.case.probe)))
+        for judged in read.checks(staying):
+            if _reads(judged.case, anew, reads_all=judged.check.reads_all):
+                calls.update(prompt_id for prompt_id in judged.check.prompts if prompt_id in _READING)
+    return calls
+
+
+def _reads(case: ProbeCase, keys: frozenset[str], *, reads_all: bool) -> bool:
+    shown = [*case.cited, *(case.nearest() if reads_all else ())]
+    return any(message.message_key in keys for message in shown)
+
+
+def _newly_selected(repairs: Repairs, probes: Sequence[Probe]) -> list[Probe]:
+    """Return the probes that a repair selects or words again, as they are now.
+
+    An ability with too few probes gets one that is not among them: another probe stands for it.
+    """
+    known = {probe.probe_id: probe for probe in probes}
+    new = [known[probe_id] for probe_id in (*_promoted(repairs), *_reworded(repairs))]
+    for ability in filter(writing_prompts, repairs.short):
+        new += [p for p in probes if p.ability == ability][:1] or list(probes[:1])
+    return new
+
+
+def _promoted(repairs: Repairs) -> list[str]:
+    """Return the spare probes that take the place of a refused one."""
     wanted = Counter(ProbeId.parse(probe_id).ability for probe_id in repairs.probes)
-    for ability, count in wanted.items():
-        calls[find_ability(ability).prompt_id] += max(0, count - len(repairs.spares.get(ability, ())))
-    calls.update(find_ability(ability).prompt_id for ability in repairs.short)
-    del calls[""]  # of abilities whose generator words its probes itself
-    return +calls
+    return [i for ability, count in wanted.items() for i in repairs.spares.get(ability, ())[:count]]
+
+
+def _reworded(repairs: Repairs) -> list[str]:
+    """Return the refused probes that are worded again, for want of spare ones."""
+    reworded = []
+    for ability in dict.fromkeys(ProbeId.parse(probe_id).ability for probe_id in repairs.probes):
+        refused = [i for i in repairs.probes if ProbeId.parse(i).ability == ability]
+        missing = max(0, len(refused) - len(repairs.spares.get(ability, ())))
+        if writing_prompts(ability):
+            reworded += sorted(refused, key=natural_order)[:missing]
+    return reworded
+
+
+def _said_anew(repairs: Repairs) -> frozenset[str]:
+    """Return the keys of the messages that are regenerated; without a question, only those that are refused."""
+    keys = set[str]()
+    for fault in repairs.turns.values():
+        turn = [m.message_key for m in fault.sealed]
+        keys.update(turn if turn and turn[0] in fault.problems else fault.problems.keys() & turn)
+    return frozenset(keys)
 
 
 def _calls_of_turn(fault: TurnFault) -> Iterable[str]:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from longbeam.generators.calibration import CALIBRATION_PROMPT
 from longbeam.models.base import ModelCall
-from longbeam.models.cost import CostMeter, cost_of, prices_of
+from longbeam.models.cost import CostMeter, Prices, cost_of, prices_of
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.loopback.answers import answer
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.cost.contexts import short_contexts
-from longbeam.pipeline.cost.estimate import Outlook, estimate_of, is_worth_rehearsing, outlook_line, render_estimate
+from longbeam.pipeline.cost.estimate import (
+    Outlook,
+    estimate_of,
+    is_worth_rehearsing,
+    outlook_line,
+    rehearsal_of,
+    render_estimate,
+    stored_outlook,
+)
 from longbeam.pipeline.cost.forecast import forecast
 from longbeam.pipeline.cost.judging import JUDGED_EVERY
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
@@ -235,18 +243,36 @@ async def test_status_shows_what_was_used_and_what_is_expected(
     assert await asyncio.to_thread(module.rehearsal_of, benchmark, services()) == kept
 
 
+async def test_a_kept_rehearsal_lasts_until_something_changes_that_it_depends_on(
+    paid: BenchmarkSpec, tmp_path: Path
+) -> None:
+    benchmark = create_benchmark(paid, tmp_path)
+    kept = await asyncio.to_thread(rehearsal_of, benchmark, services())
+
+    def stored(**changes: object) -> tuple[Usage, ...]:
+        endpoint = Endpoint.model_validate({"price": PRICE, "sends_extras": True, **changes})
+        spec = paid.model_copy(update={"endpoints": {"openai:m": endpoint}})
+        return stored_outlook(replace(benchmark, spec=spec), [])[0]
+
+    # With 16,384 tokens of context a dialogue is folded at 9,000, as without a limit; with 8,192 at 2,827.
+    for unrelated in ({"base_url": "http://127.0.0.1:8000/v1"}, {"limits": {"concurrency": 9}}, {"context": 16_384}):
+        assert stored(**unrelated) == kept.usage
+    assert stored(context=8_192) == ()
+    assert stored(sends_extras=False) == ()  # models now check what is written
+
+
 def test_outlook_line_of_a_run_that_has_not_begun_says_what_is_expected() -> None:
     row = Usage(
         stage="plan", role="planner", prompt_id="p", model="openai:m", calls=2, prompt_tokens=900, output_tokens=100
     )
-    assert outlook_line({"openai:m": None}, [], [row]) == "expected: about 1,000 tokens"
+    assert outlook_line(Prices(BenchmarkSpec(name="x"), ["openai:m"]), [], [row]) == "expected: about 1,000 tokens"
 
 
 def test_outlook_line_says_tokens_alone_without_a_price() -> None:
     row = Usage(
         stage="plan", role="planner", prompt_id="outline", model="openai:m", prompt_tokens=900, output_tokens=100
     )
-    assert outlook_line({"openai:m": None}, [row], []) == "used 1,000 tokens"
+    assert outlook_line(Prices(BenchmarkSpec(name="x"), ["openai:m"]), [row], []) == "used 1,000 tokens"
     spec = BenchmarkSpec.model_validate({"name": "x", "endpoints": {"openai:m": {"price": {"input": 1.0}}}})
     assert outlook_line(prices_of(spec), [row], [row]) == "used 1,000 tokens, $0.0009 of about 1,000 tokens, $0.0009"
 

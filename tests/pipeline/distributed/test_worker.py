@@ -6,18 +6,24 @@ import asyncio
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from longbeam.errors import StoreError
+from longbeam.models.base import ModelCall
+from longbeam.offline.writer import OfflineWriter
+from longbeam.pipeline.distributed import worker
 from longbeam.pipeline.distributed.jobs import JobEnd, JobResult
 from longbeam.pipeline.distributed.worker import stop_path, work, work_on
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.metering import journalled_usage
 from longbeam.pipeline.status import benchmark_status, render_status
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import create_benchmark
+from longbeam.store.reply_files import has_replies
 from longbeam.store.shared_lease import SharedLease, living_holder
 from longbeam.wiring import services
 from tests.pipeline.conftest import CountingModel
@@ -108,6 +114,49 @@ async def test_what_a_user_can_mend_is_told_in_one_line(spec: BenchmarkSpec, out
     result = await work(job_of(benchmark, out / "file" / "scratch"), services(), CountingModel())
     assert result.end is JobEnd.REFUSED
     assert "--scratch" in result.error
+
+
+class Blocking(OfflineWriter):
+    """Has something stand in the work log's place for a while, as if the shared folder refused to be written."""
+
+    def __init__(self, target: Path) -> None:
+        super().__init__()
+        self._target = target
+        self._asked = 0
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        self._asked += 1
+        if self._asked == 30:
+            while not self._target.is_dir():  # a copy may come in between
+                self._target.unlink(missing_ok=True)
+                with suppress(FileExistsError):
+                    self._target.mkdir()
+            await asyncio.sleep(0.6)
+            self._target.rmdir()
+        return await super().complete(call)
+
+
+async def test_a_copy_that_fails_is_tried_again_and_stops_nothing(
+    spec: BenchmarkSpec, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "COPY_EVERY_S", 0.1)
+    monkeypatch.setattr(worker, "COPY_SHARE", 1.0)
+    benchmark = create_benchmark(spec, out)
+    result = await work(job_of(benchmark, out / "scratch"), services(), Blocking(benchmark.work_path("c000")))
+    assert (result.error, result.end, result.is_finished) == ("", JobEnd.MADE, True)
+    assert sum(row.calls for row in journalled_usage(benchmark)) == sum(row.calls for row in result.usage)
+    assert list(benchmark.lease_folder("c000").glob("*.replies")) == []
+
+
+async def test_a_shared_folder_that_refuses_the_last_copy_is_told_in_one_line(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark = create_benchmark(spec, out)
+    task = await _begun(job_of(benchmark, out / "scratch"), Falling(80))
+    benchmark.work_path("c000").mkdir()
+    stop_path(benchmark.root, "r1").touch()
+    result = await asyncio.wait_for(task, 20)
+    assert result.end is JobEnd.REFUSED
+    assert result.error == f"{benchmark.work_path('c000')}: cannot write the file: Is a directory"
+    assert has_replies(benchmark.lease_folder("c000"))
 
 
 async def test_a_bug_keeps_its_traceback_and_gives_the_lease_back(spec: BenchmarkSpec, out: Path) -> None:

@@ -17,7 +17,8 @@ from longbeam.formats.reading import ImportOptions
 from longbeam.models.base import ModelCall
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.importing import Origin, import_benchmark
-from longbeam.pipeline.repair.plan import Rejections
+from longbeam.pipeline.repair.cost import checker_calls, render_plan
+from longbeam.pipeline.repair.plan import Rejections, repairs_of
 from longbeam.pipeline.repair.repairing import repair, repair_import
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.status import benchmark_status
@@ -339,3 +340,42 @@ async def test_a_dry_run_says_what_would_be_done_and_changes_nothing(
     assert (benchmark_status(benchmark).calls, benchmark_status(benchmark).finished) == (calls + 1, 1)
     assert await asyncio.to_thread(run, ["repair", "short", "--out", str(out)]) == OK
     assert "0 conversations sealed again, 0 model calls" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    """A benchmark whose probes a checker judges, with one reply that a check refuses; to be copied."""
+    spec = BenchmarkSpec.model_validate(
+        {"name": "short", "seed": 5, "length": "16K", "domains": ["coding"], "checks": {"model": True}}
+    )
+    faults: dict[str, Spoil] = {"c000/dialogue/p0.s0/p0.s0.t2/replyquestion0/": as_an_ai}
+    return asyncio.run(generated(spec, tmp_path_factory.mktemp("checked"), faults))
+
+
+@pytest.mark.parametrize(
+    ("ability", "refused", "calls"),
+    [
+        ("temporal_reasoning", 1, 9),  # the next has 3 nuggets: 3 prompts are asked once, 3 + 3 nuggets are judged
+        ("knowledge_update", 99, 16),  # all refused, two worded again, of 1 nugget each: 2 x (1 + 3 + 1 + 3)
+        ("abstention", 1, 4),  # the messages nearest to it, its nugget, the echo and a wrong answer
+    ],
+)
+async def test_a_dry_run_counts_the_calls_of_the_checker(
+    checked: Benchmark, out: Path, ability: str, refused: int, calls: int
+) -> None:
+    shutil.copytree(checked.root, out / "short")
+    benchmark = Benchmark(checked.spec, out / "short")
+    pool = sorted((p for p in probes_of(benchmark) if p.ability == ability), key=lambda p: p.rank)
+    rejected = {"c000": {p.probe_id: "asks for a trifle" for p in pool[:refused]}}
+    printed = render_plan(benchmark, repairs_of(benchmark, [], rejected))
+    assert f"about {calls} model calls, " in printed
+    model = CountingModel()
+    await repair(benchmark, answered_by(model), rejected=lambda: rejected, rounds=1)
+    # The reply that a check refuses is regenerated as well; two probes have the new one among the nearest messages.
+    assert sum(model.calls.values()) == calls + 3
+
+
+def test_a_dry_run_counts_the_checks_that_read_a_regenerated_message(checked: Benchmark) -> None:
+    repairs = repairs_of(checked, check_and_store(checked), {})
+    # Nobody cites the reply; one probe has it, as it is now, among the messages nearest to its words.
+    assert checker_calls(checked, "c000", repairs["c000"]) == {"counter_evidence": 1}
