@@ -91,7 +91,7 @@ def plan(options: argparse.Namespace, domain: Domain, seed: int) -> str:
 
         def stop() -> None:
             is_stopped.set()
-            running.send_signal(signal.SIGINT)  # what is in flight is given up, every reply is kept
+            running.send_signal(signal.SIGINT)  # replies in flight are awaited and kept
 
         timer = threading.Timer(options.minutes * 60, stop)
         timer.start()

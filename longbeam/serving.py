@@ -5,6 +5,7 @@ Callers bring the app, and turn an OSError of `open_listener` into a message abo
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
@@ -71,3 +72,5 @@ async def serving(app: App, listener: socket.socket, *, log_level: str = "error"
         yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
     finally:
         await server.shutdown(sockets=[listener])
+        if requests := server.server_state.tasks:
+            await asyncio.wait(requests)  # a request may still record a reply that is paid for

@@ -1,8 +1,9 @@
-"""Ctrl-C: the first one stops a run cleanly, the third one ends the process, and none of them is a traceback.
+"""Ctrl-C: the first one stops a run, the second one drops its replies on their way, the third one ends the process.
 
-asyncio raises KeyboardInterrupt wherever the process is when Ctrl-C is pressed for the second time, in the middle of
-what closes a run. Here the second one is answered with a line, and a run is stopped by one thing: its cancelled task.
-This module is imported before everything else, so it imports next to nothing at its top.
+The first one cancels the run's task. No call is sent any more; calls that were sent are awaited as long as their
+time-outs allow, and their replies are recorded. The second one cancels these calls, and the run still closes cleanly.
+None of the three is a traceback: asyncio's own second Ctrl-C would raise KeyboardInterrupt in the middle of what closes
+a run. This module is imported before everything else, so it imports next to nothing at its top.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import signal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Task
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
     from types import FrameType
     from typing import Any, TypeVar
 
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """Exit code of a command that was stopped with Ctrl-C."""
 PATIENCE = 3
-"""Presses of Ctrl-C after which the process ends at once; replies in flight are lost then."""
+"""Presses of Ctrl-C after which the process ends at once."""
+ON_ITS_WAY = "reply on its way"
+"""Name of the task of a call that was sent. Cancelling a run spares it; the second Ctrl-C cancels it."""
+A_MOMENT_S = 0.3
+"""Time between the first Ctrl-C and the line that counts the replies: those that come meanwhile need no line."""
 
 
 def leave_at_once(signum: int = signal.SIGINT, frame: FrameType | None = None) -> None:
@@ -31,13 +36,62 @@ def leave_at_once(signum: int = signal.SIGINT, frame: FrameType | None = None) -
     os._exit(INTERRUPTED)
 
 
-def run_stoppable(work: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns. Raises KeyboardInterrupt after Ctrl-C, when the coroutine has ended cleanly."""
+async def until_answered(send: Callable[[], Coroutine[Any, Any, T]], is_held: Callable[[], bool]) -> T:
+    """Return what `send` returns, also when the awaiting task is cancelled meanwhile.
+
+    The cancellation then comes with the task's next await, so that the reply can be recorded first. `is_held` says
+    whether the call is still held back before it is sent; such a call is not awaited.
+    """
+    import asyncio
+
+    awaiting = asyncio.current_task()
+    assert awaiting is not None
+    if awaiting.cancelling():
+        await asyncio.sleep(0)  # a cancellation that another reply put off comes here, before a call is sent
+    sent = asyncio.create_task(send(), name=ON_ITS_WAY)
+    is_cancelled = False
+    while not sent.done():
+        try:
+            await asyncio.wait([sent])
+        except asyncio.CancelledError:
+            is_cancelled = True
+            if is_held():
+                sent.cancel()
+    if is_cancelled and not sent.cancelled():
+        awaiting.uncancel()  # it stays cancelled as often as it was
+        awaiting.cancel()
+    return sent.result()
+
+
+def replies_on_their_way() -> list[Task[Any]]:
+    """Return the tasks of the calls that were sent and are not answered, in the running event loop."""
+    import asyncio
+
+    return [task for task in asyncio.all_tasks() if task.get_name() == ON_ITS_WAY]
+
+
+def drop_replies() -> int:
+    """Cancel all calls on their way in the running event loop, and return how many there were."""
+    dropped = replies_on_their_way()
+    for task in dropped:
+        task.cancel()
+    return len(dropped)
+
+
+def _tell_on_stderr(line: str) -> None:
+    os.write(2, f"\n{line}\n".encode())
+
+
+def run_stoppable(work: Coroutine[Any, Any, T], *, tell: Callable[[str], None] = _tell_on_stderr) -> T:
+    """Return what a coroutine returns. Raises KeyboardInterrupt after Ctrl-C, when the coroutine has ended cleanly.
+
+    Its message says which replies were lost; it is empty if none was. `tell` receives a line when replies are awaited.
+    """
     import asyncio
 
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return asyncio.run(work)  # somebody else hears Ctrl-C
-    presses = _Presses()
+    presses = _Presses(tell)
 
     async def stoppable() -> T:
         presses.begin(asyncio.get_running_loop(), asyncio.current_task())
@@ -47,30 +101,52 @@ def run_stoppable(work: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(stoppable())
     except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
+        raise KeyboardInterrupt(*presses.losses()) from None
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _Presses:
-    """Counts Ctrl-C while a task runs; the first press cancels the task."""
+    """Counts Ctrl-C while a task runs: the first press cancels the task, the second one the calls that it awaits."""
 
-    count = 0
-    _loop: AbstractEventLoop | None = None
-    _task: Task[Any] | None = None
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.count = 0
+        self._tell = tell
+        self._dropped = 0
+        self._loop: AbstractEventLoop | None = None
+        self._task: Task[Any] | None = None
 
     def begin(self, loop: AbstractEventLoop, task: Task[Any] | None) -> None:
         """Take the task that the first press cancels."""
         self._loop, self._task = loop, task
-        if self.count and task is not None:
-            task.cancel()
+        if self.count:
+            self._stop()
 
     def press(self, signum: int, frame: FrameType | None) -> None:
         """Act on a press of Ctrl-C; a handler of signals."""
         self.count += 1
         if self.count >= PATIENCE:
             leave_at_once()
-        elif self.count > 1:
+        if self.count > 1:
             os.write(2, b"\nstopping; once more to leave at once\n")
-        elif self._loop is not None and self._task is not None:
-            self._loop.call_soon_threadsafe(self._task.cancel)  # the one call that may wake a loop from a handler
+        if self._loop is not None:
+            # The one call that may wake a loop from a handler.
+            self._loop.call_soon_threadsafe(self._stop if self.count == 1 else self._drop)
+
+    def losses(self) -> list[str]:
+        """Return a line about the replies that were lost; no line if none was."""
+        return [f"replies lost: {self._dropped}"] if self._dropped else []
+
+    def _stop(self) -> None:
+        assert self._loop is not None
+        if self._task is not None:
+            self._task.cancel()
+        self._loop.call_later(A_MOMENT_S, self._count_replies)
+
+    def _count_replies(self) -> None:
+        awaited = len(replies_on_their_way())
+        if awaited and self.count == 1:
+            self._tell(f"stopping; replies awaited: {awaited}. Ctrl-C again ends without them")
+
+    def _drop(self) -> None:
+        self._dropped += drop_replies()

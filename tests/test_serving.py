@@ -36,6 +36,24 @@ async def test_requests_that_are_not_answered_end_with_the_server() -> None:
         assert (await asyncio.wait_for(asking, 1)).status_code == 500
 
 
+async def test_the_server_ends_after_its_requests() -> None:
+    ended = []
+
+    async def record(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.05)
+            ended.append(scope["path"])
+
+    async with httpx.AsyncClient() as client:
+        async with serving(record, open_listener(LOOPBACK, 0), log_level="critical") as url:
+            asking = asyncio.create_task(client.get(f"{url}/reply"))
+            await asyncio.sleep(0.1)
+        assert ended == ["/reply"]
+        await asyncio.wait_for(asking, 1)
+
+
 def test_port_that_is_taken_is_an_os_error() -> None:
     with open_listener(LOOPBACK, 0) as first, pytest.raises(OSError, match="in use"):
         open_listener(LOOPBACK, first.getsockname()[1])

@@ -352,8 +352,9 @@ def _run_and_report(benchmark: Benchmark, how: _How, out: Path) -> int:
         print(kept, file=sys.stderr)
     try:
         summary = _run(benchmark, how)
-    except KeyboardInterrupt:
-        print(f"\nstopped; nothing is lost. Go on with: {command_line('resume', name, out)}", file=sys.stderr)
+    except KeyboardInterrupt as exc:
+        lost = str(exc) or "nothing is lost"
+        print(f"\nstopped; {lost}. Go on with: {command_line('resume', name, out)}", file=sys.stderr)
         return INTERRUPTED
     benchmark.require_spec()  # runners make folders where there are none
     if how.json:
@@ -384,7 +385,7 @@ def _run(benchmark: Benchmark, how: _How) -> RunSummary:
         target = Target(spec.conversations - len(benchmark.kept), spec.length, STAGES)
         with display_for(sys.stderr, target, outlook) as progress:
             if how.runner is Runner.INLINE:
-                return run_stoppable(run_inline(benchmark, models, progress=progress))
+                return run_stoppable(run_inline(benchmark, models, progress=progress), tell=progress.waiting)
             from longbeam.flows.runner import run_on_cluster, run_with_prefect
 
             if cluster is not None:
@@ -394,7 +395,7 @@ def _run(benchmark: Benchmark, how: _How) -> RunSummary:
                 setup = WorkerSetup(services().reference, cluster.scratch, str(how.invocation_log or ""))
                 controls = RunControls(meter, progress, lambda line: print(f"note: {line}", file=sys.stderr), setup)
                 return run_stoppable(run_on_cluster(benchmark, how.runner.value, cluster, controls))
-            return run_stoppable(run_with_prefect(benchmark, models, progress=progress))
+            return run_stoppable(run_with_prefect(benchmark, models, progress=progress), tell=progress.waiting)
     finally:
         if outlook is not None:
             outlook.save()

@@ -124,7 +124,7 @@ def evaluate(
     meter = measurement.make_meter(invocation_log)
     try:
         with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
-            run, results = run_stoppable(measurement.run(meter, progress))
+            run, results = run_stoppable(measurement.run(meter, progress), tell=progress.waiting)
     except RunStopped as exc:
         print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
         return INCOMPLETE

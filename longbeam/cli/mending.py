@@ -69,8 +69,9 @@ def repair(
         return _say_plan(benchmark)
     try:
         report = _repaired(benchmark, rounds, withdraw, invocation_log)
-    except KeyboardInterrupt:
-        print(f"\nstopped; nothing is lost. Go on with: {command_line('repair', name, out)}", file=sys.stderr)
+    except KeyboardInterrupt as exc:
+        lost = str(exc) or "nothing is lost"
+        print(f"\nstopped; {lost}. Go on with: {command_line('repair', name, out)}", file=sys.stderr)
         return INTERRUPTED
     print(report.model_dump_json(indent=2) if json else _text(report), end="\n" if json else "")
     unfinished = warn_of_unfinished(benchmark, out)

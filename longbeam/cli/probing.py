@@ -79,7 +79,7 @@ def probe(
         _ask_to_send(probed, out)
     meter = open_meter(probed, services())
     with display_for(sys.stderr, Target(len(probed.sealed_ids), 0)) as progress:
-        made = run_stoppable(probe_chats(probed, services().models(meter), progress))
+        made = run_stoppable(probe_chats(probed, services().models(meter), progress), tell=progress.waiting)
     print(f"{name}: {counted(made.statements, 'statement')}, {counted(made.probes, 'selected probe')}")
     for line in made.failures:
         print(f"failed: {line}", file=sys.stderr)

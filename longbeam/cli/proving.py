@@ -111,7 +111,7 @@ def _ask_models(
             return await run_model_checks(benchmark, spec, limited, progress=progress)
 
     with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
-        run = run_stoppable(asked(progress))
+        run = run_stoppable(asked(progress), tell=progress.waiting)
     replayed = f", {run.replayed:,} replies from the journal" if run.replayed else ""
     print(f"model-backed checks: {counted(run.calls, 'model call')}{replayed}", file=sys.stderr)
     for failure in run.failures:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from longbeam.errors import ReplyError
 from longbeam.evaluation.ordered_lists import clean_item, items_of
@@ -13,6 +14,7 @@ from longbeam.prompts.calls.evaluation import AlignInputs, AlignReply, JudgeInpu
 from longbeam.schemas.evaluation import Answer, Judgement, NuggetJudgement
 from longbeam.schemas.probes import Nugget, Probe
 
+T = TypeVar("T")
 CREDIT = {"met": 1.0, "partly met": 0.5, "not met": 0.0}
 JUDGE_PROMPTS = ("judge_nugget", "align_event")
 
@@ -41,7 +43,16 @@ async def judge_answer(probe: Probe, answer: Answer, asker: Asker, *, judge: str
 async def judge_nuggets(probe: Probe, text: str, asker: Asker, *, is_strict: bool) -> tuple[NuggetJudgement, ...]:
     """Return the verdict on each nugget; a blank answer meets none of them without asking the judge."""
     verdicts = (judge_nugget(probe, nugget, text, asker, is_strict=is_strict) for nugget in probe.rubric)
-    return tuple(await asyncio.gather(*verdicts))
+    return tuple(await all_judged(verdicts))
+
+
+async def all_judged(judging: Iterable[Awaitable[T]]) -> list[T]:
+    """Return the results of all; raise the first error when all have ended, so that every reply is in the journal."""
+    ended = await asyncio.gather(*judging, return_exceptions=True)
+    for result in ended:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in ended if not isinstance(result, BaseException)]
 
 
 async def judge_nugget(probe: Probe, nugget: Nugget, text: str, asker: Asker, *, is_strict: bool) -> NuggetJudgement:

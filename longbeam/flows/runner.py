@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from longbeam.errors import require_extra
-from longbeam.flows.begun import begun_run
+from longbeam.flows.begun import BegunRun, begun_run
 from longbeam.flows.clusters import ClusterOptions, OpenCluster, own_host, refuse_unfit
 from longbeam.flows.server import prefect_server
 from longbeam.models.base import Models
@@ -20,6 +21,7 @@ from longbeam.store.layout import Benchmark
 
 HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""
+Summary = asyncio.Task[RunSummary]
 WAITING_AT_END = "everything is made; its pages are written when Prefect's server has started"
 
 
@@ -36,20 +38,31 @@ async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Pr
             progress.waiting("starting Prefect's server; the run goes on meanwhile")
             wait_at_end = partial(_tell_that_all_is_made, progress)
             begun.summary.add_done_callback(wait_at_end)
-            async with prefect_server(benchmark.root.parent / HOME):
-                begun.summary.remove_done_callback(wait_at_end)
-                progress.waiting("")
-                _take_up_settings()
-                from longbeam.flows.generate import show_run
-
-                await show_run(begun)
+            showing = asyncio.create_task(_show(begun, benchmark.root.parent / HOME, wait_at_end, progress))
+            try:
+                await asyncio.shield(showing)
+            except asyncio.CancelledError:
+                begun.summary.cancel()  # first: no call is sent while Prefect's server stops
+                showing.cancel()
+                await asyncio.gather(showing, return_exceptions=True)
+                raise
             return await begun.summary
     finally:
         if had_prefect:
             _take_up_settings()
 
 
-def _tell_that_all_is_made(progress: Progress, run: asyncio.Task[RunSummary]) -> None:
+async def _show(begun: BegunRun, home: Path, wait_at_end: Callable[[Summary], None], progress: Progress) -> None:
+    async with prefect_server(home):
+        begun.summary.remove_done_callback(wait_at_end)
+        progress.waiting("")
+        _take_up_settings()
+        from longbeam.flows.generate import show_run
+
+        await show_run(begun)
+
+
+def _tell_that_all_is_made(progress: Progress, run: Summary) -> None:
     if not run.cancelled() and run.exception() is None:
         progress.waiting(WAITING_AT_END)
 

@@ -6,7 +6,8 @@ carry `extras`, which an injected function makes and nobody else looks into.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -31,13 +32,24 @@ class Sampling(RoleSampling):
 
 
 class CallProgress:
-    """Signs of life of the reply to one call while it is on its way."""
+    """State of one call below the limits: held back, or on its way with signs of life of its reply."""
 
-    __slots__ = ("heard_at",)
+    __slots__ = ("heard_at", "is_held")
 
     def __init__(self) -> None:
         self.heard_at: float | None = None
         """Time of the event loop at which a piece of the reply came last; None: nothing came yet."""
+        self.is_held = False
+        """Whether a model waits for something before it sends the call."""
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Mark the call as held back while the block lasts: a run that is stopped meanwhile does not send it."""
+        self.is_held = True
+        try:
+            yield
+        finally:
+            self.is_held = False
 
 
 class PromptDeclaration(Protocol):
@@ -110,7 +122,7 @@ class ModelCall:
     extras: Extras | None = None
     """Read in place of the messages by a model that answers by rule; None for a language model."""
     progress: CallProgress = field(default_factory=CallProgress, init=False, repr=False, compare=False)
-    """Set by a model that streams, read by the time-out above it."""
+    """Set by models that stream or hold calls back, read by the limits above them."""
 
     @property
     def stage(self) -> str:

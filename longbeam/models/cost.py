@@ -156,7 +156,8 @@ class CostMeter:
             self._count(call, reply)
             return reply
         size = _bytes_of(call)
-        aside = await self._set_aside(call, size, self.spec.limits.max_cost_usd)
+        with call.progress.held():
+            aside = await self._set_aside(call, size, self.spec.limits.max_cost_usd)
         try:
             reply = await self.inner.complete(call)
             self._count(call, reply)

@@ -86,7 +86,8 @@ class GgufModel:
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the reply. Raises ProviderError for the call's own failure, RunStopped where there is no server."""
-        running = await self._served()
+        with call.progress.held():
+            running = await self._served()
         try:
             reply = await running.client.complete(call)
         except ProviderError as exc:

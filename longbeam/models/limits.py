@@ -11,6 +11,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from longbeam.errors import ProviderError, RunStopped
 from longbeam.models.adaptive import AdaptiveGate
@@ -19,6 +20,7 @@ from longbeam.models.batching import is_batched
 from longbeam.models.rates import Rates
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, Limits
+from longbeam.stopping import until_answered
 
 TRIES = 6
 """Tries of a call at an endpoint that answers other calls meanwhile."""
@@ -125,7 +127,11 @@ class LimitedModel:
         self._stop = asyncio.Event()
 
     async def complete(self, call: ModelCall) -> ModelReply:
-        """Return the reply. Raises ProviderError for the call's own failure, RunStopped for everybody's."""
+        """Return the reply. Raises ProviderError for the call's own failure, RunStopped for everybody's.
+
+        A call that is cancelled when it was sent returns its reply all the same; the cancellation comes with the
+        task's next await.
+        """
         if is_batched(self._spec, call):
             self._refuse_if_stopped()
             return await self._inner.complete(call)  # it takes no place: it waits for hours, with thousands of others
@@ -148,7 +154,8 @@ class LimitedModel:
             async with self._places:
                 self._refuse_if_stopped()
                 lane.on_their_way.add(call.progress)
-                reply = await self._ask(call)
+                # A call that was sent is paid for: its reply goes to the journal also when the run is stopped.
+                reply = await until_answered(partial(self._ask, call), lambda: call.progress.is_held)
         except ProviderError as exc:
             is_refused = exc.kind == "rate_limit"
             raise

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
-from longbeam.evaluation.judging import judge_answer
+from longbeam.evaluation.judging import judge_answer, judge_nuggets
+from longbeam.models.base import ModelCall
+from longbeam.models.limits import LimitedModel
 from longbeam.offline.judging import judge
 from longbeam.prompts.calls.evaluation import JudgeInputs
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import Answer
 from longbeam.schemas.probes import Difficulty, Nugget, Probe, ProbeDetails
+from longbeam.schemas.spec import BenchmarkSpec
 from tests.generators.scripted import ScriptedModel, asker_for
 
 QUESTION = "How many days are there between the lease and the opening?"
@@ -71,6 +76,30 @@ async def test_a_judge_that_fails_is_recorded_and_is_no_zero() -> None:
     )
     assert [n.score for n in judgement.nuggets] == [1, None, 1]
     assert "3 replies did not fit" in judgement.nuggets[1].error
+
+
+async def test_judging_that_is_stopped_ends_after_the_replies_on_their_way() -> None:
+    class Held:
+        gate, answered = asyncio.Event(), 0
+
+        async def complete(self, call: ModelCall) -> ModelReply:
+            await self.gate.wait()
+            self.answered += 1
+            return ModelReply(text=json.dumps({"reason": "said", "verdict": "met"}))
+
+    model = Held()
+    spec = BenchmarkSpec.model_validate({"name": "test", "limits": {"concurrency": 1}})
+    asker = asker_for(LimitedModel(model, spec))  # the first nugget is asked about, the others wait
+    judging = asyncio.create_task(judge_nuggets(ordering_probe(), "map view", asker, is_strict=True))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    judging.cancel()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not judging.done()
+    model.gate.set()
+    await asyncio.wait([judging])
+    assert (judging.cancelled(), model.answered) == (True, 1)
 
 
 async def test_events_are_aligned_greedily_and_equal_texts_once() -> None:

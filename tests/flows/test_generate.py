@@ -20,7 +20,9 @@ from longbeam.pipeline.run.units import SilentProgress
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.store.worklog import WorkLog
 from tests.flows.processes import servers_of, wait_until_gone
+from tests.pipeline.conftest import HeldModel
 from tests.wired import answered_by
 
 # Prefect leaves its client's sockets to the garbage collector.
@@ -129,6 +131,25 @@ async def test_the_next_run_closes_it_and_shows_its_own_failures(benchmark: Benc
 async def test_a_bug_keeps_its_exception(benchmark: Benchmark) -> None:
     with pytest.raises(ZeroDivisionError, match="a bug"):
         await run_with_prefect(benchmark, answered_by(DeafModel(broken=True)), progress=SilentProgress())
+
+
+async def test_a_stopped_run_sends_no_call_while_its_server_stops(prefect_home: Path) -> None:
+    benchmark = create_benchmark(BenchmarkSpec(name="held", length=16_000), prefect_home.parent)
+    model = HeldModel(30)
+    running = asyncio.create_task(run_with_prefect(benchmark, answered_by(model), progress=SilentProgress()))
+    await model.is_holding.wait()
+    await asyncio.sleep(0.1)  # until all calls that may be in flight are
+    sent = len(model.keys)
+    running.cancel()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    model.gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert len(model.keys) == sent
+    with WorkLog.open_read_only(benchmark.work_path("c000")) as log:
+        assert all(log.journal.reply_of(key) for key in model.keys)
 
 
 def test_the_home_of_a_benchmark_is_beside_it(prefect_home: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from longbeam.errors import RunStopped, SpecError
 from longbeam.models.base import ModelCall, Sampling
 from longbeam.models.cost import CostMeter, cost_of, cost_usd, price_of, unpriced_models
+from longbeam.models.limits import LimitedModel
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
@@ -102,6 +103,26 @@ async def test_calls_wait_where_those_in_flight_may_spend_the_rest() -> None:
     assert len(stops) == 50 - inner.asked
     assert str(stops[0]).startswith("limits.max_cost_usd = 0.00779 is reached: $0.00")
     assert "--max-cost" in str(stops[0])
+
+
+async def test_a_stopped_run_does_not_send_the_calls_that_wait_for_money() -> None:
+    class Held(Fixed):
+        is_sent, gate = asyncio.Event(), asyncio.Event()
+
+        async def complete(self, call: ModelCall) -> ModelReply:
+            self.is_sent.set()
+            await self.gate.wait()
+            return await super().complete(call)
+
+    inner = Held()
+    spec = _spec(15 * ONE_CALL)  # a first call may cost 0.00432 dollars: one is sent, the others wait
+    model = LimitedModel(CostMeter(inner, spec), spec)
+    running = asyncio.gather(*(model.complete(_call(n)) for n in range(3)), return_exceptions=True)
+    await inner.is_sent.wait()
+    running.cancel()
+    inner.gate.set()
+    await asyncio.wait([running])
+    assert inner.asked == 1
 
 
 @given(

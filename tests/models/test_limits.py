@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
 
 from longbeam.errors import ProviderError, RunStopped
 from longbeam.models.base import ModelCall
-from longbeam.models.limits import LONGEST_RETRY_AFTER_S, PATIENCE_S, TRIES, LimitedModel
+from longbeam.models.limits import GRACE_S, LONGEST_RETRY_AFTER_S, PATIENCE_S, TRIES, LimitedModel
+from longbeam.pipeline.run.units import all_of
 from longbeam.schemas.calls import ModelReply
 from tests.models.calls import call, spec_of
 from tests.virtual_time import VirtualLoop, run_virtually
@@ -465,3 +466,101 @@ def test_cancelled_calls_leave_their_places_to_others() -> None:
         return sum(isinstance(r, ModelReply) for r in done)
 
     assert run_virtually(run()) == 20
+
+
+# --- a run that is stopped ---------------------------------------------------------------------------------------
+
+
+async def stopped(work: Coroutine[Any, Any, object], after_s: float) -> float:
+    """Cancel the work after a time; return the seconds that it takes to end."""
+    task = asyncio.create_task(work)
+    await asyncio.sleep(after_s)
+    began = asyncio.get_running_loop().time()
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    return asyncio.get_running_loop().time() - began
+
+
+def test_a_stopped_run_awaits_what_was_sent_and_sends_no_more() -> None:
+    async def run() -> tuple[float, Endpoint, list[str]]:
+        endpoint, recorded = Endpoint(), list[str]()
+        model = limited(endpoint, concurrency=4)
+
+        async def chain(number: int) -> None:
+            for turn in range(9):
+                await model.complete(call(said=f"{number}.{turn}"))
+                recorded.append(f"{number}.{turn}")
+
+        took = await stopped(all_of([chain(i) for i in range(8)]), LATENCY_S / 2)
+        return took, endpoint, recorded
+
+    took, endpoint, recorded = run_virtually(run())
+    assert took == pytest.approx(LATENCY_S / 2)
+    assert (endpoint.asked, len(endpoint.answered_at), sorted(recorded)) == (4, 4, ["0.0", "1.0", "2.0", "3.0"])
+
+
+@pytest.mark.parametrize("kind", ["rate_limit", "server_error"])
+def test_a_stopped_run_does_not_repeat_a_call(kind: str) -> None:
+    """Stopped while the call sleeps before its second try, and while its first try is on its way."""
+
+    class Failing(Endpoint):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            await super().complete(call)
+            raise error(kind, 60.0)
+
+    async def run(after_s: float) -> tuple[float, int]:
+        endpoint = Failing()
+        return await stopped(limited(endpoint).complete(call()), after_s), endpoint.asked
+
+    assert run_virtually(run(1.0)) == (0.0, 1)
+    took, asked = run_virtually(run(LATENCY_S / 2))
+    assert took == pytest.approx(LATENCY_S / 2)
+    assert asked == 1
+
+
+def test_a_stopped_run_awaits_a_reply_as_long_as_its_time_out() -> None:
+    class Mute:
+        async def complete(self, call: ModelCall) -> ModelReply:
+            await asyncio.sleep(3600)
+            raise AssertionError("nobody waits that long")
+
+    async def run() -> float:
+        return await stopped(LimitedModel(Mute(), spec_of(timeout_s=30)).complete(call()), 10.0)
+
+    assert run_virtually(run()) == pytest.approx(20 + GRACE_S)
+
+
+def test_a_stopped_run_does_not_send_a_call_that_is_held_back() -> None:
+    class Waiting(Endpoint):
+        """Holds every call back for an hour before it sends it."""
+
+        async def complete(self, call: ModelCall) -> ModelReply:
+            with call.progress.held():
+                await asyncio.sleep(3600)
+            return await super().complete(call)
+
+    async def run() -> tuple[float, int]:
+        endpoint = Waiting()
+        return await stopped(limited(endpoint).complete(call()), 1.0), endpoint.asked
+
+    assert run_virtually(run()) == (0.0, 0)
+
+
+def test_an_outer_time_out_stays_one_when_the_reply_comes_after_it() -> None:
+    async def run() -> tuple[float, Endpoint]:
+        endpoint = Endpoint()
+        model = limited(endpoint)
+
+        async def twice() -> None:
+            async with asyncio.timeout(LATENCY_S / 2):
+                await model.complete(call())
+                await model.complete(call(said="Another?"))
+
+        with pytest.raises(TimeoutError):
+            await twice()
+        return asyncio.get_running_loop().time(), endpoint
+
+    ended_at, endpoint = run_virtually(run())
+    assert ended_at == pytest.approx(LATENCY_S)
+    assert endpoint.asked == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from pathlib import Path
 
@@ -39,6 +40,25 @@ class CountingModel:
         if self._spoil and self._spoil in call.unit_key:
             return ModelReply(text="{}", model="spoiled")
         return await self._inner.complete(call)
+
+
+class HeldModel(CountingModel):
+    """Answers `free` calls at once, and the calls whose unit key holds `held` when `gate` is set."""
+
+    def __init__(self, free: int, held: str = "/") -> None:
+        super().__init__()
+        self._free, self._held = free, held
+        self.is_holding, self.gate = asyncio.Event(), asyncio.Event()
+        self.held: list[str] = []
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Answer, or hold the answer back."""
+        reply = await super().complete(call)
+        if len(self.keys) > self._free and self._held in call.unit_key:
+            self.held.append(call.key)
+            self.is_holding.set()
+            await self.gate.wait()
+        return reply
 
 
 @pytest.fixture

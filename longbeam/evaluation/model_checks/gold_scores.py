@@ -5,10 +5,10 @@ A blank answer needs no check: it scores 0 by rule, without a judge.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from longbeam.evaluation.fixed_answers import with_other_values
+from longbeam.evaluation.judging import all_judged
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, first_unmet
 from longbeam.models.asking import Asker
 from longbeam.schemas.probes import Probe
@@ -21,7 +21,7 @@ async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
     """Return a problem for each of the three answers with a wrong score."""
     probe = case.probe
     answers = {"gold": probe.gold_answer, "echo": probe.question, "wrong": wrong_answer(probe, case.others)}
-    judged = await asyncio.gather(*(first_unmet(asker.within(name), case, text) for name, text in answers.items()))
+    judged = await all_judged(first_unmet(asker.within(name), case, text) for name, text in answers.items())
     unmet = dict(zip(answers, judged, strict=True))
     problems = []
     if (missed := unmet["gold"]) is not None:

@@ -17,7 +17,7 @@ from longbeam import __version__
 from longbeam.errors import LongbeamError, UserError
 from longbeam.models.cost import CostMeter
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSetup
-from longbeam.pipeline.distributed.worker import stop_path
+from longbeam.pipeline.distributed.worker import REPLIES_S, stop_path
 from longbeam.pipeline.run.driver import RunSummary, conversations_of
 from longbeam.pipeline.run.units import Progress, all_of
 from longbeam.schemas.progress import Position
@@ -32,7 +32,7 @@ LOOK_EVERY_S = 1.0
 HELD_WAIT_S = 2.0
 """Before asking again for a conversation whose last worker may have died."""
 STOP_S = 30.0
-"""How long workers may take to put in place what they have when the command is stopped."""
+"""How long workers may take to await replies and put in place what they have when the command is stopped."""
 
 
 class WorkerDied(Exception):
@@ -172,6 +172,7 @@ class _Distribution:
         """Stop the workers that have a job, and wait until they have put their results in place."""
         if self._out:
             self._tell_workers()
+            self.controls.progress.waiting(f"stopping; workers await replies for up to {REPLIES_S:.0f} s")
             await asyncio.wait(self._out.values(), timeout=STOP_S)
         for sent in self._out.values():
             sent.cancel()

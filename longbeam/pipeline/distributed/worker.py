@@ -29,6 +29,7 @@ from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.services import Services, load_services
 from longbeam.schemas.progress import Position
 from longbeam.schemas.usage import Usage
+from longbeam.stopping import drop_replies
 from longbeam.store.digests import record_digest
 from longbeam.store.files import describe_os_error, is_alive, sha256_of, sync_file
 from longbeam.store.layout import Benchmark
@@ -43,6 +44,8 @@ COPY_SHARE = 0.05
 """... unless copying would take more of the time than this."""
 PATIENCE_S = 10.0
 """How long to wait for a command that looks at a work log."""
+REPLIES_S = 20.0
+"""How long a worker that is told to stop awaits replies on their way; the command waits for it a little longer."""
 SCRATCH = "longbeam-worker-"
 
 
@@ -180,6 +183,7 @@ class _Hold:
                 except LeaseLost:
                     self.verdict = JobEnd.LOST
                     loop.call_soon_threadsafe(self._cancel)
+                    loop.call_soon_threadsafe(drop_replies)  # another worker asks for them
                     return
                 except OSError:
                     continue  # a file server that is away; where it was for too long, the next beat finds that out
@@ -195,6 +199,7 @@ class _Hold:
     def _cancel(self) -> None:
         if self._making is not None:
             self._making.cancel()
+            asyncio.get_running_loop().call_later(REPLIES_S, drop_replies)
 
     async def _copy_now_and_then(self, log: WorkLog, files: ReplyFiles) -> None:
         wait_s = COPY_EVERY_S

@@ -45,6 +45,7 @@ from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.evaluation import Question
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.serving import LOOPBACK, open_listener, serving
+from longbeam.stopping import drop_replies
 from longbeam.store.worklog import WorkLog
 
 MAX_BODY = 64 * 1024**2
@@ -265,8 +266,8 @@ async def run_server(
 ) -> None:
     """Serve the system until SIGINT or SIGTERM; `on_ready` receives the base URL.
 
-    `folder` keeps replies and vectors, so that nothing is paid twice. Raises UserError for a system that cannot be
-    served.
+    Replies on their way are then awaited until a second signal. `folder` keeps replies and vectors, so that nothing is
+    paid twice. Raises UserError for a system that cannot be served.
     """
     (arm,) = arms_of(served.name, served.settings, ())
     assert arm.registered is not None
@@ -290,7 +291,13 @@ async def run_server(
             budget=served.budget,
         )
         stopped = asyncio.Event()
+
+        def stop() -> None:
+            if stopped.is_set():
+                drop_replies()
+            stopped.set()
+
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+            asyncio.get_running_loop().add_signal_handler(number, stop)
         on_ready(await stack.enter_async_context(listening(server, served.port)))
         await stopped.wait()

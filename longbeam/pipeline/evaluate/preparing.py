@@ -37,7 +37,10 @@ class Preparation:
         return await asyncio.shield(self._points[point])
 
     async def close(self) -> None:
-        """Close the system, if it was made."""
+        """Stop what is still prepared and close the system, if it was made."""
+        for reading in self._points.values():
+            reading.cancel()
+        await asyncio.gather(*self._points.values(), return_exceptions=True)  # they record replies on their way
         await close_system(self._system)
 
     async def _read(self, point: int) -> MemorySystem:

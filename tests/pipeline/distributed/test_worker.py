@@ -24,7 +24,7 @@ from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import create_benchmark
 from longbeam.store.reply_files import has_replies
-from longbeam.store.shared_lease import SharedLease, living_holder
+from longbeam.store.shared_lease import BEAT_S, SharedLease, living_holder
 from longbeam.wiring import services
 from tests.pipeline.conftest import CountingModel
 from tests.pipeline.distributed.remote import Falling, expire, job_of, made
@@ -70,7 +70,8 @@ async def test_a_worker_that_is_killed_leaves_every_reply_to_the_next(spec: Benc
 
 
 async def test_a_worker_that_is_told_to_stop_puts_in_place_what_it_has(spec: BenchmarkSpec, out: Path) -> None:
-    benchmark = create_benchmark(spec, out)
+    limits = spec.limits.model_copy(update={"timeout_s": 1})  # as long as the replies that never come are awaited
+    benchmark = create_benchmark(spec.model_copy(update={"limits": limits}), out)
     model = Falling(80)
     task = await _begun(job_of(benchmark, out / "scratch"), model)
     stop_path(benchmark.root, "r1").touch()
@@ -80,6 +81,31 @@ async def test_a_worker_that_is_told_to_stop_puts_in_place_what_it_has(spec: Ben
     assert sum(row.calls for row in result.usage) == 80
     assert sum(row.calls for row in journalled_usage(benchmark)) == 80
     assert list(benchmark.lease_folder("c000").glob("*.replies")) == []
+
+
+async def test_a_worker_that_is_told_to_stop_awaits_the_replies_on_their_way(spec: BenchmarkSpec, out: Path) -> None:
+    class Late(CountingModel):
+        """Answers 80 calls, and the others when the worker was told to stop."""
+
+        is_mute = asyncio.Event()
+        late = 0
+
+        async def complete(self, call: ModelCall) -> ModelReply:
+            reply = await super().complete(call)
+            if len(self.keys) > 80:
+                self.late += 1
+                self.is_mute.set()
+                await asyncio.sleep(BEAT_S + 1)
+            return reply
+
+    benchmark, model = create_benchmark(spec, out), Late()
+    task = asyncio.create_task(work(job_of(benchmark, out / "scratch"), services(), model))
+    await model.is_mute.wait()
+    stop_path(benchmark.root, "r1").touch()
+
+    assert (await task).end is JobEnd.STOPPED
+    assert model.late
+    assert sum(row.calls for row in journalled_usage(benchmark)) == len(model.keys) == 80 + model.late
 
 
 async def test_a_run_without_workers_goes_on_where_a_lost_machine_was(spec: BenchmarkSpec, out: Path) -> None:
