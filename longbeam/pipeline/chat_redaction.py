@@ -52,6 +52,7 @@ def redact_chats(benchmark: Benchmark, redaction: Redaction) -> None:
     if not _holds_private(benchmark, Redaction(redaction.names)) and benchmark.database_path.exists():
         return
     _require_no_others(benchmark)
+    _pass_over_placeholders(benchmark, redaction)
     with ExitStack() as held:
         for path in _logs(benchmark):
             held.callback(Lease(path).release)
@@ -73,6 +74,14 @@ def _holds_private(benchmark: Benchmark, redaction: Redaction) -> bool:
                 _redacted(message, redaction.redacted, len)
             _redacted_head(sealed.head, redaction.redacted)
     return bool(redaction.found())
+
+
+def _pass_over_placeholders(benchmark: Benchmark, redaction: Redaction) -> None:
+    """Let no new placeholder be one of the import's own redaction: two people would become one."""
+    for conversation_id in benchmark.sealed_ids:
+        with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+            for message in sealed.messages():
+                redaction.pass_over(message.content)
 
 
 def _require_no_others(benchmark: Benchmark) -> None:

@@ -32,6 +32,9 @@ _RULES = (
     ("card", re.compile(r"(?<![\d-])\d{4}(?:[ -]?\d{4}){3}(?![\d-])")),
     ("phone", re.compile(_PHONE)),
 )
+_PLACEHOLDER = re.compile(
+    rf"\bPerson (?P<person>\d{{1,6}})\b|\[(?P<kind>{'|'.join(kind for kind, _ in _RULES)}) (?P<number>\d{{1,6}})\]"
+)
 _NAME = re.compile(r"\b([A-Z][\w'’-]+)((?: [A-Z][\w'’-]+)?)")
 _WORDS = frozenset(
     (  # noqa: SIM905 - a word list reads better as words
@@ -66,6 +69,14 @@ class Redaction:
     """Names to replace besides those that the rules find."""
     _placeholders: dict[tuple[str, str], str] = field(default_factory=dict)
     _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _taken: dict[str, int] = field(default_factory=dict)
+    """Highest number of an earlier redaction's placeholders, by kind."""
+
+    def pass_over(self, text: str) -> None:
+        """Number new placeholders behind those that a text has already, which stand for others."""
+        for match in _PLACEHOLDER.finditer(text):
+            kind, number = match["kind"] or "name", int(match["person"] or match["number"])
+            self._taken[kind] = max(self._taken.get(kind, 0), number)
 
     def redacted(self, text: str) -> str:
         """Return a text with placeholders."""
@@ -102,7 +113,7 @@ class Redaction:
         if kind == "name" and (whole := self._whole_name(text)):
             key = kind, whole
         if key not in self._placeholders:
-            number = 1 + sum(known == kind for known, _ in self._placeholders)
+            number = 1 + self._taken.get(kind, 0) + sum(known == kind for known, _ in self._placeholders)
             self._placeholders[key] = f"Person {number}" if kind == "name" else f"[{kind} {number}]"
         self._counts[key] += 1
         return self._placeholders[key]

@@ -100,6 +100,14 @@ def test_the_conversation_is_as_it_was_imported_but_for_private_texts(imported: 
     assert is_recorded(imported.sealed_path("c000"))
 
 
+def test_a_second_redaction_makes_nobody_of_the_first_one_somebody_else(imported: Benchmark) -> None:
+    redact_chats(imported, Redaction())
+    redact_chats(imported, Redaction(names=("language course",)))
+    again = Redaction(names=("deposit",))
+    redact_chats(imported, again)
+    assert [one.placeholder for one in again.found()] == ["Person 2"]
+
+
 def test_the_same_command_again_continues(imported: Benchmark, tmp_path: Path) -> None:
     command = ["probe", "mine", "--redact", "--out", str(tmp_path / "out")]
     assert run(command) == OK

@@ -41,3 +41,9 @@ def test_given_names_are_replaced_everywhere_by_one_placeholder() -> None:
         == "Person 1 called. Then Person 1 left."
     )
     assert render_found(redaction.found()) == "Person 1     2  Zvjezdana Kovač\n"
+
+
+def test_placeholders_of_an_earlier_redaction_are_not_given_to_others() -> None:
+    redaction = Redaction(names=("Zyx",))
+    redaction.pass_over("Person 2 wrote to [email 7], and Person 1 did not.")
+    assert redaction.redacted("Zyx wrote to a@b.org.") == "Person 3 wrote to [email 8]."
