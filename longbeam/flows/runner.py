@@ -21,6 +21,7 @@ from longbeam.store.layout import Benchmark
 HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""
 WAITING_AT_END = "everything is made; its pages are written when Prefect's server has started"
+STOPPED_AT_END = "the run has ended early; its pages are written when Prefect's server has started"
 
 
 async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Progress) -> RunSummary:
@@ -34,7 +35,7 @@ async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Pr
     try:
         async with begun_run(benchmark, models, progress) as begun:
             progress.waiting("starting Prefect's server; the run goes on meanwhile")
-            wait_at_end = partial(_tell_that_all_is_made, progress)
+            wait_at_end = partial(_tell_that_it_has_ended, progress)
             begun.summary.add_done_callback(wait_at_end)
             async with prefect_server(benchmark.root.parent / HOME):
                 begun.summary.remove_done_callback(wait_at_end)
@@ -49,9 +50,11 @@ async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Pr
             _take_up_settings()
 
 
-def _tell_that_all_is_made(progress: Progress, run: asyncio.Task[RunSummary]) -> None:
+def _tell_that_it_has_ended(progress: Progress, run: asyncio.Task[RunSummary]) -> None:
     if not run.cancelled() and run.exception() is None:
-        progress.waiting(WAITING_AT_END)
+        summary = run.result()
+        is_whole = summary.finished == summary.conversations and not summary.stopped
+        progress.waiting(WAITING_AT_END if is_whole else STOPPED_AT_END)
 
 
 async def run_on_cluster(
