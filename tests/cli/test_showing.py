@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
+from longbeam.review.outcomes import reviewed_probes
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation, seal_conversation
 from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.store.reviews import ReviewStore
+from tests.review.events import event
 from tests.tiny import tiny_conversation
 
 
@@ -64,6 +67,19 @@ def test_show_gives_the_questions_the_messages_and_a_whole_probe(
         *(e.quote for e in cited.evidence),
     ):
         assert " ".join(part.split()) in " ".join(said.split())
+
+
+def test_show_gives_the_probes_that_the_review_left(tiny: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    with ReviewStore(tiny.reviews_path) as store:
+        store.append([event("judged", after={"verdict": "reject"})])
+    asked = (reviewed_probes(tiny) or {})["c000"]
+    assert [p.probe_id for p in asked] == ["abstention.0", "information_extraction.1"]
+
+    assert run(["show", "tiny"]) == OK
+    lines = capsys.readouterr().out.splitlines()
+    assert [p.probe_id for p in asked] == [line.split(":")[0] for line in lines if line.split(":")[0][-2:-1] == "."]
+    assert "Rejected or not settled in the review: information_extraction.0" in lines
+    assert run(["show", "tiny", "c000/information_extraction.0"]) == OK
 
 
 @pytest.mark.parametrize(
