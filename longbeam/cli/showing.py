@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longbeam.cli.app import DEFAULT_OUT, OK, AsJson, Name, Out, app, command_line, refuse_nothing_sealed
-from longbeam.errors import UserError
+from longbeam.errors import StoreError, UserError
 from longbeam.terminal import counted, printable
 
 if TYPE_CHECKING:
@@ -48,15 +49,32 @@ def list_(json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
 
 
 def _row(benchmark: Benchmark) -> dict[str, Any]:
+    from longbeam.pipeline.status import finished_ids
+
     spec = benchmark.spec
+    try:
+        finished = finished_ids(benchmark)
+    except StoreError:  # a damaged work log is for `status` and `verify` to tell; the list goes on
+        finished = benchmark.sealed_ids
     return {
         "name": spec.name,
         "length": spec.length if not spec.is_given else 0,
         "conversations": spec.conversations,
-        "finished": len(benchmark.sealed_ids),
-        "models": [] if spec.is_given else sorted(spec.models_in_use),
+        "finished": len(finished),
+        "models": [] if spec.is_given else _writers(benchmark),
         "source": spec.source,
     }
+
+
+def _writers(benchmark: Benchmark) -> list[str]:
+    """Return the models that wrote the sealed conversations; those of the spec where none is sealed or names any."""
+    from longbeam.store.artifacts import SealedConversation
+
+    models: set[str] = set()
+    for conversation_id in benchmark.sealed_ids:
+        with suppress(StoreError), SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+            models.update(author.model for author in sealed.head.authors)
+    return sorted(models or benchmark.spec.models_in_use)
 
 
 @app.command(short_help="Show messages or a probe of a benchmark.")

@@ -153,6 +153,20 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
     )
 
 
+def finished_ids(benchmark: Benchmark) -> tuple[str, ...]:
+    """Return the finished conversations, as `status` counts them. Raises StoreError if a work log is damaged."""
+    if benchmark.spec.is_given:
+        return benchmark.sealed_ids
+    return tuple(i for i in benchmark.sealed_ids if _is_finished(benchmark, i))
+
+
+def _is_finished(benchmark: Benchmark, conversation_id: str) -> bool:
+    if not (path := benchmark.work_path(conversation_id)).exists():
+        return False
+    with WorkLog.open_read_only(path) as log:
+        return _may_be_sealed(log.units.failures(), share_of_gaps(log), benchmark.spec.checks.gap_share)
+
+
 def _may_be_sealed(failures: Sequence[Unit], gap_share: float | None, allowed: float) -> bool:
     """Return whether a conversation with these failures can be finished."""
     # What could not be repaired is a failure; the conversation was finished before, and is as it was.

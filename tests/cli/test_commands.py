@@ -254,9 +254,7 @@ def test_generate_as_json_says_what_was_done(out: Path, capsys: pytest.CaptureFi
     assert captured.err == "counted: 1 of 1 conversation kept\n"
 
 
-def test_generate_says_of_a_finished_benchmark_what_resume_says(
-    out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_generate_says_of_a_finished_benchmark_what_resume_says(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     small = ["generate", "--name", "twice", "--length", "16K", "--runner", "inline", "--json"]
     assert run(small) == OK
     capsys.readouterr()
