@@ -398,7 +398,7 @@ def _run(benchmark: Benchmark, how: _How) -> RunSummary:
             return run_stoppable(run_with_prefect(benchmark, models, progress=progress), tell=progress.waiting)
     finally:
         if outlook is not None:
-            outlook.save()
+            outlook.close()
             print(outlook.line(), file=sys.stderr)
 
 

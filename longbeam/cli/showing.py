@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longbeam.cli.app import DEFAULT_OUT, OK, AsJson, Name, Out, app, command_line, refuse_nothing_sealed
-from longbeam.errors import UserError
+from longbeam.errors import StoreError, UserError
 from longbeam.terminal import counted, printable
 
 if TYPE_CHECKING:
     from longbeam.schemas.dialogue import Message
+    from longbeam.schemas.probes import Probe
     from longbeam.store.artifacts import SealedConversation
     from longbeam.store.layout import Benchmark
 
@@ -47,15 +49,32 @@ def list_(json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
 
 
 def _row(benchmark: Benchmark) -> dict[str, Any]:
+    from longbeam.pipeline.status import finished_ids
+
     spec = benchmark.spec
+    try:
+        finished = finished_ids(benchmark)
+    except StoreError:  # a damaged work log is for `status` and `verify` to tell; the list goes on
+        finished = benchmark.sealed_ids
     return {
         "name": spec.name,
         "length": spec.length if not spec.is_given else 0,
         "conversations": spec.conversations,
-        "finished": len(benchmark.sealed_ids),
-        "models": [] if spec.is_given else sorted(spec.models_in_use),
+        "finished": len(finished),
+        "models": [] if spec.is_given else _writers(benchmark),
         "source": spec.source,
     }
+
+
+def _writers(benchmark: Benchmark) -> list[str]:
+    """Return the models that wrote the sealed conversations; those of the spec where none is sealed or names any."""
+    from longbeam.store.artifacts import SealedConversation
+
+    models: set[str] = set()
+    for conversation_id in benchmark.sealed_ids:
+        with suppress(StoreError), SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+            models.update(author.model for author in sealed.head.authors)
+    return sorted(models or benchmark.spec.models_in_use)
 
 
 @app.command(short_help="Show messages or a probe of a benchmark.")
@@ -69,7 +88,11 @@ def show(
     count: Annotated[int, typer.Option("--count", min=1, help="Messages to show.")] = 6,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Show a benchmark's probes; with c000, messages of a conversation; with c000/summarization.0, a whole probe."""
+    """Show a benchmark's probes; with c000, messages of a conversation; with c000/summarization.0, a whole probe.
+
+    Probes are shown as reviewed: these are the probes that `evaluate` asks and `export` writes.
+    """
+    from longbeam.review.outcomes import reviewed_probes
     from longbeam.store.artifacts import SealedConversation
     from longbeam.store.layout import open_benchmark
 
@@ -79,28 +102,38 @@ def show(
     if conversation_id not in benchmark.sealed_ids:
         raise UserError(f"{conversation_id!r} is no finished conversation of {name!r}: {_few(benchmark.sealed_ids)}")
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
-        if probe_id:
-            lines = _probe_lines(sealed, probe_id)
-        elif item is None:
-            lines = _overview(sealed, conversation_id, name, out)
-        else:
+        if item is not None and not probe_id:
             lines = _message_lines(sealed, first, count)
+        else:
+            candidates = tuple(sealed.probes())
+            reviewed = reviewed_probes(benchmark, [conversation_id])
+            asked = reviewed[conversation_id] if reviewed else tuple(p for p in candidates if p.is_selected)
+            if probe_id:
+                lines = _probe_lines(sealed, {p.probe_id: p for p in (*candidates, *asked)}, probe_id)
+            else:
+                lines = _overview(sealed, candidates, asked, name=name, out=out)
         for line in lines:
             print(printable(line))
     return OK
 
 
-def _overview(sealed: SealedConversation, conversation_id: str, name: str, out: Path) -> Iterator[str]:
+def _overview(
+    sealed: SealedConversation, candidates: Sequence[Probe], asked: Sequence[Probe], *, name: str, out: Path
+) -> Iterator[str]:
     head = sealed.head
-    yield f"{name}, {conversation_id}: {head.seed.title}"
+    yield f"{name}, {head.conversation_id}: {head.seed.title}"
     if head.profile is not None:
         yield from _wrapped(f"The user: {head.profile.name}. {head.profile.personality}")
     yield ""
-    for probe in sealed.probes():
-        if probe.is_selected:
-            yield from _wrapped(probe.question, f"{probe.probe_id}: ")
-    probe_of = command_line("show", f"{name} {conversation_id}/PROBE", out)
-    yield f"\nOne probe whole: {probe_of}; messages: {command_line('show', f'{name} {conversation_id}', out)}"
+    for probe in asked:
+        yield from _wrapped(probe.question, f"{probe.probe_id}: ")
+    asked_ids = {p.probe_id for p in asked}
+    if left_out := [p.probe_id for p in candidates if p.is_selected and p.probe_id not in asked_ids]:
+        yield ""
+        yield from _wrapped(f"Rejected or not settled in the review: {', '.join(left_out)}")
+    probe_of = command_line("show", f"{name} {head.conversation_id}/PROBE", out)
+    messages_of = command_line("show", f"{name} {head.conversation_id}", out)
+    yield f"\nOne probe whole: {probe_of}; messages: {messages_of}"
 
 
 def _message_lines(sealed: SealedConversation, first: int, count: int) -> Iterator[str]:
@@ -113,8 +146,7 @@ def _message_lines(sealed: SealedConversation, first: int, count: int) -> Iterat
         yield ""
 
 
-def _probe_lines(sealed: SealedConversation, probe_id: str) -> Iterator[str]:
-    probes = {probe.probe_id: probe for probe in sealed.probes()}
+def _probe_lines(sealed: SealedConversation, probes: Mapping[str, Probe], probe_id: str) -> Iterator[str]:
     if (probe := probes.get(probe_id)) is None:
         raise UserError(f"no probe {probe_id!r}: there is {_few(tuple(probes))}")
     yield from _wrapped(probe.question, "Question: ")

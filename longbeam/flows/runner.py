@@ -23,6 +23,7 @@ HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""
 Summary = asyncio.Task[RunSummary]
 WAITING_AT_END = "everything is made; its pages are written when Prefect's server has started"
+STOPPED_AT_END = "the run has ended early; its pages are written when Prefect's server has started"
 
 
 async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Progress) -> RunSummary:
@@ -36,7 +37,7 @@ async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Pr
     try:
         async with begun_run(benchmark, models, progress) as begun:
             progress.waiting("starting Prefect's server; the run goes on meanwhile")
-            wait_at_end = partial(_tell_that_all_is_made, progress)
+            wait_at_end = partial(_tell_that_it_has_ended, progress)
             begun.summary.add_done_callback(wait_at_end)
             showing = asyncio.create_task(_show(begun, benchmark.root.parent / HOME, wait_at_end, progress))
             try:
@@ -62,9 +63,11 @@ async def _show(begun: BegunRun, home: Path, wait_at_end: Callable[[Summary], No
         await show_run(begun)
 
 
-def _tell_that_all_is_made(progress: Progress, run: Summary) -> None:
+def _tell_that_it_has_ended(progress: Progress, run: Summary) -> None:
     if not run.cancelled() and run.exception() is None:
-        progress.waiting(WAITING_AT_END)
+        summary = run.result()
+        is_whole = summary.finished == summary.conversations and not summary.stopped
+        progress.waiting(WAITING_AT_END if is_whole else STOPPED_AT_END)
 
 
 async def run_on_cluster(

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from longbeam.models.cost import prices_of
 from longbeam.pipeline.cost.estimate import EstimateRow, money, render_rows, rows_by_role, stored_outlook, total_of
 from longbeam.pipeline.repair.probes import REPAIR
+from longbeam.pipeline.run.finished import unchanged_conversations
 from longbeam.pipeline.run.gaps import making_of, share_of_gaps
 from longbeam.pipeline.run.metering import checks_usage
 from longbeam.pipeline.run.probing import PROBES
 from longbeam.pipeline.run.stages import STAGES, TEXT_STAGES
+from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
 from longbeam.schemas.incidents import Making, incident_counts, prompt_lines, total_line
 from longbeam.schemas.progress import Position
@@ -76,19 +78,27 @@ class BenchmarkStatus(Record):
 
 
 def kept_line(benchmark: Benchmark) -> str:
-    """Return one line on what earlier runs have done and where unfinished conversations go on; empty if nothing is."""
-    going_on, units = [], 0
+    """Return one line on what earlier runs have done and where unfinished conversations go on; empty if nothing is.
+
+    Conversations in which a run finds nothing to make count as kept, whether the run goes through them or not.
+    """
+    sealed, going_on, units = set(benchmark.sealed_ids), [], 0
+    kept = benchmark.kept
+    if sealed - kept:
+        kept |= unchanged_conversations(benchmark, default_registry())
     for conversation_id in benchmark.conversation_ids:
-        if conversation_id in benchmark.kept or not (path := benchmark.work_path(conversation_id)).exists():
+        if conversation_id in kept or not (path := benchmark.work_path(conversation_id)).exists():
             continue
         with WorkLog.open_read_only(path) as log:
             done = {stage: counts[UnitStatus.DONE] for stage, counts in log.units.counts().items()}
         units += sum(done.values())
-        if begun := [stage for stage in STAGES if done.get(stage)]:
+        if conversation_id in sealed:
+            going_on.append(f"{conversation_id} where something changed or failed")
+        elif begun := [stage for stage in STAGES if done.get(stage)]:
             going_on.append(f"{conversation_id} from {begun[-1]} on")
-    if not (going_on or benchmark.kept):
+    if not (going_on or kept):
         return ""
-    finished = f"{len(benchmark.kept)} of {counted(len(benchmark.conversation_ids), 'conversation')} kept"
+    finished = f"{len(kept)} of {counted(len(benchmark.conversation_ids), 'conversation')} kept"
     more = f" and {len(going_on) - MOST_NAMED} more" if len(going_on) > MOST_NAMED else ""
     left = f"; {', '.join(going_on[:MOST_NAMED])}{more}, with {counted(units, 'unit')} kept" if going_on else ""
     return f"{benchmark.spec.name}: {finished}{left}"
@@ -141,6 +151,20 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
         making=making,
         position=position,
     )
+
+
+def finished_ids(benchmark: Benchmark) -> tuple[str, ...]:
+    """Return the finished conversations, as `status` counts them. Raises StoreError if a work log is damaged."""
+    if benchmark.spec.is_given:
+        return benchmark.sealed_ids
+    return tuple(i for i in benchmark.sealed_ids if _is_finished(benchmark, i))
+
+
+def _is_finished(benchmark: Benchmark, conversation_id: str) -> bool:
+    if not (path := benchmark.work_path(conversation_id)).exists():
+        return False
+    with WorkLog.open_read_only(path) as log:
+        return _may_be_sealed(log.units.failures(), share_of_gaps(log), benchmark.spec.checks.gap_share)
 
 
 def _may_be_sealed(failures: Sequence[Unit], gap_share: float | None, allowed: float) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 
@@ -58,14 +58,20 @@ class ReviewedBenchmark:
 
 
 @contextmanager
-def reviewed_conversations(benchmark: Benchmark) -> Iterator[ReviewedBenchmark]:
-    """Yield the conversations of a benchmark as exports show them; as sealed if nobody has reviewed."""
+def reviewed_conversations(
+    benchmark: Benchmark, conversation_ids: Sequence[str] | None = None
+) -> Iterator[ReviewedBenchmark]:
+    """Yield the conversations of a benchmark as exports show them; as sealed if nobody has reviewed.
+
+    `conversation_ids` are finished conversations; None: all of them.
+    """
+    wanted = benchmark.sealed_ids if conversation_ids is None else conversation_ids
     with ExitStack() as stack:
         workspace = _workspace_of(benchmark, stack)
         statuses: dict[tuple[str, str], str] = {}
 
         def opened() -> Generator[ConversationReader, None, None]:
-            for conversation_id in benchmark.sealed_ids:
+            for conversation_id in wanted:
                 with SealedConversation(benchmark.sealed_path(conversation_id)) as reader:
                     if workspace is None:
                         yield reader
@@ -79,16 +85,20 @@ def reviewed_conversations(benchmark: Benchmark) -> Iterator[ReviewedBenchmark]:
         yield ReviewedBenchmark(readers, statuses)
 
 
-def reviewed_probes(benchmark: Benchmark) -> dict[str, tuple[Probe, ...]] | None:
+def reviewed_probes(
+    benchmark: Benchmark, conversation_ids: Sequence[str] | None = None
+) -> dict[str, tuple[Probe, ...]] | None:
     """Return the probes of each finished conversation that evaluation asks, as reviewed; None without a review.
 
     As in exports, rejected and unsettled probes are left out, and the next candidates take the place of rejected ones.
+    `conversation_ids` are finished conversations; None: all of them.
     """
+    wanted = benchmark.sealed_ids if conversation_ids is None else conversation_ids
     if not has_reviews(benchmark.reviews_path):
         return None
-    with reviewed_conversations(benchmark) as reviewed:
+    with reviewed_conversations(benchmark, wanted) as reviewed:
         found = {}
-        for conversation_id, reader in zip(benchmark.sealed_ids, reviewed.readers, strict=True):
+        for conversation_id, reader in zip(wanted, reviewed.readers, strict=True):
             kept = (p for p in reader.probes() if p.is_selected)
             found[conversation_id] = tuple(
                 p for p in kept if reviewed.statuses.get((conversation_id, p.probe_id)) not in UNFIT

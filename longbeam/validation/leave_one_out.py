@@ -33,7 +33,8 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     if spare:
         # Within one plan people return to a topic soon: short conversations cannot do without such probes.
         kind = "dispensable" if len(index.head.plans) > 1 else "told_again"
-        text = f"the gold follows without any one of {', '.join(spare)}, which it cites"
+        which = f"the cited message {spare[0]}" if len(spare) == 1 else f"any one of the cited {', '.join(spare)}"
+        text = f"the gold answer also follows when {which} is left out"
         yield Problem(kind, probe.probe_id, text, spare)
 
 

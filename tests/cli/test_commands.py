@@ -254,6 +254,21 @@ def test_generate_as_json_says_what_was_done(out: Path, capsys: pytest.CaptureFi
     assert captured.err == "counted: 1 of 1 conversation kept\n"
 
 
+def test_generate_says_of_a_finished_benchmark_what_resume_says(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["generate", "--name", "twice", "--length", "16K", "--runner", "inline", "--json"]
+    assert run(small) == OK
+    capsys.readouterr()
+    assert run(small) == OK
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["calls"] == 0
+    assert captured.err.splitlines()[0] == "twice: 1 of 1 conversation kept"
+
+    with WorkLog.open(open_benchmark(out, "twice").work_path("c000")) as log:
+        log.units.fail("probes", "summarization.0", Failure(fingerprint="f", error_kind="e", error="e", attempts=1))
+    line = kept_line(open_benchmark(out, "twice"))
+    assert line.startswith("twice: 0 of 1 conversation kept; c000 where something changed or failed, with ")
+
+
 def test_hard_goes_into_the_probe_settings_of_the_spec(out: Path) -> None:
     Path("spec.toml").write_text('name = "hard"\nlength = "16K"\n[probes]\non_the_way = 0\n', encoding="utf-8")
     assert run(["generate", "spec.toml", "--hard", "--runner", "inline"]) == OK

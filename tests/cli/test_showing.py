@@ -6,9 +6,15 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
+from longbeam.review.outcomes import reviewed_probes
+from longbeam.schemas.conversation import Author
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation, seal_conversation
 from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.store.reviews import ReviewStore
+from longbeam.store.units import Failure
+from longbeam.store.worklog import WorkLog
+from tests.review.events import event
 from tests.tiny import tiny_conversation
 
 
@@ -20,6 +26,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     benchmark = create_benchmark(BenchmarkSpec(name="tiny", length=16_000), Path("output"))
     made = tiny_conversation()
     seal_conversation(benchmark.sealed_path("c000"), made.head, made.said, made.asked)
+    WorkLog.open(benchmark.work_path("c000")).close()
     return benchmark
 
 
@@ -32,6 +39,20 @@ def test_list_names_every_benchmark(tiny: Benchmark, capsys: pytest.CaptureFixtu
     ]
     assert run(["list", "--json"]) == OK
     assert [row["name"] for row in json.loads(capsys.readouterr().out)] == ["other", "tiny"]
+
+
+def test_list_names_who_wrote_and_counts_as_status_does(tiny: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    made = tiny_conversation()
+    head = made.head.model_copy(update={"authors": (Author(role="assistant", model="offline"),)})
+    seal_conversation(tiny.sealed_path("c000"), head, made.said, made.asked)
+    changed = BenchmarkSpec.model_validate({**tiny.spec.model_dump(), "models": {"default": "openai:foo"}})
+    create_benchmark(changed, Path("output"))
+    with WorkLog.open(tiny.work_path("c000")) as log:
+        log.units.fail("persona", "profile", Failure(fingerprint="f", error_kind="http", error="401", attempts=1))
+    assert run(["list"]) == OK
+    assert capsys.readouterr().out == "tiny      16,000 tokens  0 of 1 conversation finished  offline\n"
+    assert run(["status", "tiny"]) == OK
+    assert capsys.readouterr().out.startswith("tiny: 0 of 1 conversation finished, ")
 
 
 def test_list_of_an_empty_folder_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,6 +85,19 @@ def test_show_gives_the_questions_the_messages_and_a_whole_probe(
         *(e.quote for e in cited.evidence),
     ):
         assert " ".join(part.split()) in " ".join(said.split())
+
+
+def test_show_gives_the_probes_that_the_review_left(tiny: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    with ReviewStore(tiny.reviews_path) as store:
+        store.append([event("judged", after={"verdict": "reject"})])
+    asked = (reviewed_probes(tiny) or {})["c000"]
+    assert [p.probe_id for p in asked] == ["abstention.0", "information_extraction.1"]
+
+    assert run(["show", "tiny"]) == OK
+    lines = capsys.readouterr().out.splitlines()
+    assert [p.probe_id for p in asked] == [line.split(":")[0] for line in lines if line.split(":")[0][-2:-1] == "."]
+    assert "Rejected or not settled in the review: information_extraction.0" in lines
+    assert run(["show", "tiny", "c000/information_extraction.0"]) == OK
 
 
 @pytest.mark.parametrize(

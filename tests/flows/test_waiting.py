@@ -3,7 +3,9 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from longbeam.flows.runner import WAITING_AT_END, _tell_that_all_is_made
+import pytest
+
+from longbeam.flows.runner import STOPPED_AT_END, WAITING_AT_END, _tell_that_it_has_ended
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.pipeline.run.units import Progress
 
@@ -16,15 +18,25 @@ class Told:
         self.lines.append(text)
 
 
-async def test_a_run_that_ends_before_the_server_starts_says_what_it_waits_for() -> None:
-    async def ended(error: Exception | None) -> RunSummary:
-        if error is not None:
-            raise error
-        return cast(RunSummary, None)
+@pytest.mark.parametrize(
+    ("outcome", "lines"),
+    [
+        (RunSummary(2, 2, (), 9, 0), [WAITING_AT_END]),
+        (RunSummary(2, 1, (), 9, 0), [STOPPED_AT_END]),
+        (RunSummary(1, 0, (), 1, 0, stopped="openai:m: 401 Unauthorized"), [STOPPED_AT_END]),
+        (ValueError("broken"), []),
+    ],
+)
+async def test_a_run_that_ends_before_the_server_starts_says_what_it_waits_for(
+    outcome: RunSummary | Exception, lines: list[str]
+) -> None:
+    async def ended() -> RunSummary:
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
-    for error, lines in ((None, [WAITING_AT_END]), (ValueError("broken"), [])):
-        told = Told()
-        run = asyncio.create_task(ended(error))
-        await asyncio.wait([run])
-        _tell_that_all_is_made(cast(Progress, told), run)
-        assert told.lines == lines
+    told = Told()
+    run = asyncio.create_task(ended())
+    await asyncio.wait([run])
+    _tell_that_it_has_ended(cast(Progress, told), run)
+    assert told.lines == lines

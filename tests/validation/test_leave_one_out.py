@@ -28,6 +28,21 @@ def test_a_value_that_two_messages_give_needs_neither() -> None:
     assert dispensable(spoilt, "multi_session_reasoning") == []  # rests on other facts
 
 
+def test_the_finding_names_one_message_or_several() -> None:
+    def said(reader: MemoryReader) -> list[str]:
+        return [p.message for p in find_problems(build_index(reader), reader.probe("temporal_reasoning"))]
+
+    again = Assertion(bullet_id="p0.s1.b3", fact_id="p0.f1", stance=Stance.MENTIONS, value=LEASE_DAY)
+    reader = good_conversation().with_assertion(again)
+    assert said(reader) == ["the gold answer also follows when the cited message p0.s0.t1.n0 is left out"]
+    evidence = reader.probe("temporal_reasoning").evidence
+    (teller,) = build_index(reader).voicing("p0.s1.b3")
+    both = (*evidence, evidence[0].model_copy(update={"message_key": teller.message_key}))
+    assert said(reader.with_probe("temporal_reasoning", evidence=both)) == [
+        f"the gold answer also follows when any one of the cited p0.s0.t1.n0, {teller.message_key} is left out"
+    ]
+
+
 def test_another_value_of_the_same_fact_spares_nothing() -> None:
     other = Assertion(bullet_id="p0.s1.b4", fact_id="p0.f3", stance=Stance.UPDATES, value=money(950))
     assert dispensable(good_conversation().with_assertion(other), "multi_session_reasoning") == []

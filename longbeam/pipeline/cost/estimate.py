@@ -38,7 +38,7 @@ R = TypeVar("R", bound=Record)
 RENEW_S = 5.0
 """Between two forecasts; one takes some hundredths of a second."""
 ALIVE_S = 60.0
-"""Age of `pace.json` up to which its run counts as going on."""
+"""Age of `pace.json` up to which a run that has not said that it ended counts as going on."""
 
 
 class Pace(Record):
@@ -51,6 +51,8 @@ class Pace(Record):
     calls: int = 0
     """Made in this run."""
     elapsed_s: float = 0.0
+    has_ended: bool = False
+    """Whether the run has ended; a killed run does not get to say so."""
 
 
 def is_worth_rehearsing(spec: BenchmarkSpec) -> bool:
@@ -125,7 +127,11 @@ class Outlook:
         expected, used = _calls_by_stage(self._expected), _calls_by_stage(self.meter.usage())
         return {stage: max(0, calls - used[stage]) for stage, calls in expected.items()}
 
-    def save(self) -> None:
+    def close(self) -> None:
+        """Keep what the journals do not hold, and that the run has ended."""
+        self.save(has_ended=True)
+
+    def save(self, *, has_ended: bool = False) -> None:
         """Keep what the journals do not hold."""
         calls = sum(counts["calls"] for counts in self.meter.now.values())
         pace = Pace(
@@ -133,6 +139,7 @@ class Outlook:
             said_tokens=self.meter.said_tokens,
             calls=calls,
             elapsed_s=self.clock() - self._begun,
+            has_ended=has_ended,
         )
         write_atomically(self._path, pace.model_dump_json() + "\n")
 
@@ -172,7 +179,7 @@ def stored_outlook(benchmark: Benchmark, used: Sequence[Usage]) -> tuple[tuple[U
     if pace is None:
         return kept.rehearsal.usage, None
     expected = forecast(kept.rehearsal, used, asked_tokens=pace.asked_tokens, said_tokens=pace.said_tokens)
-    is_going_on = time.time() - path.stat().st_mtime < ALIVE_S
+    is_going_on = not pace.has_ended and time.time() - path.stat().st_mtime < ALIVE_S
     left = _total(expected, "calls") - _total(used, "calls")
     return expected, left * pace.elapsed_s / pace.calls if is_going_on and pace.calls else None
 

@@ -53,14 +53,31 @@ def finished_conversations(benchmark: Benchmark, prompts: PromptRegistry) -> fro
     return frozenset(i for i in benchmark.sealed_ids if _is_finished(benchmark, i, now))
 
 
+def unchanged_conversations(benchmark: Benchmark, prompts: PromptRegistry) -> frozenset[str]:
+    """Return the ids of the sealed conversations without a failed unit that were made with this spec and these prompts.
+
+    `generate` goes through them, and has nothing to ask for.
+    """
+    now = made_with(benchmark.spec, prompts)
+    return frozenset(i for i in benchmark.sealed_ids if _was_made_with(benchmark, i) == (now, False))
+
+
 def _is_finished(benchmark: Benchmark, conversation_id: str, now: MadeWith) -> bool:
+    if (found := _was_made_with(benchmark, conversation_id)) is None:
+        return False
+    made, has_failures = found
+    return made is None or (made.spec == now.spec and not (has_failures and made.prompts == now.prompts))
+
+
+def _was_made_with(benchmark: Benchmark, conversation_id: str) -> tuple[MadeWith | None, bool] | None:
+    """Return the mark of a sealed conversation, None where it has none, and whether a unit failed.
+
+    Returns None for a file that is damaged or not there: the run says which file, or makes it again.
+    """
     try:
         SealedConversation(benchmark.sealed_path(conversation_id)).close()
         with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
             mark = log.meta_get(_KEY)
-            if mark is None:
-                return True
-            made, has_failures = MadeWith.model_validate(mark), bool(log.units.failures())
+            return (None if mark is None else MadeWith.model_validate(mark)), bool(log.units.failures())
     except StoreError:
-        return False  # damaged or not there: the run says which file, or makes it again
-    return made.spec == now.spec and not (has_failures and made.prompts == now.prompts)
+        return None

@@ -236,6 +236,10 @@ async def test_status_shows_what_was_used_and_what_is_expected(
     assert "used so far" in text
     assert "expected in all: " in text
     assert " left" in text.splitlines()[-1]
+    outlook.close()
+    ended = render_status(benchmark_status(benchmark), ("dialogue",)).splitlines()[-1]
+    assert text.splitlines()[-1].startswith(ended)  # the totals are the same, but nobody works on them
+    assert " left" not in ended
     left = outlook.calls_left()
     assert left is not None
     assert sum(left.values()) > 0
