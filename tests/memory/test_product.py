@@ -159,6 +159,62 @@ async def test_another_exception_is_not_tried_again_and_names_the_method() -> No
         await system.retrieve(asked("?"), k=1)
 
 
+class Giving(Agent):
+    """Returns what it is told to return."""
+
+    found: Any = None
+
+    def search(self, query: str, k: int) -> Any:
+        """Return it, whatever it is."""
+        return self.found
+
+
+MEMORIES = "; return texts or longbeam.memory.product.Memory(text, ...), best first"
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (None, f"None{MEMORIES}"),
+        ("hello", f"a str{MEMORIES}"),
+        ({"memories": []}, f"a dict{MEMORIES}"),
+        ([{"text": "hello"}], f"a list of dicts{MEMORIES}"),
+        ([("a", 0.5)], f"a list of tuples{MEMORIES}"),
+        (["a", None], f"a list whose item 1 is None{MEMORIES}"),
+        ([Memory(3)], "a Memory whose text is an int: Input should be a valid string"),  # type: ignore[arg-type]
+        (
+            [Memory("a", created_at=dt.datetime(2023, 3, 7, tzinfo=dt.UTC))],
+            "a Memory whose created_at has a zone; message times have none: remove its tzinfo",
+        ),
+    ],
+    ids=str,
+)
+async def test_a_search_that_returns_another_kind_of_thing_says_what_is_allowed(found: Any, said: str) -> None:
+    system = await told(type("Giving", (Giving,), {"found": found, "__module__": __name__}))
+    with pytest.raises(MemorySystemError, match=re.escape(f"{__name__}:Giving.search returned {said}")):
+        await system.retrieve(asked("?"), k=5)
+
+
+async def test_a_search_may_be_a_generator_that_never_ends() -> None:
+    class Endless(Giving):
+        def search(self, query: str, k: int) -> Any:
+            yield Memory("first", message_keys=["p0.s0.t1.n0"])  # type: ignore[arg-type]
+            while True:
+                yield "next"
+
+    found = await (await told(Endless)).retrieve(asked("?"), k=3)
+    assert [(p.text, p.message_keys) for p in found] == [("first", ("p0.s0.t1.n0",)), ("next", ()), ("next", ())]
+
+
+async def test_usage_of_another_kind_is_a_failure() -> None:
+    class Counting(Agent):
+        async def usage(self) -> Any:
+            return {"calls": 3}
+
+    with pytest.raises(MemorySystemError, match=r"Counting.usage returned a dict; return .*PreparationUsage\("):
+        await told(Counting)
+
+
 def test_a_class_with_add_and_search_is_a_system() -> None:
     name = "tests.memory.test_product:Agent"
     found = find_system(name)
