@@ -104,6 +104,11 @@ def _checked(memory: Memory) -> Memory:
     return checked
 
 
+def _read_answer(found: object, _question: Question, _budget: int) -> str:
+    """Return the answer of a product. Raises WrongReturn for what is no text: a forgotten `return` scores nothing."""
+    return value_of(found, str, "return the answer as a str; an empty one counts as an answer")
+
+
 def _read_usage(found: object) -> PreparationUsage:
     """Return the usage that a product counted; None is none. Raises WrongReturn."""
     if found is None:
@@ -111,7 +116,11 @@ def _read_usage(found: object) -> PreparationUsage:
     return value_of(found, PreparationUsage, "return longbeam.schemas.evaluation.PreparationUsage(...) or None")
 
 
-_READERS: Mapping[str, Callable[..., object]] = {"search": _read_search, "usage": _read_usage}
+_READERS: Mapping[str, Callable[..., object]] = {
+    "search": _read_search,
+    "answer": _read_answer,
+    "usage": _read_usage,
+}
 """By method: reads what it returned for the arguments that it got."""
 
 
@@ -274,7 +283,7 @@ class AnsweringProduct(ProductMemory):
     async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
         """Return the product's answer and the memories that it finds for the question; the reader is not asked."""
         context = await self.context(question, budget=budget)
-        return str(await self._tried("answer", question, budget)), context, 0
+        return await self._tried("answer", question, budget), context, 0
 
 
 def memory_of(make: Callable[[Any, Tools], Product], settings: ProductSettings, tools: Tools) -> ProductMemory:

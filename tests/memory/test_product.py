@@ -206,6 +206,28 @@ async def test_a_search_may_be_a_generator_that_never_ends() -> None:
     assert [(p.text, p.message_keys) for p in found] == [("first", ("p0.s0.t1.n0",)), ("next", ()), ("next", ())]
 
 
+@pytest.mark.parametrize(("said", "described"), [(None, "None"), (["yes"], "a list"), (3, "an int")])
+async def test_an_answer_that_is_no_text_is_a_failure(said: Any, described: str) -> None:
+    class Mute(Agent):
+        def answer(self, question: Any, budget: int) -> Any:
+            return said
+
+    system = await told(Mute)
+    assert isinstance(system, AnsweringProduct)
+    with pytest.raises(MemorySystemError, match=rf"Mute.answer returned {described}; return the answer as a str"):
+        await system.answer(asked("?"), budget=100, asker=tools().asker)
+
+
+async def test_an_empty_answer_is_an_answer() -> None:
+    class Silent(Agent):
+        async def answer(self, question: Any, budget: int) -> str:
+            return ""
+
+    system = await told(Silent)
+    assert isinstance(system, AnsweringProduct)
+    assert (await system.answer(asked("?"), budget=100, asker=tools().asker))[0] == ""
+
+
 async def test_usage_of_another_kind_is_a_failure() -> None:
     class Counting(Agent):
         async def usage(self) -> Any:
