@@ -25,6 +25,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from longbeam.errors import LongbeamError, MemorySystemError
 from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
+from longbeam.memory.culprits import name_of, place_of
 from longbeam.memory.returned import WrongReturn, describe, items_of, value_of
 from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
@@ -38,7 +39,6 @@ _ZONE = dt.timedelta(days=1)
 """Difference that a time zone may make."""
 _LEAST_TRACED = 20
 """Characters of a message from which its words trace it: "yes" or "thanks" would be found in everything."""
-_OWN = __name__.partition(".")[0]
 
 
 class ProductSettings(Record):
@@ -116,6 +116,7 @@ def _read_usage(found: object) -> PreparationUsage:
     return value_of(found, PreparationUsage, "return longbeam.schemas.evaluation.PreparationUsage(...) or None")
 
 
+_REQUIRED = ("add", "search")
 _READERS: Mapping[str, Callable[..., object]] = {
     "search": _read_search,
     "answer": _read_answer,
@@ -250,12 +251,17 @@ class ProductMemory:
         await asyncio.sleep(wait_s)
 
     def _reason(self, exc: Exception, method: str) -> str:
-        """Return what failed, and why."""
-        product = type(self._product)
-        is_own = product.__module__.partition(".")[0] == _OWN
-        called = method if is_own else f"{product.__module__}:{product.__qualname__}.{method}"
-        said = " ".join(str(exc).split()) or "no reason given"
-        return f"{called} {said}" if isinstance(exc, WrongReturn) else f"{called}: {type(exc).__name__}: {said}"
+        """Return what failed, why, and at which line of the product's own files."""
+        made_by = self._make if self._product is None else type(self._product)
+        name, said = name_of(made_by), " ".join(str(exc).split()) or "no reason given"
+        if self._product is None:
+            method = "__init__"
+            called = f"{name or 'the product'} could not be made from (settings, tools)"
+        else:
+            called = f"{name}.{method}" if name else method
+        place = place_of(exc, made_by, method)
+        reason = f" {said}" if isinstance(exc, WrongReturn) else f": {type(exc).__name__}: {said}"
+        return called + reason + (f" ({place})" if place else "")
 
     async def _call(self, method: str, *given: object) -> Any:  # Any: what the product's method returns
         loop = asyncio.get_running_loop()
@@ -263,6 +269,8 @@ class ProductMemory:
             self._product = await loop.run_in_executor(self._thread, partial(self._make, self._settings, self._tools))
         called = getattr(self._product, method, None)
         if called is None:
+            if method in _REQUIRED:
+                raise AttributeError(f"there is no method {method}")
             return None
         read = partial(_read, method, given)
         if inspect.iscoroutinefunction(called):

@@ -206,6 +206,68 @@ async def test_a_search_may_be_a_generator_that_never_ends() -> None:
     assert [(p.text, p.message_keys) for p in found] == [("first", ("p0.s0.t1.n0",)), ("next", ()), ("next", ())]
 
 
+def line_of(text: str) -> int:
+    """Return the first line of this file with this text."""
+    return 1 + next(n for n, line in enumerate(Path(__file__).read_text().splitlines()) if text in line)
+
+
+async def test_an_exception_names_class_method_and_the_last_line_of_its_own_file() -> None:
+    class Deep(Agent):
+        async def search(self, query: str, k: int) -> Any:
+            return self.parse(query)
+
+        def parse(self, query: str) -> Any:
+            return dt.datetime.fromisoformat(query)  # fails in the standard library
+
+    where = rf"Deep\.search: ValueError: .* \(test_product\.py:{line_of('# fails in the standard library')}\)$"
+    with pytest.raises(MemorySystemError, match=where):
+        await (await told(Deep)).retrieve(asked("?"), k=1)
+
+
+async def test_a_wrong_signature_and_a_wrong_return_are_placed_at_the_method() -> None:
+    class Short(Agent):
+        def search(self, query: str) -> Any:  # type: ignore[override]  # no k
+            return []
+
+    with pytest.raises(MemorySystemError, match=rf"positional arguments .*\(test_product\.py:{line_of('# no k')}\)$"):
+        await (await told(Short)).retrieve(asked("?"), k=1)
+    line = line_of("def search(self, query: str, k: int) -> Any:")
+    with pytest.raises(MemorySystemError, match=rf"best first \(test_product\.py:{line}\)$"):
+        await (await told(Giving)).retrieve(asked("?"), k=1)
+
+
+class Bare:
+    """Takes no arguments."""
+
+    def add(self, exchange: Exchange, timestamp: dt.datetime) -> None:
+        """Keep nothing."""
+
+    def search(self, query: str, k: int) -> Sequence[str]:
+        """Find nothing."""
+        return []
+
+
+async def test_a_class_that_cannot_be_made_is_said_to_be_so() -> None:
+    said = (
+        "tests.memory.test_product:Bare could not be made from (settings, tools): TypeError: "
+        f"Bare() takes no arguments (test_product.py:{line_of('class Bare')})"
+    )
+    with pytest.raises(MemorySystemError, match=f"^{re.escape(said)}$"):
+        await told(Bare)
+
+
+class Picky(Bare):
+    """Cannot be made with these settings."""
+
+    def __init__(self, settings: ProductSettings, tools: Any) -> None:
+        raise LookupError("no key")
+
+
+async def test_an_exception_of_the_constructor_has_its_line() -> None:
+    with pytest.raises(MemorySystemError, match=rf"tools\): LookupError: no key \(.*:{line_of('no key')}\)$"):
+        await told(Picky)
+
+
 @pytest.mark.parametrize(("said", "described"), [(None, "None"), (["yes"], "a list"), (3, "an int")])
 async def test_an_answer_that_is_no_text_is_a_failure(said: Any, described: str) -> None:
     class Mute(Agent):
