@@ -93,6 +93,7 @@ def evaluate(
     """
     from longbeam.errors import RunStopped
     from longbeam.evaluation.arms import ablations, always_there, arms_of, variants
+    from longbeam.evaluation.failures import grouped_failures
     from longbeam.evaluation.table import as_json
     from longbeam.evaluation.terminal_table import render_table
     from longbeam.library.measuring import MeasuringOptions, measurement_of
@@ -129,7 +130,7 @@ def evaluate(
         print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
         return INCOMPLETE
     print(as_json(run, results) if json else render_table(run, results), end="")
-    for failure in run.failures:
+    for failure in grouped_failures(run.failures):
         print(f"failed: {failure}", file=sys.stderr)
     warn_of_unfinished(benchmark, out)
     return INCOMPLETE if run.failures else OK

@@ -122,4 +122,6 @@ async def test_a_class_that_returns_another_kind_of_thing_fails_alone(made: long
     assert {"rag", "blank", "gold"} <= found.scores().keys()
     assert "Dicts" not in found.scores()
     assert len(found.run.failures) == len(made.probes)
-    assert all("test_library:Dicts.search returned a list of dicts; return texts" in f for f in found.failures)
+    (failure,) = found.failures
+    assert failure.startswith("answer/Dicts (10 probes): ")
+    assert "test_library:Dicts.search returned a list of dicts; return texts" in failure
