@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -93,6 +95,7 @@ def evaluate(
     """
     from longbeam.errors import RunStopped
     from longbeam.evaluation.arms import ablations, always_there, arms_of, variants
+    from longbeam.evaluation.failures import grouped_failures
     from longbeam.evaluation.table import as_json
     from longbeam.evaluation.terminal_table import render_table
     from longbeam.library.measuring import MeasuringOptions, measurement_of
@@ -101,38 +104,50 @@ def evaluate(
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
-    given = [*variants(variant, system), *(settings or ())]
-    arms = [*always_there(), *arms_of(system, given, [*(grid or ()), *ablations(without, system)])]
-    options = MeasuringOptions(
-        reader=reader,
-        judge=judge,
-        extractor=extractor,
-        embedder=embedder,
-        budget=budget,
-        window=window,
-        is_lenient=lenient,
-        control=control,
-        parallel=parallel,
-        max_cost_usd=max_cost,
-        is_fresh=fresh,
-    )
-    measurement = measurement_of(benchmark, arms, options)
-    if estimate:
-        expected = run_stoppable(measurement.estimate())
-        print(expected.model_dump_json(indent=2) + "\n" if json else render_estimate(expected), end="")
-        return OK
-    meter = measurement.make_meter(invocation_log)
-    try:
-        with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
-            run, results = run_stoppable(measurement.run(meter, progress), tell=progress.waiting)
-    except RunStopped as exc:
-        print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
-        return INCOMPLETE
-    print(as_json(run, results) if json else render_table(run, results), end="")
-    for failure in run.failures:
-        print(f"failed: {failure}", file=sys.stderr)
-    warn_of_unfinished(benchmark, out)
-    return INCOMPLETE if run.failures else OK
+    with _stdout_of_results() as shown:
+        given = [*variants(variant, system), *(settings or ())]
+        arms = [*always_there(), *arms_of(system, given, [*(grid or ()), *ablations(without, system)])]
+        options = MeasuringOptions(
+            reader=reader,
+            judge=judge,
+            extractor=extractor,
+            embedder=embedder,
+            budget=budget,
+            window=window,
+            is_lenient=lenient,
+            control=control,
+            parallel=parallel,
+            max_cost_usd=max_cost,
+            is_fresh=fresh,
+        )
+        measurement = measurement_of(benchmark, arms, options)
+        if estimate:
+            expected = run_stoppable(measurement.estimate())
+            print(expected.model_dump_json(indent=2) + "\n" if json else render_estimate(expected), end="", file=shown)
+            return OK
+        meter = measurement.make_meter(invocation_log)
+        try:
+            with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
+                run, results = run_stoppable(measurement.run(meter, progress), tell=progress.waiting)
+        except RunStopped as exc:
+            print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
+            return INCOMPLETE
+        print(as_json(run, results) if json else render_table(run, results), end="", file=shown)
+        for failure in grouped_failures(run.failures):
+            print(f"failed: {failure}", file=sys.stderr)
+        warn_of_unfinished(benchmark, out)
+        return INCOMPLETE if run.failures else OK
+
+
+@contextmanager
+def _stdout_of_results() -> Iterator[TextIO]:
+    """Yield stdout for the results; what anything else prints, in any thread, goes to stderr.
+
+    Memory classes may print when they are imported and whenever they run, which would break `--json`.
+    """
+    stdout = sys.stdout
+    with redirect_stdout(sys.stderr):
+        yield stdout
 
 
 @app.command(short_help="Report on an evaluation, as HTML or Markdown.")

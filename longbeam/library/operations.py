@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from longbeam.errors import LongbeamError, UserError
 from longbeam.evaluation.arms import Arm, always_there, arm_of
+from longbeam.evaluation.failures import grouped_failures
 from longbeam.evaluation.table import Row, kind_of, ranked_rows, rows_of
 from longbeam.formats.exporting import ExportOptions, ExportReport
 from longbeam.formats.reading import ImportOptions
@@ -178,8 +179,11 @@ class Evaluation:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """One line for each answer or verdict that failed and is in no result."""
-        return self.run.failures
+        """Answers and verdicts that failed and are in no result: one line for all probes of a system and reason.
+
+        `run.failures` has a line for each.
+        """
+        return grouped_failures(self.run.failures)
 
     def scores(self) -> dict[str, float | None]:
         """Return each system's score under the paper's rule, 0 to 1; None where nothing could be scored."""

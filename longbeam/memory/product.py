@@ -14,17 +14,19 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
 from longbeam.errors import LongbeamError, MemorySystemError
 from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
+from longbeam.memory.culprits import name_of, place_of
+from longbeam.memory.returned import WrongReturn, describe, items_of, value_of
 from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
@@ -75,8 +77,52 @@ class Product(Protocol):
     def add(self, exchange: Exchange, timestamp: dt.datetime) -> Awaitable[None] | None:
         """Add the next exchange, said at that time."""
 
-    def search(self, query: str, k: int) -> Awaitable[Sequence[Memory | str]] | Sequence[Memory | str]:
-        """Return at most k memories, best first."""
+    def search(self, query: str, k: int) -> Awaitable[Iterable[Memory | str]] | Iterable[Memory | str]:
+        """Return at most k memories, best first; a generator will do."""
+
+
+_MEMORY = TypeAdapter(Memory)
+_MEMORIES = "return texts or longbeam.memory.product.Memory(text, ...), best first"
+
+
+def _read_search(found: object, _query: str, k: int) -> list[Memory]:
+    """Return the memories that a search found. Raises WrongReturn."""
+    items = items_of(found, (Memory, str), k, _MEMORIES)
+    return [_checked(Memory(str(item)) if isinstance(item, str) else item) for item in items]
+
+
+def _checked(memory: Memory) -> Memory:
+    """Return a memory with the types that its fields name. Raises WrongReturn for other types, and for a zone."""
+    try:
+        checked = _MEMORY.validate_python({field.name: getattr(memory, field.name) for field in fields(Memory)})
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in error["loc"])
+        raise WrongReturn(f"returned a Memory whose {where} is {describe(error['input'])}: {error['msg']}") from exc
+    if checked.created_at is not None and checked.created_at.tzinfo is not None:
+        raise WrongReturn("returned a Memory whose created_at has a zone; message times have none: remove its tzinfo")
+    return checked
+
+
+def _read_answer(found: object, _question: Question, _budget: int) -> str:
+    """Return the answer of a product. Raises WrongReturn for what is no text: a forgotten `return` scores nothing."""
+    return value_of(found, str, "return the answer as a str; an empty one counts as an answer")
+
+
+def _read_usage(found: object) -> PreparationUsage:
+    """Return the usage that a product counted; None is none. Raises WrongReturn."""
+    if found is None:
+        return PreparationUsage()
+    return value_of(found, PreparationUsage, "return longbeam.schemas.evaluation.PreparationUsage(...) or None")
+
+
+_REQUIRED = ("add", "search")
+_READERS: Mapping[str, Callable[..., object]] = {
+    "search": _read_search,
+    "answer": _read_answer,
+    "usage": _read_usage,
+}
+"""By method: reads what it returned for the arguments that it got."""
 
 
 class ProductMemory:
@@ -140,7 +186,7 @@ class ProductMemory:
     async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
         """Return the memories found, in the product's order."""
         found = await self._tried("search", question.text, k)
-        return [self._passage(memory, rank) for rank, memory in enumerate(found[:k])]
+        return [self._passage(memory, rank) for rank, memory in enumerate(found)]
 
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return the best memories that fit, each with its day."""
@@ -163,8 +209,7 @@ class ProductMemory:
             await self._tried("close")
         self._thread.shutdown(wait=False)
 
-    def _passage(self, found: Memory | str, rank: int) -> Passage:
-        memory = Memory(found) if isinstance(found, str) else found
+    def _passage(self, memory: Memory, rank: int) -> Passage:
         named = [key for key in memory.message_keys if key in self._contents]
         said = self._contents.items()
         keys = named or [key for key, text in said if len(text) >= _LEAST_TRACED and text in memory.text]
@@ -202,9 +247,21 @@ class ProductMemory:
             raise exc
         if not isinstance(exc, OSError) or wait_s is None:
             kind = "transport" if isinstance(exc, OSError) else "system"
-            reason = " ".join(str(exc).split()) or "no reason given"
-            raise MemorySystemError(f"{method}: {type(exc).__name__}: {reason}", kind=kind) from exc
+            raise MemorySystemError(self._reason(exc, method), kind=kind) from exc
         await asyncio.sleep(wait_s)
+
+    def _reason(self, exc: Exception, method: str) -> str:
+        """Return what failed, why, and at which line of the product's own files."""
+        made_by = self._make if self._product is None else type(self._product)
+        name, said = name_of(made_by), " ".join(str(exc).split()) or "no reason given"
+        if self._product is None:
+            method = "__init__"
+            called = f"{name or 'the product'} could not be made from (settings, tools)"
+        else:
+            called = f"{name}.{method}" if name else method
+        place = place_of(exc, made_by, method)
+        reason = f" {said}" if isinstance(exc, WrongReturn) else f": {type(exc).__name__}: {said}"
+        return called + reason + (f" ({place})" if place else "")
 
     async def _call(self, method: str, *given: object) -> Any:  # Any: what the product's method returns
         loop = asyncio.get_running_loop()
@@ -212,11 +269,20 @@ class ProductMemory:
             self._product = await loop.run_in_executor(self._thread, partial(self._make, self._settings, self._tools))
         called = getattr(self._product, method, None)
         if called is None:
+            if method in _REQUIRED:
+                raise AttributeError(f"there is no method {method}")
             return None
+        read = partial(_read, method, given)
         if inspect.iscoroutinefunction(called):
-            return await called(*given)
-        found = await loop.run_in_executor(self._thread, partial(called, *given))
-        return await found if inspect.isawaitable(found) else found
+            return read(await called(*given))
+        found = await loop.run_in_executor(self._thread, lambda: read(called(*given)))
+        return read(await found) if inspect.isawaitable(found) else found
+
+
+def _read(method: str, given: Sequence[object], found: object) -> object:
+    """Return what a method returned, read in the thread that it ran in; an awaitable is still to be awaited."""
+    reader = _READERS.get(method)
+    return found if reader is None or inspect.isawaitable(found) else reader(found, *given)
 
 
 class AnsweringProduct(ProductMemory):
@@ -225,7 +291,7 @@ class AnsweringProduct(ProductMemory):
     async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
         """Return the product's answer and the memories that it finds for the question; the reader is not asked."""
         context = await self.context(question, budget=budget)
-        return str(await self._tried("answer", question, budget)), context, 0
+        return await self._tried("answer", question, budget), context, 0
 
 
 def memory_of(make: Callable[[Any, Tools], Product], settings: ProductSettings, tools: Tools) -> ProductMemory:

@@ -108,3 +108,20 @@ async def test_an_unfinished_benchmark_is_refused(tmp_path: Path) -> None:
     benchmark = longbeam.create_benchmark(spec, str(tmp_path))
     with pytest.raises(longbeam.UserError, match="'none' has no finished conversation"):
         await longbeam.validate(benchmark)
+
+
+class Dicts(Newest):
+    """Returns dicts, as many vendors do."""
+
+    def search(self, query: str, k: int) -> list[str]:
+        return [{"text": said} for said in super().search(query, k)]  # type: ignore[misc]
+
+
+async def test_a_class_that_returns_another_kind_of_thing_fails_alone(made: longbeam.LoadedBenchmark) -> None:
+    found = await longbeam.evaluate(made, ["rag", Dicts])
+    assert {"rag", "blank", "gold"} <= found.scores().keys()
+    assert "Dicts" not in found.scores()
+    assert len(found.run.failures) == len(made.probes)
+    (failure,) = found.failures
+    assert failure.startswith("answer/Dicts (10 probes): ")
+    assert "test_library:Dicts.search returned a list of dicts; return texts" in failure

@@ -159,6 +159,146 @@ async def test_another_exception_is_not_tried_again_and_names_the_method() -> No
         await system.retrieve(asked("?"), k=1)
 
 
+class Giving(Agent):
+    """Returns what it is told to return."""
+
+    found: Any = None
+
+    def search(self, query: str, k: int) -> Any:
+        """Return it, whatever it is."""
+        return self.found
+
+
+MEMORIES = "; return texts or longbeam.memory.product.Memory(text, ...), best first"
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (None, f"None{MEMORIES}"),
+        ("hello", f"a str{MEMORIES}"),
+        ({"memories": []}, f"a dict{MEMORIES}"),
+        ([{"text": "hello"}], f"a list of dicts{MEMORIES}"),
+        ([("a", 0.5)], f"a list of tuples{MEMORIES}"),
+        (["a", None], f"a list whose item 1 is None{MEMORIES}"),
+        ([Memory(3)], "a Memory whose text is an int: Input should be a valid string"),  # type: ignore[arg-type]
+        (
+            [Memory("a", created_at=dt.datetime(2023, 3, 7, tzinfo=dt.UTC))],
+            "a Memory whose created_at has a zone; message times have none: remove its tzinfo",
+        ),
+    ],
+    ids=str,
+)
+async def test_a_search_that_returns_another_kind_of_thing_says_what_is_allowed(found: Any, said: str) -> None:
+    system = await told(type("Giving", (Giving,), {"found": found, "__module__": __name__}))
+    with pytest.raises(MemorySystemError, match=re.escape(f"{__name__}:Giving.search returned {said}")):
+        await system.retrieve(asked("?"), k=5)
+
+
+async def test_a_search_may_be_a_generator_that_never_ends() -> None:
+    class Endless(Giving):
+        def search(self, query: str, k: int) -> Any:
+            yield Memory("first", message_keys=["p0.s0.t1.n0"])  # type: ignore[arg-type]
+            while True:
+                yield "next"
+
+    found = await (await told(Endless)).retrieve(asked("?"), k=3)
+    assert [(p.text, p.message_keys) for p in found] == [("first", ("p0.s0.t1.n0",)), ("next", ()), ("next", ())]
+
+
+def line_of(text: str) -> int:
+    """Return the first line of this file with this text."""
+    return 1 + next(n for n, line in enumerate(Path(__file__).read_text().splitlines()) if text in line)
+
+
+async def test_an_exception_names_class_method_and_the_last_line_of_its_own_file() -> None:
+    class Deep(Agent):
+        async def search(self, query: str, k: int) -> Any:
+            return self.parse(query)
+
+        def parse(self, query: str) -> Any:
+            return dt.datetime.fromisoformat(query)  # fails in the standard library
+
+    where = rf"Deep\.search: ValueError: .* \(test_product\.py:{line_of('# fails in the standard library')}\)$"
+    with pytest.raises(MemorySystemError, match=where):
+        await (await told(Deep)).retrieve(asked("?"), k=1)
+
+
+async def test_a_wrong_signature_and_a_wrong_return_are_placed_at_the_method() -> None:
+    class Short(Agent):
+        def search(self, query: str) -> Any:  # type: ignore[override]  # no k
+            return []
+
+    with pytest.raises(MemorySystemError, match=rf"positional arguments .*\(test_product\.py:{line_of('# no k')}\)$"):
+        await (await told(Short)).retrieve(asked("?"), k=1)
+    line = line_of("def search(self, query: str, k: int) -> Any:")
+    with pytest.raises(MemorySystemError, match=rf"best first \(test_product\.py:{line}\)$"):
+        await (await told(Giving)).retrieve(asked("?"), k=1)
+
+
+class Bare:
+    """Takes no arguments."""
+
+    def add(self, exchange: Exchange, timestamp: dt.datetime) -> None:
+        """Keep nothing."""
+
+    def search(self, query: str, k: int) -> Sequence[str]:
+        """Find nothing."""
+        return []
+
+
+async def test_a_class_that_cannot_be_made_is_said_to_be_so() -> None:
+    said = (
+        "tests.memory.test_product:Bare could not be made from (settings, tools): TypeError: "
+        f"Bare() takes no arguments (test_product.py:{line_of('class Bare')})"
+    )
+    with pytest.raises(MemorySystemError, match=f"^{re.escape(said)}$"):
+        await told(Bare)
+
+
+class Picky(Bare):
+    """Cannot be made with these settings."""
+
+    def __init__(self, settings: ProductSettings, tools: Any) -> None:
+        raise LookupError("no key")
+
+
+async def test_an_exception_of_the_constructor_has_its_line() -> None:
+    with pytest.raises(MemorySystemError, match=rf"tools\): LookupError: no key \(.*:{line_of('no key')}\)$"):
+        await told(Picky)
+
+
+@pytest.mark.parametrize(("said", "described"), [(None, "None"), (["yes"], "a list"), (3, "an int")])
+async def test_an_answer_that_is_no_text_is_a_failure(said: Any, described: str) -> None:
+    class Mute(Agent):
+        def answer(self, question: Any, budget: int) -> Any:
+            return said
+
+    system = await told(Mute)
+    assert isinstance(system, AnsweringProduct)
+    with pytest.raises(MemorySystemError, match=rf"Mute.answer returned {described}; return the answer as a str"):
+        await system.answer(asked("?"), budget=100, asker=tools().asker)
+
+
+async def test_an_empty_answer_is_an_answer() -> None:
+    class Silent(Agent):
+        async def answer(self, question: Any, budget: int) -> str:
+            return ""
+
+    system = await told(Silent)
+    assert isinstance(system, AnsweringProduct)
+    assert (await system.answer(asked("?"), budget=100, asker=tools().asker))[0] == ""
+
+
+async def test_usage_of_another_kind_is_a_failure() -> None:
+    class Counting(Agent):
+        async def usage(self) -> Any:
+            return {"calls": 3}
+
+    with pytest.raises(MemorySystemError, match=r"Counting.usage returned a dict; return .*PreparationUsage\("):
+        await told(Counting)
+
+
 def test_a_class_with_add_and_search_is_a_system() -> None:
     name = "tests.memory.test_product:Agent"
     found = find_system(name)

@@ -18,13 +18,13 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from longbeam import __version__
-from longbeam.errors import UserError
+from longbeam.errors import MemorySystemError, UserError
 from longbeam.evaluation.arms import EVIDENCE, Arm
 from longbeam.evaluation.controls import Control
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
@@ -115,6 +115,8 @@ class _Subject:
     folder: Path
     """Folder of the files that systems keep themselves."""
     systems: dict[str, Preparation] = field(default_factory=dict)
+    unclosed: list[str] = field(default_factory=list)
+    """Failures of systems that could not be closed."""
 
     @property
     def conversation_id(self) -> str:
@@ -230,7 +232,10 @@ async def _evaluate_conversation(benchmark: Benchmark, conversation_id: str, too
             tokens=conversation.tokens,
             asked=tuple(asked_probe(conversation_id, p, conversation.places) for p in conversation.probes),
             results=tuple(result for of_arm, _ in found for result in of_arm),
-            failures=tuple(f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in units.failed),
+            failures=(
+                *(f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in units.failed),
+                *subject.unclosed,
+            ),
             spending=tuple(spent(log, conversation_id, spec, [arm.name for arm in arms])),
             used={arm.name: used for arm, (_, used) in zip(arms, found, strict=True) if used is not None},
         )
@@ -304,12 +309,16 @@ async def _evaluate_arm(subject: _Subject, arm: Arm) -> tuple[list[Result], Prep
     try:
         for probes in subject.conversation.probes_by_point.values():
             results += await all_of([_evaluate_probe(subject, arm, p) for p in probes])
-        if arm.registered is not None and any(results):  # something was answered, so it could be prepared
-            used = await _used(subject, arm)
+        if arm.registered is not None and any(results):
+            with suppress(Blocked):  # it answered the first probes and failed on the way to the last
+                used = await _used(subject, arm)
     finally:
         if (prepared := subject.systems.pop(arm.name, None)) is not None:
             subject.timings.add_preparation(arm.name, subject.conversation_id, prepared.ingestion)
-            await prepared.close()
+            try:
+                await prepared.close()
+            except MemorySystemError as exc:  # its answers are complete
+                subject.unclosed.append(f"{subject.conversation_id}/close/{arm.name}: {exc}")
     return [r for r in results if r is not None], used
 
 

@@ -37,7 +37,7 @@ from longbeam.pipeline.importing import Origin, import_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.evaluation import Context, EvaluationSettings, Question
+from longbeam.schemas.evaluation import Context, EvaluationSettings, Exchange, Question
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark, create_benchmark
@@ -222,6 +222,43 @@ class Failing(Rag):
         if "w" in question.text:
             raise MemorySystemError("out of cheese")
         return await super().context(question, budget=budget)
+
+
+async def test_a_system_that_fails_on_the_way_keeps_what_it_answered_before(benchmark: Benchmark) -> None:
+    (conversation_id,) = benchmark.sealed_ids
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        exchanges = list(exchanges_of(sealed.messages()))
+        late = next(p for p in sealed.probes() if p.is_selected)
+    asked_at = exchanges[4].messages[-1].sent_at
+    early = late.model_copy(update={"probe_id": "abstention.98", "asked_at": asked_at})
+    registered = Registered(RagSettings, Forgetful, "fails at the sixth exchange", prompts=())
+    request = EvaluationRequest(
+        benchmark.spec,
+        [Arm("forgetful", registered, RagSettings()), arm_of("rag", {})],
+        EvaluationSettings(),
+        probes={conversation_id: [late, early]},
+    )
+    run, results = await evaluate(benchmark, request, offline())
+    assert sorted((r.system, r.probe_id) for r in results) == [
+        ("forgetful", early.probe_id), ("rag", late.probe_id), ("rag", early.probe_id),
+    ]  # fmt: skip
+    assert run.failures == (
+        f"c000/answer/forgetful/{late.probe_id}: out of shelves",
+        "c000/used/forgetful: out of shelves",
+        "c000/close/forgetful: the door is stuck",
+    )
+
+
+class Forgetful(Rag):
+    """Takes five exchanges, and cannot be closed."""
+
+    async def add(self, exchange: Exchange) -> None:
+        if len(self._exchanges) == 5:
+            raise MemorySystemError("out of shelves")
+        await super().add(exchange)
+
+    async def close(self) -> None:
+        raise MemorySystemError("the door is stuck")
 
 
 async def test_conversations_side_by_side_say_the_same(two: Benchmark) -> None:

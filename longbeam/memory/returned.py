@@ -1,0 +1,52 @@
+"""Checks of the values that a product's methods return: vendors' classes are not typed, and a wrong value is a failure.
+
+A wrong value raises `WrongReturn`, whose message begins with "returned" and says what the method may return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class WrongReturn(TypeError):
+    """A method returned a value of a kind that it may not return."""
+
+
+def items_of(found: object, kinds: tuple[type, ...], most: int, allowed: str) -> list[Any]:
+    """Return the first items of an iterable, a generator for example; `allowed` says what the method may return.
+
+    A text or a mapping is not taken apart. Raises WrongReturn for items of other kinds.
+    """
+    if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
+        raise WrongReturn(f"returned {describe(found)}; {allowed}")
+    items: list[Any] = list(islice(found, most))
+    wrong = {type(item).__name__: n for n, item in reversed([*enumerate(items)]) if not isinstance(item, kinds)}
+    if len(wrong) == 1 and not any(isinstance(item, kinds) for item in items):
+        raise WrongReturn(f"returned {describe(found)} of {_plural(*wrong)}; {allowed}")
+    if wrong:
+        first = min(wrong.values())
+        raise WrongReturn(f"returned {describe(found)} whose item {first} is {describe(items[first])}; {allowed}")
+    return items
+
+
+def value_of(found: object, kind: type[T], allowed: str) -> T:
+    """Return the value if it is of this kind. Raises WrongReturn otherwise."""
+    if not isinstance(found, kind):
+        raise WrongReturn(f"returned {describe(found)}; {allowed}")
+    return found
+
+
+def describe(found: object) -> str:
+    """Return the kind of a value with its article: `a list`, `an int`, `None`."""
+    if found is None:
+        return "None"
+    name = type(found).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _plural(name: str) -> str:
+    return "None" if name == "NoneType" else f"{name}s"

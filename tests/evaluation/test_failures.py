@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from longbeam.evaluation.failures import grouped_failures
+
+
+def test_failures_of_one_reason_are_one_line_with_their_number() -> None:
+    boom = "notes:Bad.add: KeyError: 'boom' (notes.py:23)"
+    assert grouped_failures(
+        [
+            f"c000/answer/notes:Bad/temporal_reasoning.0: {boom}",
+            "c000/judge/rag[k=3]/summarization.1: no reply: time-out",
+            f"c000/answer/http://127.0.0.1:8888/summarization.1: {boom}",
+            f"c001/answer/notes:Bad/temporal_reasoning.0: {boom}",
+            "c000/used/rag: out of cheese",
+            f"c000/answer/notes:Bad/summarization.1: {boom}",
+            "c001/used/rag: out of cheese",
+        ]
+    ) == (
+        f"answer/notes:Bad (3 probes): {boom}",
+        "c000/judge/rag[k=3]/summarization.1: no reply: time-out",
+        f"c000/answer/http://127.0.0.1:8888/summarization.1: {boom}",
+        "used/rag (2 conversations): out of cheese",
+    )
