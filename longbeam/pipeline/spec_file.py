@@ -8,7 +8,7 @@ model's path goes into its endpoint, which exports leave out; in the name `gguf:
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 
 from longbeam.errors import SpecError
 from longbeam.generators.seeds_file import domain_of
-from longbeam.pipeline.preflight import check_abilities
+from longbeam.pipeline.preflight import check_abilities, check_addresses
 from longbeam.plugins import load, offered, unfit
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import (
@@ -81,7 +81,9 @@ def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> 
     """
     given = dict(overrides or {})
     fields = {} if path is None else _read_toml(path)
-    return _merged(_with_places(fields, path.parent if path is not None else Path()), given, path)
+    spec = _merged(_with_places(fields, path.parent if path is not None else Path()), given, path)
+    _checked(check_addresses, spec, path)
+    return spec
 
 
 def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | None) -> BenchmarkSpec:
@@ -95,11 +97,16 @@ def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | No
         spec = BenchmarkSpec.model_validate(merged)
     except ValidationError as exc:
         raise SpecError(_explain(exc, path, given)) from exc
+    _checked(check_abilities, spec, path)
+    return spec
+
+
+def _checked(check: Callable[[BenchmarkSpec], None], spec: BenchmarkSpec, path: Path | None) -> None:
+    """Run a check of preflight; its SpecError names the file."""
     try:
-        check_abilities(spec)
+        check(spec)
     except SpecError as exc:
         raise SpecError(f"{path or 'the spec'}: {_bounded(str(exc))}") from exc
-    return spec
 
 
 def with_overrides(spec: BenchmarkSpec, overrides: Mapping[str, Any]) -> BenchmarkSpec:

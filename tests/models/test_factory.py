@@ -33,7 +33,7 @@ def spec(models: dict[str, str], **fields: Any) -> BenchmarkSpec:
         ({"models": {"default": "openai:"}}, "models.default = 'openai:': no such model"),
         (
             {"models": {"default": "gpt"}},
-            "models.default = 'gpt': no such model; write offline, openai:NAME, vllm:NAME",
+            "models.default = 'gpt': no such model; write offline, openai:NAME",
         ),
         (
             {"models": {"default": "offline", "judge": "gpt"}},

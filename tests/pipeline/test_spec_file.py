@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from longbeam.errors import SpecError
+from longbeam.pipeline.preflight import check_spec
 from longbeam.pipeline.spec_file import OPTIONS, load_spec, with_overrides
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import BenchmarkSpec
@@ -102,6 +103,55 @@ def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, message: str)
     with pytest.raises(SpecError, match=message) as caught:
         load_spec(write(tmp_path, text))
     assert "\n" not in str(caught.value)
+
+
+ADDRESS = 'base_url = "http://127.0.0.1:9/v1"'
+
+
+@pytest.mark.parametrize(
+    ("models", "endpoints", "message"),
+    [
+        (
+            'default = "openai:foo"',
+            ["openai:bar"],
+            r"""spec.toml: \[endpoints."openai:bar"\]: no role uses this address, and 'openai:foo' .*"""
+            r"""\(models in use: openai:foo\)\. Did you mean "openai:bar"\? To ask OpenAI, """
+            r"""add an empty table \[endpoints."openai:foo"\]""",
+        ),
+        (
+            'default = "openai:own"\nwriter = "openai:qwen-8b"',
+            ["openai:embedder", "openai:qwen8b"],
+            r"""'openai:qwen-8b' without .*in use: openai:own, openai:qwen-8b\)\. Did you mean "openai:qwen8b"\?""",
+        ),
+        ('default = "openai:foo"', ["openai:ab", "openai:xyzuvw"], r"in use: openai:foo\)\. To ask OpenAI, add"),
+    ],
+)
+def test_an_unused_address_beside_a_model_that_goes_to_openai_is_refused(
+    tmp_path: Path, models: str, endpoints: list[str], message: str
+) -> None:
+    tables = "".join(f'[endpoints."{name}"]\n{ADDRESS}\n' for name in endpoints)
+    with pytest.raises(SpecError, match=message) as caught:
+        load_spec(write(tmp_path, f'name = "a"\n[models]\n{models}\n{tables}'))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_stored_spec_with_an_unused_address_is_refused_before_a_run() -> None:
+    fields = {"models": {"default": "openai:foo"}, "endpoints": {"openai:fob": {"base_url": "http://127.0.0.1:9/v1"}}}
+    with pytest.raises(SpecError, match=r'Did you mean "openai:fob"\?'):
+        check_spec(BenchmarkSpec.model_validate({"name": "a", **fields}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'[endpoints."openai:reader"]\n{ADDRESS}',  # offline roles; a later --reader
+        f'[models]\ndefault = "openai:x"\n[endpoints."openai:x"]\n{ADDRESS}\n[endpoints."openai:reader"]\n{ADDRESS}',
+        f'[models]\ndefault = "openai:x"\n[endpoints."openai:x"]\n[endpoints."openai:embedder"]\n{ADDRESS}',
+        '[models]\ndefault = "openai:x"\n[endpoints."openai:reader"]\nprice = { input = 1 }',
+    ],
+)
+def test_an_address_for_a_later_command_is_taken(tmp_path: Path, text: str) -> None:
+    assert load_spec(write(tmp_path, f'name = "a"\n{text}')).endpoints
 
 
 def test_a_key_where_its_variable_belongs_is_not_repeated(tmp_path: Path) -> None:
