@@ -13,11 +13,11 @@ from longbeam.errors import SpecError
 from longbeam.generators.seeds import seeds_for
 from longbeam.models.tokens import load_tokenizer
 from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.spec import BenchmarkSpec, provider_of
+from longbeam.schemas.spec import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, Strategy, provider_of
 
 
 def check_spec(spec: BenchmarkSpec) -> list[str]:
-    """Return warnings about a spec's seeds file; UserError for anything the spec names that is not there.
+    """Return warnings about a spec and its seeds file; UserError for anything the spec names that is not there.
 
     The models are not looked for: whoever makes their clients does that, and asks nothing yet.
     """
@@ -25,6 +25,11 @@ def check_spec(spec: BenchmarkSpec) -> list[str]:
     check_abilities(spec)
     check_addresses(spec)
     _, warnings = seeds_for(spec, spec.conversations)
+    if spec.strategy is Strategy.HIERARCHICAL and spec.length <= MAX_SINGLE_PLAN_LENGTH:
+        warnings.append(
+            f'strategy = "{spec.strategy}" has no effect at {spec.length:,} tokens: a conversation has several plans '
+            "only beyond 1M"
+        )
     return warnings
 
 

@@ -9,7 +9,7 @@ from longbeam.errors import SpecError
 from longbeam.pipeline.preflight import check_spec
 from longbeam.pipeline.spec_file import OPTIONS, load_spec, with_overrides
 from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, Strategy
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -96,7 +96,18 @@ def test_a_seeds_option_is_taken_from_the_working_folder(tmp_path: Path, monkeyp
         ),
         ('name = "a"\ndomains = ["coding", "gardening"]', r"domains\[1\] = 'gardening': no such domain; domains are "),
         ('name = "a"\n[models]\nplaner = "offline"', r"models: unknown role 'planer'; roles are "),
-        ('name = "a"\nseed = -1\nconversations = 0', r"seed = -1: .* \(and 1 more to mend\)"),
+        (
+            'name = "a"\nseed = -1\nconversations = 0\n[limits]\nspeed = 1',
+            "spec.toml: seed = -1: input should be greater than or equal to 0; also conversations = 0: input should be "
+            "greater than or equal to 1; also unknown key 'limits.speed'; known keys are .*Correct or remove it$",
+        ),
+        (
+            'name = "a"\n[sampling]\n' + "".join(f"k{i} = {{ x = 1 }}\n" for i in range(8)),
+            r"also unknown key 'sampling.k5.x'; .* \(and 2 more to mend\)$",
+        ),
+        ('name = "a"\ndomains = "coding"', r"""spec.toml: domains = 'coding': write a list, \["coding"\]$"""),
+        ('name = "a"\nabilities = 3', r"""spec.toml: abilities = 3: write a list, \["...", "..."\]$"""),
+        ('name = "a"\nlength = 16000.5', r"spec.toml: length 16000.5 is not a whole number of tokens; write 128K"),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
@@ -135,6 +146,15 @@ def test_an_unused_address_beside_a_model_that_goes_to_openai_is_refused(
     assert "\n" not in str(caught.value)
 
 
+def test_a_strategy_that_has_no_effect_is_a_warning() -> None:
+    spec = BenchmarkSpec.model_validate({"name": "a", "length": "16K", "strategy": "hierarchical"})
+    assert check_spec(spec) == [
+        'strategy = "hierarchical" has no effect at 16,000 tokens: a conversation has several plans only beyond 1M'
+    ]
+    assert check_spec(spec.model_copy(update={"strategy": Strategy.SEQUENTIAL})) == []
+    assert check_spec(spec.model_copy(update={"length": 2_000_000})) == []
+
+
 def test_a_stored_spec_with_an_unused_address_is_refused_before_a_run() -> None:
     fields = {"models": {"default": "openai:foo"}, "endpoints": {"openai:fob": {"base_url": "http://127.0.0.1:9/v1"}}}
     with pytest.raises(SpecError, match=r'Did you mean "openai:fob"\?'):
@@ -169,6 +189,7 @@ def test_a_key_where_its_variable_belongs_is_not_repeated(tmp_path: Path) -> Non
         ({"name": "../up"}, r"--name: name '../up'"),
         ({"domains": ["gardening"]}, r"--domain: domains\[0\] = 'gardening'"),
         ({"limits": {"concurrency": 0}}, r"--concurrency: limits.concurrency = 0"),
+        ({"seed": "x", "checks": {"gap_share": 2}}, r"--seed: seed = 'x': .*; also the spec: checks.gap_share = 2: "),
     ],
 )
 def test_a_wrong_option_is_named(overrides: dict[str, Any], message: str) -> None:
