@@ -22,6 +22,13 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def followed_by(text: str, sentence: str) -> str:
+    """Return a text and a sentence after it, with one mark between them; the text alone before an empty sentence."""
+    if not sentence:
+        return text
+    return f"{text} {sentence}" if text.endswith((".", "!", "?")) else f"{text}. {sentence}"
+
+
 def printable(text: str) -> str:
     """Return text of unknown origin without characters that steer a terminal: escapes, backspaces, text direction."""
     return _STEERING.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -30,12 +30,14 @@ def services() -> Services:
     from longbeam.models.kinds import ModelKind
     from longbeam.pipeline.services import Services
     from longbeam.schemas.defaults import DEFAULT_MODEL, SIMILARITY_JUDGE
+    from longbeam.schemas.spec import Role
 
+    judge_alone = frozenset({Role.JUDGE})
     return Services(
         reference=f"{__name__}:services",
         kinds={
             DEFAULT_MODEL: ModelKind(make=_make_writer, version=_rules_version),
-            SIMILARITY_JUDGE: ModelKind(make=_make_similarity_judge, version=_rules_version),
+            SIMILARITY_JUDGE: ModelKind(make=_make_similarity_judge, version=_rules_version, roles=judge_alone),
         },
         extras_of=_extras_of,
         stand_in=_stand_in,
@@ -99,14 +101,10 @@ def _make_writer(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
     return OfflineWriter(invocation_log=invocation_log)
 
 
-def _make_similarity_judge(spec: BenchmarkSpec, _: Path | None) -> ChatModel:
+def _make_similarity_judge(_: BenchmarkSpec, __: Path | None) -> ChatModel:
     from longbeam.models.embedders.minilm import MiniLmEmbedder
     from longbeam.offline.meaning import SimilarityJudge
-    from longbeam.schemas.defaults import SIMILARITY_JUDGE
-    from longbeam.schemas.spec import Role
 
-    if others := sorted(role for role, name in spec.models.items() if name == SIMILARITY_JUDGE and role != Role.JUDGE):
-        raise SpecError(f"models.{others[0]} = {SIMILARITY_JUDGE!r}: this model only judges; name another one")
     return SimilarityJudge(MiniLmEmbedder())
 
 

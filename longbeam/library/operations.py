@@ -34,6 +34,7 @@ from longbeam.schemas.evaluation import EvaluationRun, Result
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import SPEC, Benchmark, open_benchmark
+from longbeam.terminal import followed_by
 from longbeam.wiring import generate as make_benchmark
 
 if TYPE_CHECKING:
@@ -80,8 +81,10 @@ async def generate(
     if summary.finished < summary.conversations:
         why = summary.stopped or "; ".join(str(unit.error) for _, unit in summary.failures[:1]) or "it was stopped"
         raise LongbeamError(
-            f"{given.name}: {summary.finished} of {summary.conversations} conversations finished: {why}. What was made"
-            " is kept; the same call goes on"
+            followed_by(
+                f"{given.name}: {summary.finished} of {summary.conversations} conversations finished: {why}",
+                "What was made is kept; the same call goes on",
+            )
         )
     return LoadedBenchmark(open_benchmark(out, given.name))
 

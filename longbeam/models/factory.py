@@ -15,7 +15,7 @@ from longbeam.models.kinds import Kinds
 from longbeam.models.openai_client import OpenAIModel
 from longbeam.models.router import Router
 from longbeam.plugins import load, offered
-from longbeam.schemas.spec import MODEL_PLUG_INS, BenchmarkSpec, Endpoint, provider_of
+from longbeam.schemas.spec import MODEL_PLUG_INS, BenchmarkSpec, Endpoint, is_language_model, provider_of
 
 OPENAI_KEY = "OPENAI_API_KEY"
 
@@ -48,6 +48,7 @@ def make_model(
     `kinds` are the models that answer by rule; `invocation_log` is theirs. Nothing is asked yet. Raises SpecError for
     a model that cannot be run, and for a key that is not there.
     """
+    check_models(spec, kinds)
     around = around or Surroundings()
     used: dict[str, str] = {}
     for role, name in spec.models.items():
@@ -58,6 +59,23 @@ def make_model(
         kind = kinds.get(name)
         clients[name] = kind.make(spec, invocation_log) if kind else _client(spec, name, role, kinds, around)
     return Router(clients)
+
+
+def check_models(spec: BenchmarkSpec, kinds: Kinds) -> None:
+    """Raise SpecError for a name in `models` of a spec that is no model, or none that can serve its role.
+
+    Neither keys nor files are looked for, because an estimate needs none.
+    """
+    for role, name in spec.models.items():
+        kind = kinds.get(name)
+        if kind is None and not (is_language_model(name) and name.partition(":")[2]):
+            by_rule = [known for known, kind in kinds.items() if kind.can_serve(role)]
+            language = ["openai:NAME", "vllm:NAME", *(f"{provider}:NAME" for provider in offered(MODEL_PLUG_INS))]
+            known = ", ".join([*by_rule, *language])
+            raise SpecError(f"models.{role} = {name!r}: no such model; write {known} or gguf:PATH")
+        if kind is not None and not kind.can_serve(role):
+            roles = ", ".join(sorted(kind.roles))
+            raise SpecError(f"models.{role} = {name!r}: this model serves only as {roles}; name another one")
 
 
 def _refuse_two_engines(used: Mapping[str, str]) -> None:
@@ -72,25 +90,23 @@ def _refuse_two_engines(used: Mapping[str, str]) -> None:
 def _client(spec: BenchmarkSpec, name: str, role: str, kinds: Kinds, around: Surroundings) -> ChatModel:
     endpoint = spec.endpoint_for(name)
     match provider_of(name):
-        case "openai" if name.partition(":")[2]:
+        case "openai":
             key = key_of(spec, name, os.environ)
             client = OpenAIModel(name, endpoint, key=key, notice=around.notice, limits=spec.limits)
             return _batching(spec, client, key, around) if spec.batch.stages else client
-        case "vllm" if name.partition(":")[2]:
+        case "vllm":
             from longbeam.models.vllm import VllmModel, refuse_without_vllm
 
             refuse_without_vllm(name, role)
             return VllmModel(name, endpoint)
-        case "gguf" if name.partition(":")[2]:
+        case "gguf":
             from longbeam.models.gguf import GgufModel, check_gguf
 
             check_gguf(name, role, spec.path_of(name), endpoint)
             return GgufModel(name, spec.path_of(name), endpoint, logs=around.logs, notice=around.notice)
-        case provider if name.partition(":")[2] and provider in offered(MODEL_PLUG_INS):
-            make: Callable[[str, Endpoint], ChatModel] = load(MODEL_PLUG_INS, provider)
+        case plug_in:
+            make: Callable[[str, Endpoint], ChatModel] = load(MODEL_PLUG_INS, plug_in)
             return make(name, endpoint)
-    known = ", ".join([*kinds, "openai:NAME", "vllm:NAME", *(f"{p}:NAME" for p in offered(MODEL_PLUG_INS))])
-    raise SpecError(f"models.{role} = {name!r}: no such model; write {known} or gguf:PATH")
 
 
 def _batching(spec: BenchmarkSpec, client: OpenAIModel, key: str, around: Surroundings) -> ChatModel:

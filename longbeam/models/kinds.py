@@ -34,6 +34,12 @@ class ModelKind:
     """Makes the model for a spec. It appends the key of each call it answers to the file, if one is given."""
     version: Callable[[], str]
     """Digest of the rules: replies made by other rules are out of date."""
+    roles: frozenset[Role] = frozenset(Role)
+    """Roles that the model can serve."""
+
+    def can_serve(self, role: str) -> bool:
+        """Return whether the model can serve a role of `models` in a spec; `default` stands for every role."""
+        return role in self.roles or self.roles == frozenset(Role)
 
 
 Kinds = Mapping[str, ModelKind]

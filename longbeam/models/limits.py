@@ -8,6 +8,7 @@ event loop's, which is monotonic: a change of the wall clock does nothing.
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from longbeam.models.rates import Rates
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, Limits
 from longbeam.stopping import until_answered
+from longbeam.terminal import duration, followed_by
 
 TRIES = 6
 """Tries of a call at an endpoint that answers other calls meanwhile."""
@@ -37,6 +39,8 @@ LONGEST_RETRY_AFTER_S = 900.0
 BACK_OFF_S = 0.25
 """Before the second try: evenly drawn from nothing to this; doubled with each try."""
 LONGEST_BACK_OFF_S = 30.0
+_LONGEST_REST_S = 365 * 86_400.0
+"""A longer Retry-After is shown as this one: a date has bounds."""
 
 GRACE_S = 0.25
 """After a call's time-out, for a reply that came before it."""
@@ -112,6 +116,13 @@ class _Silence:
             self._timer = self._loop.call_at(now + GRACE_S, self._look)
         else:
             self.limit.reschedule(now)
+
+
+def _when_to_resume(rest_s: float) -> str:
+    """Return a sentence about an endpoint's Retry-After: its length, and its end by this machine's clock."""
+    rest_s = min(rest_s, _LONGEST_REST_S)
+    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=rest_s + 59)  # shown without seconds, so rounded up
+    return f"The server asks for a rest of {duration(rest_s)}: resume after {end:%Y-%m-%d %H:%M %Z}"
 
 
 class LimitedModel:
@@ -220,14 +231,15 @@ class LimitedModel:
         # Time-outs show a silence only after it: patience begins when several calls have had theirs.
         patience_s = PATIENCE_S + (2 * self._spec.limits.timeout_s if error.kind == "timeout" else 0.0)
         is_silent = lane.silent_since is not None and now - lane.silent_since > patience_s
-        is_told_to_leave = (error.retry_after_s or 0.0) > LONGEST_RETRY_AFTER_S
-        if is_told_to_leave or (is_silent and not lane.is_heard(now - PATIENCE_S)):
+        if (rest_s := error.retry_after_s or 0.0) > LONGEST_RETRY_AFTER_S:
+            raise self._stop_for(error, _when_to_resume(rest_s))
+        if is_silent and not lane.is_heard(now - PATIENCE_S):
             raise self._stop_for(error)
 
-    def _stop_for(self, error: ProviderError) -> RunStopped:
+    def _stop_for(self, error: ProviderError, advice: str = "") -> RunStopped:
         if self._stopped:
             return RunStopped(self._stopped)
-        self._stopped = str(error)
+        self._stopped = followed_by(str(error), advice)
         self._stop.set()
         for lane in self._lanes.values():
             lane.gate.open()

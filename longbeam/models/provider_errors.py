@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from longbeam.errors import ProviderError
 from longbeam.models.connections import Answer
-from longbeam.terminal import printable
+from longbeam.terminal import followed_by, printable
 
 LONGEST_REASON = 300
 """Characters of an endpoint's own words that are kept."""
@@ -46,10 +46,10 @@ _BY_CODE = {
     "rate_limit_exceeded": "rate_limit",
 }
 _REMEDIES = {
-    "authentication": ". Put the right key into the variable that `key_env` names",
-    "quota": ". Top up the account, or name another model",
-    "not_found": ". Name a model that it serves, and see that base_url ends as in /v1",
-    "context_length": ". Name a model with a longer context for this role",
+    "authentication": "Put the right key into the variable that `key_env` names",
+    "quota": "Top up the account, or name another model",
+    "not_found": "Name a model that it serves, and see that base_url ends as in /v1",
+    "context_length": "Name a model with a longer context for this role",
 }
 _CONTEXT = re.compile(
     r"context (length|size|window)|maximum context|too many tokens|prompt is too long|exceeds? .{0,40}context"
@@ -71,7 +71,7 @@ def error_of_status(where: str, answer: Answer, redacted: Redacted) -> ProviderE
     reason = _tidy(redacted(said))
     kind = _kind_of(answer.status, code, reason)
     return ProviderError(
-        f"{where}: HTTP {answer.status}: {reason}{_advice(kind, reason)}",
+        followed_by(f"{where}: HTTP {answer.status}: {reason}", _advice(kind, reason)),
         kind=kind,
         is_retryable=kind in PASSING,
         retry_after_s=retry_after_s(answer.headers),
@@ -151,5 +151,5 @@ def _kind_of(status: int, code: str, reason: str) -> str:
 
 def _advice(kind: str, reason: str) -> str:
     if kind == "bad_request" and re.search(r"max_completion_tokens|'?temperature'?.{0,60}support", reason):
-        return ". If it is a reasoning model, set `reasoning = true` in its endpoint table"
+        return "If it is a reasoning model, set `reasoning = true` in its endpoint table"
     return _REMEDIES.get(kind, "")

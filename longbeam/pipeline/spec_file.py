@@ -7,8 +7,9 @@ model's path goes into its endpoint, which exports leave out; in the name `gguf:
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from pydantic_core import ErrorDetails
 
 from longbeam.errors import SpecError
 from longbeam.generators.seeds_file import domain_of
-from longbeam.pipeline.preflight import check_abilities
+from longbeam.pipeline.preflight import check_abilities, check_addresses
 from longbeam.plugins import load, offered, unfit
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import (
@@ -68,6 +69,8 @@ FILE_MODEL = "gguf:"
 
 MOST_CHARACTERS = 800
 """Longest text about one fault."""
+MOST_FAULTS, LATER_CHARACTERS = 6, 160
+"""Faults of a spec that one message names, and the longest text about each but the first."""
 
 UNSHOWN = frozenset({"key_env", "base_url"})
 """Keys whose values an error message leaves out: somebody may have put a secret there."""
@@ -81,7 +84,9 @@ def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> 
     """
     given = dict(overrides or {})
     fields = {} if path is None else _read_toml(path)
-    return _merged(_with_places(fields, path.parent if path is not None else Path()), given, path)
+    spec = _merged(_with_places(fields, path.parent if path is not None else Path()), given, path)
+    _checked(check_addresses, spec, path)
+    return spec
 
 
 def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | None) -> BenchmarkSpec:
@@ -95,11 +100,16 @@ def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | No
         spec = BenchmarkSpec.model_validate(merged)
     except ValidationError as exc:
         raise SpecError(_explain(exc, path, given)) from exc
+    _checked(check_abilities, spec, path)
+    return spec
+
+
+def _checked(check: Callable[[BenchmarkSpec], None], spec: BenchmarkSpec, path: Path | None) -> None:
+    """Run a check of preflight; its SpecError names the file."""
     try:
-        check_abilities(spec)
+        check(spec)
     except SpecError as exc:
         raise SpecError(f"{path or 'the spec'}: {_bounded(str(exc))}") from exc
-    return spec
 
 
 def with_overrides(spec: BenchmarkSpec, overrides: Mapping[str, Any]) -> BenchmarkSpec:
@@ -198,15 +208,21 @@ def _endpoints_of_both(fields: Mapping[str, Any], given: Mapping[str, Any]) -> d
 
 
 def _explain(exc: ValidationError, path: Path | None, overrides: Mapping[str, Any]) -> str:
+    """Return one line that names the faults, each with the option or file it came from where that changes."""
     errors = exc.errors(include_url=False)
-    first = errors[0]
-    more = f" (and {len(errors) - 1} more to mend)" if len(errors) > 1 else ""
-    return f"{_where(first, path, overrides)}: {_bounded(_what(first))}{more}"
+    text, last = "", ""
+    for error in errors[:MOST_FAULTS]:
+        where = _where(error, path, overrides)
+        what = _bounded(_what(error), LATER_CHARACTERS if text else MOST_CHARACTERS)
+        text += f"{'; also ' if text else ''}{'' if where == last else f'{where}: '}{what}"
+        last = where
+    more = f" (and {len(errors) - MOST_FAULTS} more to mend)" if len(errors) > MOST_FAULTS else ""
+    return f"{text}{more}"
 
 
-def _bounded(text: str) -> str:
+def _bounded(text: str, most: int = MOST_CHARACTERS) -> str:
     """Return a text of a spec's fault without its middle, where a key or a value is very long."""
-    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS // 2]}...{text[-MOST_CHARACTERS // 2 :]}"
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 2 :]}"
 
 
 def _where(error: ErrorDetails, path: Path | None, overrides: Mapping[str, Any]) -> str:
@@ -228,6 +244,10 @@ def _what(error: ErrorDetails) -> str:
         return f"unknown key {key!r}; known keys are {known}. Correct or remove it"
     if error["type"] == "enum" and "domains" in error["loc"]:
         return f"{key} = {error['input']!r}: no such domain; domains are {', '.join(Domain)}"
+    if error["type"] == "tuple_type":
+        given = error["input"]
+        example = json.dumps([given], ensure_ascii=False) if isinstance(given, str) else '["...", "..."]'
+        return f"{key} = {_shown(given)}: write a list, {_bounded(example, 60)}"
     message = _message(error)
     if error["loc"][-1] in UNSHOWN:
         return f"{key} {message}"

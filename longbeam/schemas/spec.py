@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
@@ -69,8 +70,11 @@ def parse_length(value: object) -> int:
     if match is None:
         shown = repr(value) if len(str(value)) <= 60 else f"of {len(str(value))} characters"
         raise ValueError(f"length {shown} is not a number of tokens; write 128K, 1M or 128000")
-    number = float(match[1].replace("_", "").replace(",", ""))  # infinite beyond 308 digits
-    return round(min(number * {"": 1, "k": 1_000, "m": 1_000_000}[match[2].lower()], _MOST_TOKENS))
+    number = Decimal(match[1].replace("_", "").replace(",", "")) * {"": 1, "k": 1_000, "m": 1_000_000}[match[2].lower()]
+    tokens = min(number, Decimal(_MOST_TOKENS))
+    if tokens != tokens.to_integral_value():
+        raise ValueError(f"length {str(value)[:60]} is not a whole number of tokens; write 128K, 2.5M or 128000")
+    return int(tokens)
 
 
 _MOST_TOKENS = 10**18

@@ -16,13 +16,14 @@ first two also a copy, `*.copy`.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from longbeam.errors import SpecError, StoreError, UserError
-from longbeam.schemas.spec import FIXED_FIELDS, FULL_POOL_LENGTH, NAME_PATTERN, BenchmarkSpec
+from longbeam.schemas.spec import FIXED_FIELDS, FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, NAME_PATTERN, BenchmarkSpec
 from longbeam.store.digests import require_recorded, write_with_copy
 
 _RESTORE = "`longbeam verify NAME --repair` puts a copy back"
@@ -174,15 +175,26 @@ def _keep_seeds(benchmark: Benchmark, original: Path) -> None:
         )
 
 
+def _shown(value: object) -> str:
+    """Return a field's value as a spec file writes it."""
+    return "none" if value is None else json.dumps(value, ensure_ascii=False)
+
+
 def _refuse_fixed_changes(old: BenchmarkSpec, new: BenchmarkSpec) -> None:
+    if old.is_given:
+        raise SpecError(
+            f"benchmark {new.name!r} was {old.source}; there is nothing to generate. Give the new one another name"
+        )
     for field in FIXED_FIELDS:
         before, after = getattr(old, field), getattr(new, field)
         if field == "seeds_file" and before is not None and after is not None:
             continue  # what counts is what stands in it, not where it lies: `_keep_seeds` compares that
+        if field == "strategy" and new.length <= MAX_SINGLE_PLAN_LENGTH:
+            continue  # a conversation of one plan has no relation between plans
         if before != after:
             raise SpecError(
-                f"benchmark {new.name!r}: {field} cannot change from {before!r} to {after!r} once it exists;"
-                " conversations, probes, limits and models can. Give the new one another name"
+                f"benchmark {new.name!r}: {field} cannot change from {_shown(before)} to {_shown(after)} once it"
+                " exists; conversations, probes, limits and models can. Give the new one another name"
             )
     if new.length < FULL_POOL_LENGTH and new.probes_per_ability != old.probes_per_ability:
         raise SpecError(

@@ -127,6 +127,9 @@ def test_every_command_is_documented() -> None:
             ["generate", "--model", "openai:gpt-x"],
             "openai:gpt-x: its key is read from OPENAI_API_KEY",
         ),
+        (["generate", "--model", "gpt-4o"], "models.default = 'gpt-4o': no such model; write offline, openai:NAME"),
+        (["estimate", "--model", "gpt-4o"], "models.default = 'gpt-4o': no such model; write offline, openai:NAME"),
+        (["estimate", "--model", "similarity"], "models.default = 'similarity': this model serves only as judge"),
         (["resume", "nothing"], "no benchmark 'nothing' in output"),
         (["status", "nothing"], "no benchmark 'nothing' in output"),
         (["validate", "../up"], "benchmark name '../up'"),
@@ -147,6 +150,13 @@ def test_a_mistake_is_one_line_and_exit_2(
 def test_a_change_that_is_not_allowed_is_refused(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["generate", "--name", "tiny", "--length", "32K", "--conversations", "2"]) == USER_ERROR
     assert "length cannot change from 16000 to 32000" in complaint(capsys)
+
+
+def test_estimate_of_an_evaluation_refuses_an_unknown_reader(
+    sealed: Benchmark, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["evaluate", "tiny", "--reader", "gpt-4o", "--estimate"]) == USER_ERROR
+    assert "models.reader = 'gpt-4o': no such model; write offline, openai:NAME" in complaint(capsys)
 
 
 def test_a_damaged_file_is_one_line(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:

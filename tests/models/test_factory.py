@@ -31,6 +31,15 @@ def spec(models: dict[str, str], **fields: Any) -> BenchmarkSpec:
         ),
         ({"models": {"default": "offline", "planner": "gpt"}}, "models.planner = 'gpt': no such model"),
         ({"models": {"default": "openai:"}}, "models.default = 'openai:': no such model"),
+        (
+            {"models": {"default": "gpt"}},
+            "models.default = 'gpt': no such model; write offline, openai:NAME",
+        ),
+        (
+            {"models": {"default": "offline", "judge": "gpt"}},
+            "models.judge = 'gpt': no such model; write offline, similarity, openai:NAME",
+        ),
+        ({"models": {"default": "similarity"}}, "models.default = 'similarity': this model serves only as judge"),
         ({"models": {"default": "offline"}, "language": "French"}, "language = 'French': the offline writer writes"),
     ],
 )

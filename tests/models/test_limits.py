@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import random
+import re
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -431,6 +433,21 @@ def test_an_outage_is_waited_out_and_a_long_one_stops_the_run() -> None:
     answered, reason = down_from(0.5, 10 * PATIENCE_S)
     assert 0 < answered < 2_000
     assert reason == "openai:m: server_error"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(3600, "1 h 0 min"), (5 * 3600 + 90, "5 h 1 min"), (float("inf"), "8760 h 0 min")]
+)
+def test_a_stop_says_the_rest_that_the_server_asks_for_and_when_to_resume(seconds: float, words: str) -> None:
+    before = dt.datetime.now().astimezone().replace(microsecond=0)
+    raised, _ = stopped_by(Endpoint(fault=lambda: error("rate_limit", seconds)))
+    said = re.fullmatch(
+        r"openai:m: rate_limit\. The server asks for a rest of (.*): resume after (\S+ \S+) \S+", str(raised[0])
+    )
+    assert said is not None
+    assert said[1] == words
+    end = dt.datetime.fromisoformat(said[2]).replace(tzinfo=before.tzinfo)
+    assert dt.timedelta(0) <= end - before - dt.timedelta(seconds=min(seconds, 365 * 86_400)) < dt.timedelta(minutes=5)
 
 
 def test_an_endpoint_that_wants_hours_of_rest_stops_the_run() -> None:

@@ -242,6 +242,18 @@ async def test_what_is_no_reply_is_one_clear_line(answer: Answer, kind: str, is_
     assert str(error).startswith("openai:m at http://127.0.0.1:")
 
 
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("check your billing details.", "HTTP 429: check your billing details. Top up the account"),
+        ("no credit", "HTTP 429: no credit. Top up the account"),
+    ],
+)
+async def test_an_endpoint_s_words_and_the_remedy_have_one_full_stop_between_them(said: str, words: str) -> None:
+    answer = Answer({"error": {"message": said, "code": "insufficient_quota"}}, 429)
+    assert words in str(await error_of(answer))
+
+
 async def test_an_endpoint_that_is_down_is_named() -> None:
     with contextlib.closing(socket.socket()) as taken:  # bound, and nobody listens
         taken.bind(("127.0.0.1", 0))

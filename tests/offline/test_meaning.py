@@ -6,6 +6,7 @@ import pytest
 
 from longbeam.errors import SpecError
 from longbeam.models.embedders.minilm import MiniLmEmbedder
+from longbeam.models.factory import make_model
 from longbeam.offline.judging import judge
 from longbeam.offline.meaning import SimilarityJudge
 from longbeam.prompts.calls.evaluation import AlignInputs, JudgeInputs
@@ -55,5 +56,5 @@ async def test_an_event_in_other_words_is_aligned(by_meaning: SimilarityJudge) -
 
 def test_the_similarity_judge_only_judges() -> None:
     spec = BenchmarkSpec.model_validate({"name": "t", "models": {"default": "offline", "reader": "similarity"}})
-    with pytest.raises(SpecError, match=r"models.reader = 'similarity': this model only judges"):
-        services().kinds["similarity"].make(spec, None)
+    with pytest.raises(SpecError, match=r"models.reader = 'similarity': this model serves only as judge"):
+        make_model(spec, services().kinds)

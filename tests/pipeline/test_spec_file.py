@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from longbeam.errors import SpecError
+from longbeam.pipeline.preflight import check_spec
 from longbeam.pipeline.spec_file import OPTIONS, load_spec, with_overrides
 from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, Strategy
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -95,13 +96,82 @@ def test_a_seeds_option_is_taken_from_the_working_folder(tmp_path: Path, monkeyp
         ),
         ('name = "a"\ndomains = ["coding", "gardening"]', r"domains\[1\] = 'gardening': no such domain; domains are "),
         ('name = "a"\n[models]\nplaner = "offline"', r"models: unknown role 'planer'; roles are "),
-        ('name = "a"\nseed = -1\nconversations = 0', r"seed = -1: .* \(and 1 more to mend\)"),
+        (
+            'name = "a"\nseed = -1\nconversations = 0\n[limits]\nspeed = 1',
+            "spec.toml: seed = -1: input should be greater than or equal to 0; also conversations = 0: input should be "
+            "greater than or equal to 1; also unknown key 'limits.speed'; known keys are .*Correct or remove it$",
+        ),
+        (
+            'name = "a"\n[sampling]\n' + "".join(f"k{i} = {{ x = 1 }}\n" for i in range(8)),
+            r"also unknown key 'sampling.k5.x'; .* \(and 2 more to mend\)$",
+        ),
+        ('name = "a"\ndomains = "coding"', r"""spec.toml: domains = 'coding': write a list, \["coding"\]$"""),
+        ('name = "a"\nabilities = 3', r"""spec.toml: abilities = 3: write a list, \["...", "..."\]$"""),
+        ('name = "a"\nlength = 16000.5', r"spec.toml: length 16000.5 is not a whole number of tokens; write 128K"),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SpecError, match=message) as caught:
         load_spec(write(tmp_path, text))
     assert "\n" not in str(caught.value)
+
+
+ADDRESS = 'base_url = "http://127.0.0.1:9/v1"'
+
+
+@pytest.mark.parametrize(
+    ("models", "endpoints", "message"),
+    [
+        (
+            'default = "openai:foo"',
+            ["openai:bar"],
+            r"""spec.toml: \[endpoints."openai:bar"\]: no role uses this address, and 'openai:foo' .*"""
+            r"""\(models in use: openai:foo\)\. Did you mean "openai:bar"\? To ask OpenAI, """
+            r"""add an empty table \[endpoints."openai:foo"\]""",
+        ),
+        (
+            'default = "openai:own"\nwriter = "openai:qwen-8b"',
+            ["openai:embedder", "openai:qwen8b"],
+            r"""'openai:qwen-8b' without .*in use: openai:own, openai:qwen-8b\)\. Did you mean "openai:qwen8b"\?""",
+        ),
+        ('default = "openai:foo"', ["openai:ab", "openai:xyzuvw"], r"in use: openai:foo\)\. To ask OpenAI, add"),
+    ],
+)
+def test_an_unused_address_beside_a_model_that_goes_to_openai_is_refused(
+    tmp_path: Path, models: str, endpoints: list[str], message: str
+) -> None:
+    tables = "".join(f'[endpoints."{name}"]\n{ADDRESS}\n' for name in endpoints)
+    with pytest.raises(SpecError, match=message) as caught:
+        load_spec(write(tmp_path, f'name = "a"\n[models]\n{models}\n{tables}'))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_strategy_that_has_no_effect_is_a_warning() -> None:
+    spec = BenchmarkSpec.model_validate({"name": "a", "length": "16K", "strategy": "hierarchical"})
+    assert check_spec(spec) == [
+        'strategy = "hierarchical" has no effect at 16,000 tokens: a conversation has several plans only beyond 1M'
+    ]
+    assert check_spec(spec.model_copy(update={"strategy": Strategy.SEQUENTIAL})) == []
+    assert check_spec(spec.model_copy(update={"length": 2_000_000})) == []
+
+
+def test_a_stored_spec_with_an_unused_address_is_refused_before_a_run() -> None:
+    fields = {"models": {"default": "openai:foo"}, "endpoints": {"openai:fob": {"base_url": "http://127.0.0.1:9/v1"}}}
+    with pytest.raises(SpecError, match=r'Did you mean "openai:fob"\?'):
+        check_spec(BenchmarkSpec.model_validate({"name": "a", **fields}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'[endpoints."openai:reader"]\n{ADDRESS}',  # offline roles; a later --reader
+        f'[models]\ndefault = "openai:x"\n[endpoints."openai:x"]\n{ADDRESS}\n[endpoints."openai:reader"]\n{ADDRESS}',
+        f'[models]\ndefault = "openai:x"\n[endpoints."openai:x"]\n[endpoints."openai:embedder"]\n{ADDRESS}',
+        '[models]\ndefault = "openai:x"\n[endpoints."openai:reader"]\nprice = { input = 1 }',
+    ],
+)
+def test_an_address_for_a_later_command_is_taken(tmp_path: Path, text: str) -> None:
+    assert load_spec(write(tmp_path, f'name = "a"\n{text}')).endpoints
 
 
 def test_a_key_where_its_variable_belongs_is_not_repeated(tmp_path: Path) -> None:
@@ -119,6 +189,7 @@ def test_a_key_where_its_variable_belongs_is_not_repeated(tmp_path: Path) -> Non
         ({"name": "../up"}, r"--name: name '../up'"),
         ({"domains": ["gardening"]}, r"--domain: domains\[0\] = 'gardening'"),
         ({"limits": {"concurrency": 0}}, r"--concurrency: limits.concurrency = 0"),
+        ({"seed": "x", "checks": {"gap_share": 2}}, r"--seed: seed = 'x': .*; also the spec: checks.gap_share = 2: "),
     ],
 )
 def test_a_wrong_option_is_named(overrides: dict[str, Any], message: str) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from longbeam.errors import DamageError, SpecError, StoreError, UserError
 from longbeam.pipeline.run.driver import seeds_of
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import create_benchmark, open_benchmark
+from longbeam.schemas.spec import BenchmarkSpec, Strategy
+from longbeam.store.layout import create_benchmark, open_benchmark, write_spec
 
 
 @pytest.fixture
@@ -50,6 +50,35 @@ def test_fixed_fields_may_not_change(field: str, value: object, spec: BenchmarkS
     with pytest.raises(SpecError, match=f"{field} cannot change from"):
         create_benchmark(spec.model_copy(update={field: value}), out)
     assert open_benchmark(out, "short").spec == spec
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ({"strategy": "hierarchical"}, {}, 'strategy cannot change from "hierarchical" to none once'),
+        ({"domains": ["coding"]}, {"domains": ["math", "sport"]}, r'from \["coding"\] to \["math", "sport"\]'),
+        ({"language": "German"}, {}, 'language cannot change from "German" to "English"'),
+    ],
+)
+def test_a_refused_change_shows_values_as_a_spec_writes_them(
+    before: dict[str, object], after: dict[str, object], words: str, out: Path
+) -> None:
+    long = {"name": "long", "length": "2M"}
+    create_benchmark(BenchmarkSpec.model_validate({**long, **before}), out)
+    with pytest.raises(SpecError, match=words):
+        create_benchmark(BenchmarkSpec.model_validate({**long, **after}), out)
+
+
+def test_strategy_of_a_single_plan_may_change(spec: BenchmarkSpec, out: Path) -> None:
+    create_benchmark(spec.model_copy(update={"strategy": Strategy.HIERARCHICAL}), out)
+    assert create_benchmark(spec, out).spec.strategy is None
+
+
+def test_the_name_of_an_import_cannot_be_generated(spec: BenchmarkSpec, out: Path) -> None:
+    (out / "short").mkdir(parents=True)
+    write_spec(out / "short", spec.model_copy(update={"length": 0, "imported_from": "chat", "models": {}}))
+    with pytest.raises(SpecError, match="benchmark 'short' was imported from the chat format; there is nothing to gen"):
+        create_benchmark(spec, out)
 
 
 def test_conversations_may_grow_but_not_fall(spec: BenchmarkSpec, out: Path) -> None:

@@ -17,6 +17,7 @@ from longbeam.generators.dialogue_history import HISTORY_TOKENS, history_tokens
 from longbeam.generators.layout import plan_lengths
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.models.cost import CostMeter
+from longbeam.models.factory import check_models
 from longbeam.models.kinds import has_model_checks
 from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
 from longbeam.models.tokens import Tokenizer, load_tokenizer
@@ -80,7 +81,11 @@ class Rehearsal(Record):
 
 
 async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
-    """Make the first conversations of a spec with the stand-in model and return their usage."""
+    """Make the first conversations of a spec with the stand-in model and return their usage.
+
+    Raises SpecError for a name in `models` that is no model.
+    """
+    check_models(spec, services.kinds)
     count = max(1, min(spec.conversations, MOST_CONVERSATIONS, MOST_TOKENS // spec.length))
     # Nothing waits for anything here, so a limit would only cost time; a cap would end the rehearsal.
     # Plans are alike in what they use: of a conversation of many, one is rehearsed.

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from longbeam.models.embedders.hashed import HashedEmbedder
+from longbeam.models.factory import check_models
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.cost.rehearsal import CountingModel
@@ -50,7 +51,9 @@ async def estimate_evaluation(
     """Return the expected calls and cost; the benchmark is not touched, and no model of the evaluation is asked.
 
     Products (classes with `add` and `search`, servers) are not asked: what they spend by themselves is not known.
+    Raises SpecError for a name that is no model.
     """
+    check_models(request.spec, services.kinds)
     arms = [arm for arm in request.arms if arm.registered is None or not arm.registered.is_product]
     spec = request.spec.for_any_model()
     spec = spec.model_copy(update={"limits": spec.limits.model_copy(update={"max_cost_usd": None})})
