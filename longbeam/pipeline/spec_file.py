@@ -19,6 +19,7 @@ from longbeam.errors import SpecError
 from longbeam.generators.seeds_file import domain_of
 from longbeam.pipeline.preflight import check_abilities
 from longbeam.plugins import load, offered, unfit
+from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import (
     Batch,
@@ -82,6 +83,17 @@ def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> 
     given = dict(overrides or {})
     fields = {} if path is None else _read_toml(path)
     return _merged(_with_places(fields, path.parent if path is not None else Path()), given, path)
+
+
+def load_evaluation_spec(path: Path, name: str) -> BenchmarkSpec:
+    """Return the spec of a TOML file that describes an evaluation of the benchmark `name`; errors as `load_spec`'s.
+
+    Such a file needs no name, and models of only those roles that an evaluation asks.
+    """
+    fields = {"name": name, **_read_toml(path)}
+    if isinstance(models := fields.get("models"), dict):
+        fields["models"] = {"default": DEFAULT_MODEL, **models}
+    return _merged(_with_places(fields, path.parent), {}, path)
 
 
 def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | None) -> BenchmarkSpec:

@@ -245,6 +245,20 @@ class EvaluationModels:
     extractor: str
 
 
+EVALUATION_FIELDS = ("models", "endpoints", "sampling", "limits", "batch")
+"""Fields of a spec that decide how a benchmark is evaluated; of `models`, the roles of `EvaluationModels` count."""
+
+
+def with_evaluation_fields(spec: BenchmarkSpec, given: BenchmarkSpec) -> BenchmarkSpec:
+    """Return the benchmark's spec with the endpoints, sampling, limits and batches that another spec sets.
+
+    Each table of `given` takes the place of the benchmark's. Only the endpoints of models that `given` does not name
+    are kept, because the benchmark's own models stay in its spec.
+    """
+    tables = {name: getattr(given, name) for name in EVALUATION_FIELDS if name in given.model_fields_set}
+    return spec.model_copy(update={**tables, "models": spec.models, "endpoints": {**spec.endpoints, **given.endpoints}})
+
+
 def evaluation_spec(spec: BenchmarkSpec, models: EvaluationModels, max_cost_usd: float | None = None) -> BenchmarkSpec:
     """Return the benchmark's spec with the models of an evaluation, and its cap on cost: the spec's own is not kept."""
     named = {Role.READER: models.reader, Role.JUDGE: models.judge, Role.EXTRACTOR: models.extractor}
