@@ -70,6 +70,7 @@ def show(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Show a benchmark's probes; with c000, messages of a conversation; with c000/summarization.0, a whole probe."""
+    from longbeam.formats.probeless import advice_without_probes
     from longbeam.store.artifacts import SealedConversation
     from longbeam.store.layout import open_benchmark
 
@@ -78,11 +79,12 @@ def show(
     conversation_id, _, probe_id = (item or benchmark.sealed_ids[0]).partition("/")
     if conversation_id not in benchmark.sealed_ids:
         raise UserError(f"{conversation_id!r} is no finished conversation of {name!r}: {_few(benchmark.sealed_ids)}")
+    advice = advice_without_probes(name, benchmark.spec.imported_from, lambda command: command_line(command, name, out))
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         if probe_id:
-            lines = _probe_lines(sealed, probe_id)
+            lines = _probe_lines(sealed, probe_id, advice)
         elif item is None:
-            lines = _overview(sealed, conversation_id, name, out)
+            lines = _overview(sealed, conversation_id, name, out, advice)
         else:
             lines = _message_lines(sealed, first, count)
         for line in lines:
@@ -90,15 +92,19 @@ def show(
     return OK
 
 
-def _overview(sealed: SealedConversation, conversation_id: str, name: str, out: Path) -> Iterator[str]:
+def _overview(sealed: SealedConversation, conversation_id: str, name: str, out: Path, advice: str) -> Iterator[str]:
     head = sealed.head
     yield f"{name}, {conversation_id}: {head.seed.title}"
     if head.profile is not None:
         yield from _wrapped(f"The user: {head.profile.name}. {head.profile.personality}")
     yield ""
-    for probe in sealed.probes():
-        if probe.is_selected:
-            yield from _wrapped(probe.question, f"{probe.probe_id}: ")
+    asked = [probe for probe in sealed.probes() if probe.is_selected]
+    for probe in asked:
+        yield from _wrapped(probe.question, f"{probe.probe_id}: ")
+    if not asked:
+        yield f"There are no probes: {advice}"
+        yield f"Messages: {command_line('show', f'{name} {conversation_id}', out)}"
+        return
     probe_of = command_line("show", f"{name} {conversation_id}/PROBE", out)
     yield f"\nOne probe whole: {probe_of}; messages: {command_line('show', f'{name} {conversation_id}', out)}"
 
@@ -113,8 +119,10 @@ def _message_lines(sealed: SealedConversation, first: int, count: int) -> Iterat
         yield ""
 
 
-def _probe_lines(sealed: SealedConversation, probe_id: str) -> Iterator[str]:
+def _probe_lines(sealed: SealedConversation, probe_id: str, advice: str) -> Iterator[str]:
     probes = {probe.probe_id: probe for probe in sealed.probes()}
+    if not probes:
+        raise UserError(f"no probe {probe_id!r}: there are no probes; {advice}")
     if (probe := probes.get(probe_id)) is None:
         raise UserError(f"no probe {probe_id!r}: there is {_few(tuple(probes))}")
     yield from _wrapped(probe.question, "Question: ")

@@ -33,6 +33,7 @@ from longbeam.evaluation.metrics import retrieval_of
 from longbeam.evaluation.results import RESULTS_FILE, TIMINGS_FILE, asked_probe, write_results
 from longbeam.evaluation.scoring import score_of
 from longbeam.evaluation.timings import Timings
+from longbeam.formats.probeless import advice_without_probes
 from longbeam.memory.base import AnsweringSystem, MemorySystem, Tools, in_order
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.embedding import Embedder, StoredEmbedder
@@ -152,8 +153,7 @@ async def evaluate(
     if control is Control.SWAPPED and len(sealed) < 2:
         raise UserError(f"--control {control}: benchmark {benchmark.spec.name!r} has one conversation; two are needed")
     if not has_probes(benchmark, request.probes):
-        name = benchmark.spec.name
-        raise UserError(f"benchmark {name!r} has no probes to ask; `longbeam status {name}` says what is missing")
+        raise _no_probes(benchmark, request)
     folder = evaluation_folder(benchmark, control)
     timings = Timings.read(folder / TIMINGS_FILE)
     shown = progress or SilentProgress()
@@ -187,6 +187,13 @@ async def evaluate(
     write_results(folder / RESULTS_FILE, run, results)
     write_atomically(folder / TIMINGS_FILE, timings.as_json())
     return run, results
+
+
+def _no_probes(benchmark: Benchmark, request: EvaluationRequest) -> UserError:
+    name, advice = benchmark.spec.name, advice_without_probes(benchmark.spec.name, benchmark.spec.imported_from)
+    if request.probes is not None and has_probes(benchmark, None):
+        advice = f"its review has rejected or not settled all of them; go on with `longbeam review {name}`"
+    return UserError(f"benchmark {name!r} has no probes to ask; {advice}")
 
 
 @dataclass(frozen=True)
