@@ -24,7 +24,7 @@ from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
 from longbeam.pipeline.run.driver import limited_models
 from longbeam.pipeline.run.metering import evaluation_usage
 from longbeam.pipeline.run.units import Progress
-from longbeam.pipeline.spec_file import load_evaluation_spec, with_overrides
+from longbeam.pipeline.spec_file import load_evaluation_spec, with_models
 from longbeam.review.outcomes import reviewed_probes
 from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
@@ -118,8 +118,7 @@ def _spec_of(spec: BenchmarkSpec, options: MeasuringOptions) -> BenchmarkSpec:
         return evaluation_spec(spec, EvaluationModels(**dict.fromkeys(named, DEFAULT_MODEL) | chosen), cap)
     if not isinstance(given, BenchmarkSpec):
         given = load_evaluation_spec(Path(given), spec.name)
-    whole = with_overrides(given, {"models": chosen})  # puts the path of a `gguf:` model into its endpoint
-    given = given.model_copy(update={"models": whole.models, "endpoints": whole.endpoints})
+    given = with_models(given, chosen)
     models = {role: given.model_for(Role(role)) or DEFAULT_MODEL for role in named}
     cap = given.limits.max_cost_usd if cap is None else cap
     return evaluation_spec(with_evaluation_fields(spec, given), EvaluationModels(**models), cap)

@@ -31,6 +31,7 @@ from longbeam.schemas.spec import (
     PlanSettings,
     Price,
     ProbeSettings,
+    Role,
     RoleSampling,
 )
 
@@ -88,12 +89,20 @@ def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> 
 def load_evaluation_spec(path: Path, name: str) -> BenchmarkSpec:
     """Return the spec of a TOML file that describes an evaluation of the benchmark `name`; errors as `load_spec`'s.
 
-    Such a file needs no name, and models of only those roles that an evaluation asks.
+    Such a file needs no name, and models of only those roles that are asked: rules answer for the others, and the judge
+    for a checker that is not named.
     """
     fields = {"name": name, **_read_toml(path)}
-    if isinstance(models := fields.get("models"), dict):
-        fields["models"] = {"default": DEFAULT_MODEL, **models}
+    if isinstance(models := fields.get("models"), dict) and "default" not in models:
+        by_rule = {role.value: DEFAULT_MODEL for role in Role if role not in (Role.CHECKER, Role.SECOND_CHECKER)}
+        fields["models"] = {**by_rule, **models}
     return _merged(_with_places(fields, path.parent), {}, path)
+
+
+def with_models(spec: BenchmarkSpec, models: Mapping[str, str]) -> BenchmarkSpec:
+    """Return the spec with these models by role; the file of a `gguf:` model goes into its endpoint."""
+    named = with_overrides(spec, {"models": models})
+    return spec.model_copy(update={"models": named.models, "endpoints": named.endpoints})
 
 
 def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | None) -> BenchmarkSpec:

@@ -66,7 +66,10 @@ def out(tmp_path: Path) -> Path:
             "session_1_date_time": "1:56 pm on 8 May, 2023",
             "session_1": [{"speaker": s, "dia_id": f"D1:{i}", "text": t} for i, (s, t) in enumerate(SAID, 1)],
         },
-        "qa": [{"question": "What is the dog's name?", "answer": "Rex", "evidence": ["D1:1"], "category": 4}],
+        "qa": [
+            {"question": "What is the dog's name?", "answer": "Rex", "evidence": ["D1:1"], "category": 4},
+            {"question": "How much is the rent of Ben's flat?", "answer": "$900", "evidence": ["D1:2"], "category": 4},
+        ],
     }
     file = tmp_path / "locomo10.json"
     file.write_text(json.dumps([sample]), encoding="utf-8")
@@ -128,6 +131,23 @@ def test_an_estimate_prices_the_models_of_the_spec_file(
     assert found["models"] == {"prepare": "offline", "answer": "openai:mine", "judge": "openai:mine"}
     assert sum(row["cost_usd"] for row in found["rows"]) > 0
     assert not stages(server)
+
+
+def test_model_checks_ask_the_judge_of_the_spec_file_once(
+    out: Path, spec: Path, server: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec.write_text(spec.read_text("utf-8") + "[sampling.checker]\ntemperature = 0.5\n")
+    checks = ["validate", "talk", "--json", "--out", str(out)]
+    run([*checks, "--model-checks", "--spec", str(spec)])
+    found = capsys.readouterr()
+    assert set(stages(server)) == {"checks"}
+    assert "answerable." in found.out
+    server.control(reset=True)
+    run([*checks, "--model-checks", "--spec", str(spec)])
+    assert not stages(server)
+    capsys.readouterr()
+    run(checks)  # the findings stay without the spec file
+    assert capsys.readouterr().out == found.out
 
 
 def test_the_example_of_the_page_is_a_spec(tmp_path: Path) -> None:

@@ -256,13 +256,15 @@ EVALUATION_FIELDS = ("models", "endpoints", "sampling", "limits", "batch")
 """Fields of a spec that decide how a benchmark is evaluated; of `models`, the roles of `EvaluationModels` count."""
 
 
-def with_evaluation_fields(spec: BenchmarkSpec, given: BenchmarkSpec) -> BenchmarkSpec:
-    """Return the benchmark's spec with the endpoints, sampling, limits and batches that another spec sets.
+def with_evaluation_fields(
+    spec: BenchmarkSpec, given: BenchmarkSpec, fields: Sequence[str] = EVALUATION_FIELDS
+) -> BenchmarkSpec:
+    """Return the benchmark's spec with those of the fields that another spec sets, but with its own models.
 
     Each table of `given` takes the place of the benchmark's. Only the endpoints of models that `given` does not name
     are kept, because the benchmark's own models stay in its spec.
     """
-    tables = {name: getattr(given, name) for name in EVALUATION_FIELDS if name in given.model_fields_set}
+    tables = {name: getattr(given, name) for name in fields if name in given.model_fields_set}
     return spec.model_copy(update={**tables, "models": spec.models, "endpoints": {**spec.endpoints, **given.endpoints}})
 
 
