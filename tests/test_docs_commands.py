@@ -116,6 +116,10 @@ NOT_RUN = {
         "many-machines.md",
         "# one machine",
     ): "needs several machines; tests/flows/test_clusters.py has clusters on this one",
+    (
+        "memory-systems.md",
+        "longbeam sample home16",
+    ): "needs a server with a language model; tests/e2e/test_own_endpoint.py has one that answers by rule",
     ("products.md", "longbeam generate --name ten"): "needs the products' packages and hours; says so",
     ("products.md", "longbeam evaluate first20"): "needs the products' packages and a writer of replies; says so",
     ("official-scripts.md", "longbeam export demo --format longmemeval"): "clones a repository and asks a hosted model",

@@ -66,9 +66,39 @@ def evaluate(
         str,
         typer.Option("--variant", help="released: systems with the faults of their released code.", show_default=False),
     ] = "",
-    reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = DEFAULT_MODEL,
-    judge: Annotated[str, typer.Option("--judge", help="Model that judges, such as similarity.")] = DEFAULT_MODEL,
-    extractor: Annotated[str, typer.Option("--extractor", help="Model that prepares memory systems.")] = DEFAULT_MODEL,
+    spec_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--spec",
+            metavar="SPEC.toml",
+            help="Spec to take models, endpoints, sampling, limits and batches from.",
+            show_default=False,
+        ),
+    ] = None,
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            "--reader",
+            help=f"Model that answers from a context [default: the spec's, else {DEFAULT_MODEL}].",
+            show_default=False,
+        ),
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            "--judge",
+            help=f"Model that judges, such as similarity [default: the spec's, else {DEFAULT_MODEL}].",
+            show_default=False,
+        ),
+    ] = None,
+    extractor: Annotated[
+        str | None,
+        typer.Option(
+            "--extractor",
+            help=f"Model that prepares memory systems [default: the spec's, else {DEFAULT_MODEL}].",
+            show_default=False,
+        ),
+    ] = None,
     embedder: Annotated[
         str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
     ] = "",
@@ -108,6 +138,7 @@ def evaluate(
         given = [*variants(variant, system), *(settings or ())]
         arms = [*always_there(), *arms_of(system, given, [*(grid or ()), *ablations(without, system)])]
         options = MeasuringOptions(
+            spec=spec_file,
             reader=reader,
             judge=judge,
             extractor=extractor,

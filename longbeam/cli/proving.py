@@ -31,6 +31,7 @@ from longbeam.terminal import counted
 
 if TYPE_CHECKING:
     from longbeam.pipeline.evaluate.model_checks import ModelChecksRun
+    from longbeam.schemas.spec import BenchmarkSpec
     from longbeam.store.layout import Benchmark
 
 MOST_FINDINGS = 40
@@ -58,6 +59,15 @@ def validate(
         str | None,
         typer.Option("--model", help="Model of these checks [default: the spec's checker].", show_default=False),
     ] = None,
+    spec_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--spec",
+            metavar="SPEC.toml",
+            help="Spec to take the checker, endpoints, sampling, limits and batches of these checks from.",
+            show_default=False,
+        ),
+    ] = None,
     max_cost: Annotated[
         float | None,
         typer.Option("--max-cost", help="Most USD to spend on these checks; they stop before.", show_default=False),
@@ -76,11 +86,15 @@ def validate(
         render_left_out,
         write_findings_page,
     )
+    from longbeam.pipeline.evaluate.model_checks import checking_spec
+    from longbeam.pipeline.spec_file import load_evaluation_spec
     from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
-    failed = _ask_models(benchmark, model, max_cost, invocation_log) if model_checks else False
+    given = None if spec_file is None else load_evaluation_spec(spec_file, name)
+    spec = checking_spec(benchmark.spec, model, max_cost, given)
+    failed = _ask_models(benchmark, spec, invocation_log) if model_checks else False
     findings = check_and_store(benchmark)
     checked = len(benchmark.sealed_ids)
     print(findings_json(findings) if json else render_findings(name, checked, findings, MOST_FINDINGS), end="")
@@ -93,16 +107,13 @@ def validate(
     return INCOMPLETE if has_errors or unfinished or failed else OK
 
 
-def _ask_models(
-    benchmark: Benchmark, model: str | None, max_cost_usd: float | None, invocation_log: Path | None
-) -> bool:
+def _ask_models(benchmark: Benchmark, spec: BenchmarkSpec, invocation_log: Path | None) -> bool:
     """Run the model-backed checks; return whether some of them failed."""
-    from longbeam.pipeline.evaluate.model_checks import checking_spec, refuse_rules, run_model_checks
+    from longbeam.pipeline.evaluate.model_checks import refuse_rules, run_model_checks
     from longbeam.pipeline.run.driver import limited_models
     from longbeam.pipeline.run.metering import meter_of_checks
     from longbeam.wiring import services
 
-    spec = checking_spec(benchmark.spec, model, max_cost_usd)
     refuse_rules(benchmark, spec)
     models = services().models(meter_of_checks(benchmark, spec, services(), invocation_log=invocation_log))
 

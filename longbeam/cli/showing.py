@@ -6,7 +6,7 @@ import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,6 +92,7 @@ def show(
 
     Probes are shown as reviewed: these are the probes that `evaluate` asks and `export` writes.
     """
+    from longbeam.formats.probeless import advice_without_probes
     from longbeam.review.outcomes import reviewed_probes
     from longbeam.store.artifacts import SealedConversation
     from longbeam.store.layout import open_benchmark
@@ -101,6 +102,7 @@ def show(
     conversation_id, _, probe_id = (item or benchmark.sealed_ids[0]).partition("/")
     if conversation_id not in benchmark.sealed_ids:
         raise UserError(f"{conversation_id!r} is no finished conversation of {name!r}: {_few(benchmark.sealed_ids)}")
+    advice = advice_without_probes(name, benchmark.spec.imported_from, lambda command: command_line(command, name, out))
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         if item is not None and not probe_id:
             lines = _message_lines(sealed, first, count)
@@ -109,21 +111,19 @@ def show(
             reviewed = reviewed_probes(benchmark, [conversation_id])
             asked = reviewed[conversation_id] if reviewed else tuple(p for p in candidates if p.is_selected)
             if probe_id:
-                lines = _probe_lines(sealed, {p.probe_id: p for p in (*candidates, *asked)}, probe_id)
+                lines = _probe_lines(sealed, {p.probe_id: p for p in (*candidates, *asked)}, probe_id, advice)
             else:
-                lines = _overview(sealed, candidates, asked, name=name, out=out)
+                ending = _ending(f"{name} {conversation_id}", out, "" if candidates else advice)
+                title = f"{name}, {conversation_id}: {sealed.head.seed.title}"
+                lines = chain([title], _overview(sealed, candidates, asked), ending)
         for line in lines:
             print(printable(line))
     return OK
 
 
-def _overview(
-    sealed: SealedConversation, candidates: Sequence[Probe], asked: Sequence[Probe], *, name: str, out: Path
-) -> Iterator[str]:
-    head = sealed.head
-    yield f"{name}, {head.conversation_id}: {head.seed.title}"
-    if head.profile is not None:
-        yield from _wrapped(f"The user: {head.profile.name}. {head.profile.personality}")
+def _overview(sealed: SealedConversation, candidates: Sequence[Probe], asked: Sequence[Probe]) -> Iterator[str]:
+    if (profile := sealed.head.profile) is not None:
+        yield from _wrapped(f"The user: {profile.name}. {profile.personality}")
     yield ""
     for probe in asked:
         yield from _wrapped(probe.question, f"{probe.probe_id}: ")
@@ -131,9 +131,16 @@ def _overview(
     if left_out := [p.probe_id for p in candidates if p.is_selected and p.probe_id not in asked_ids]:
         yield ""
         yield from _wrapped(f"Rejected or not settled in the review: {', '.join(left_out)}")
-    probe_of = command_line("show", f"{name} {head.conversation_id}/PROBE", out)
-    messages_of = command_line("show", f"{name} {head.conversation_id}", out)
-    yield f"\nOne probe whole: {probe_of}; messages: {messages_of}"
+
+
+def _ending(item: str, out: Path, advice: str) -> Iterator[str]:
+    """Yield the next commands; `advice` where there are no probes."""
+    messages_of = command_line("show", item, out)
+    if advice:
+        yield f"There are no probes: {advice}"
+        yield f"Messages: {messages_of}"
+    else:
+        yield f"\nOne probe whole: {command_line('show', f'{item}/PROBE', out)}; messages: {messages_of}"
 
 
 def _message_lines(sealed: SealedConversation, first: int, count: int) -> Iterator[str]:
@@ -146,7 +153,9 @@ def _message_lines(sealed: SealedConversation, first: int, count: int) -> Iterat
         yield ""
 
 
-def _probe_lines(sealed: SealedConversation, probes: Mapping[str, Probe], probe_id: str) -> Iterator[str]:
+def _probe_lines(sealed: SealedConversation, probes: Mapping[str, Probe], probe_id: str, advice: str) -> Iterator[str]:
+    if not probes:
+        raise UserError(f"no probe {probe_id!r}: there are no probes; {advice}")
     if (probe := probes.get(probe_id)) is None:
         raise UserError(f"no probe {probe_id!r}: there is {_few(tuple(probes))}")
     yield from _wrapped(probe.question, "Question: ")

@@ -38,6 +38,7 @@ from longbeam.evaluation.table import (
     share_read,
 )
 from longbeam.evaluation.timings import Latency
+from longbeam.formats.probeless import advice_without_probes
 from longbeam.schemas.evaluation import AskedProbe, PreparationUsage, Result, Spending
 
 PROBES_SHOWN = 20
@@ -137,6 +138,9 @@ def sections_of(
 
 
 def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Section:
+    if not one.run.probes and not one.results:
+        advice = advice_without_probes(one.run.benchmark, one.run.imported_from)
+        raise UserError(f"{one.label}: there are no results to report on, because its run found no probes; {advice}")
     if not one.results:
         raise UserError(f"{one.label}: there are no results to report on; its run had {len(one.run.failures)} failures")
     rows = rows_of(one.results)

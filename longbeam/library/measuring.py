@@ -14,14 +14,21 @@ from longbeam.models.base import ChatModel
 from longbeam.models.cost import CostMeter
 from longbeam.models.embedders.factory import make_embedder
 from longbeam.pipeline.evaluate.estimating import EvaluationEstimate, estimate_evaluation
-from longbeam.pipeline.evaluate.evaluating import EvaluationModels, EvaluationRequest, evaluation_spec
+from longbeam.pipeline.evaluate.evaluating import (
+    EvaluationModels,
+    EvaluationRequest,
+    evaluation_spec,
+    with_evaluation_fields,
+)
 from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
 from longbeam.pipeline.run.driver import limited_models
 from longbeam.pipeline.run.metering import evaluation_usage
 from longbeam.pipeline.run.units import Progress
+from longbeam.pipeline.spec_file import load_evaluation_spec, with_models
 from longbeam.review.outcomes import reviewed_probes
 from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
+from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.layout import Benchmark
 from longbeam.wiring import services
 
@@ -29,10 +36,13 @@ from longbeam.wiring import services
 class MeasuringOptions(TypedDict, total=False):
     """Options of an evaluation besides its systems and their settings."""
 
-    reader: str
-    """Model that answers from a context."""
-    judge: str
-    extractor: str
+    spec: BenchmarkSpec | str | Path | None
+    """Spec, or path of a spec file, whose models, endpoints, sampling, limits and batches count here; the other options
+    win over it."""
+    reader: str | None
+    """Model that answers from a context; None: the spec's, else the rule-based one. So of the two below."""
+    judge: str | None
+    extractor: str | None
     """Model that prepares memory systems."""
     embedder: str
     budget: int
@@ -76,11 +86,9 @@ class Measurement:
 def measurement_of(benchmark: Benchmark, arms: Sequence[Arm], options: MeasuringOptions) -> Measurement:
     """Return the evaluation of these systems, with the probes in their reviewed form.
 
-    Raises UserError for an embedder or a control that does not exist.
+    Raises UserError for an embedder or a control that does not exist, and for a spec that cannot be used.
     """
-    names = ("reader", "judge", "extractor")
-    models = EvaluationModels(*(str(options.get(name, DEFAULT_MODEL)) for name in names))
-    spec = evaluation_spec(benchmark.spec, models, options.get("max_cost_usd"))
+    spec = _spec_of(benchmark.spec, options)
     embedder = options.get("embedder", "")
     settings = EvaluationSettings(
         budget=options.get("budget", 4_000),
@@ -99,3 +107,18 @@ def measurement_of(benchmark: Benchmark, arms: Sequence[Arm], options: Measuring
         parallel=options.get("parallel", 1),
     )
     return Measurement(benchmark, request, vectors)
+
+
+def _spec_of(spec: BenchmarkSpec, options: MeasuringOptions) -> BenchmarkSpec:
+    """Return the benchmark's spec with the models and settings of an evaluation."""
+    named = {"reader": options.get("reader"), "judge": options.get("judge"), "extractor": options.get("extractor")}
+    chosen = {role: model for role, model in named.items() if model is not None}
+    cap = options.get("max_cost_usd")
+    if (given := options.get("spec")) is None:
+        return evaluation_spec(spec, EvaluationModels(**dict.fromkeys(named, DEFAULT_MODEL) | chosen), cap)
+    if not isinstance(given, BenchmarkSpec):
+        given = load_evaluation_spec(Path(given), spec.name)
+    given = with_models(given, chosen)
+    models = {role: given.model_for(Role(role)) or DEFAULT_MODEL for role in named}
+    cap = given.limits.max_cost_usd if cap is None else cap
+    return evaluation_spec(with_evaluation_fields(spec, given), EvaluationModels(**models), cap)

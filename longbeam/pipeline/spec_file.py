@@ -20,6 +20,7 @@ from longbeam.errors import SpecError
 from longbeam.generators.seeds_file import domain_of
 from longbeam.pipeline.preflight import check_abilities, check_addresses
 from longbeam.plugins import load, offered, unfit
+from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import (
     Batch,
@@ -31,6 +32,7 @@ from longbeam.schemas.spec import (
     PlanSettings,
     Price,
     ProbeSettings,
+    Role,
     RoleSampling,
 )
 
@@ -87,6 +89,25 @@ def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> 
     spec = _merged(_with_places(fields, path.parent if path is not None else Path()), given, path)
     _checked(check_addresses, spec, path)
     return spec
+
+
+def load_evaluation_spec(path: Path, name: str) -> BenchmarkSpec:
+    """Return the spec of a TOML file that describes an evaluation of the benchmark `name`; errors as `load_spec`'s.
+
+    Such a file needs no name, and models of only those roles that are asked: rules answer for the others, and the judge
+    for a checker that is not named.
+    """
+    fields = {"name": name, **_read_toml(path)}
+    if isinstance(models := fields.get("models"), dict) and "default" not in models:
+        by_rule = {role.value: DEFAULT_MODEL for role in Role if role not in (Role.CHECKER, Role.SECOND_CHECKER)}
+        fields["models"] = {**by_rule, **models}
+    return _merged(_with_places(fields, path.parent), {}, path)
+
+
+def with_models(spec: BenchmarkSpec, models: Mapping[str, str]) -> BenchmarkSpec:
+    """Return the spec with these models by role; the file of a `gguf:` model goes into its endpoint."""
+    named = with_overrides(spec, {"models": models})
+    return spec.model_copy(update={"models": named.models, "endpoints": named.endpoints})
 
 
 def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | None) -> BenchmarkSpec:

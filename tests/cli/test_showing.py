@@ -10,7 +10,7 @@ from longbeam.review.outcomes import reviewed_probes
 from longbeam.schemas.conversation import Author
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation, seal_conversation
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.store.layout import Benchmark, create_benchmark, write_spec
 from longbeam.store.reviews import ReviewStore
 from longbeam.store.units import Failure
 from longbeam.store.worklog import WorkLog
@@ -113,3 +113,24 @@ def test_show_says_what_there_is(
 ) -> None:
     assert run(["show", "tiny", *given]) == USER_ERROR
     assert capsys.readouterr().err.startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("imported_from", "advice"),
+    [
+        ("chat", "make them with `longbeam probe tiny`"),
+        ("locomo", "its source, of the format locomo, has none; `longbeam probe` makes probes for chats only"),
+        ("", "`longbeam status tiny` says what is missing"),
+    ],
+)
+def test_show_says_what_makes_probes_where_there_are_none(
+    imported_from: str, advice: str, tiny: Benchmark, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = tiny_conversation()
+    seal_conversation(tiny.sealed_path("c000"), made.head, made.said, ())
+    write_spec(tiny.root, tiny.spec.model_copy(update={"imported_from": imported_from}))
+    assert run(["show", "tiny"]) == OK
+    shown = capsys.readouterr().out
+    assert shown.endswith(f"There are no probes: {advice}\nMessages: longbeam show tiny c000\n")
+    assert run(["show", "tiny", "c000/summarization.0"]) == USER_ERROR
+    assert f"error: no probe 'summarization.0': there are no probes; {advice}\n" in capsys.readouterr().err

@@ -280,3 +280,14 @@ def test_a_report_on_a_terminal_is_the_table_of_the_evaluation(
     shown = capsys.readouterr().out
     assert shown.startswith(render_table(made.run, made.results))
     assert "The whole report: longbeam report mine --html report.html --out " in shown
+
+
+@pytest.mark.parametrize(
+    ("imported_from", "advice"),
+    [("chat", "make them with `longbeam probe mine`"), ("", "`longbeam status mine` says what is missing")],
+)
+def test_a_run_without_probes_says_what_makes_them(imported_from: str, advice: str) -> None:
+    whole = evaluated(SCORES)
+    run = whole.run.model_copy(update={"probes": (), "imported_from": imported_from})
+    with pytest.raises(UserError, match=f"no results to report on, because its run found no probes; {advice}$"):
+        sections_of([replace(whole, run=run, results=())])

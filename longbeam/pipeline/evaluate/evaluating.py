@@ -33,6 +33,7 @@ from longbeam.evaluation.metrics import retrieval_of
 from longbeam.evaluation.results import RESULTS_FILE, TIMINGS_FILE, asked_probe, write_results
 from longbeam.evaluation.scoring import score_of
 from longbeam.evaluation.timings import Timings
+from longbeam.formats.probeless import advice_without_probes
 from longbeam.memory.base import AnsweringSystem, MemorySystem, Tools, in_order
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.embedding import Embedder, StoredEmbedder
@@ -154,8 +155,7 @@ async def evaluate(
     if control is Control.SWAPPED and len(sealed) < 2:
         raise UserError(f"--control {control}: benchmark {benchmark.spec.name!r} has one conversation; two are needed")
     if not has_probes(benchmark, request.probes):
-        name = benchmark.spec.name
-        raise UserError(f"benchmark {name!r} has no probes to ask; `longbeam status {name}` says what is missing")
+        raise _no_probes(benchmark, request)
     folder = evaluation_folder(benchmark, control)
     timings = Timings.read(folder / TIMINGS_FILE)
     shown = progress or SilentProgress()
@@ -189,6 +189,13 @@ async def evaluate(
     write_results(folder / RESULTS_FILE, run, results)
     write_atomically(folder / TIMINGS_FILE, timings.as_json())
     return run, results
+
+
+def _no_probes(benchmark: Benchmark, request: EvaluationRequest) -> UserError:
+    name, advice = benchmark.spec.name, advice_without_probes(benchmark.spec.name, benchmark.spec.imported_from)
+    if request.probes is not None and has_probes(benchmark, None):
+        advice = f"its review has rejected or not settled all of them; go on with `longbeam review {name}`"
+    return UserError(f"benchmark {name!r} has no probes to ask; {advice}")
 
 
 @dataclass(frozen=True)
@@ -248,6 +255,22 @@ class EvaluationModels:
     reader: str
     judge: str
     extractor: str
+
+
+EVALUATION_FIELDS = ("models", "endpoints", "sampling", "limits", "batch")
+"""Fields of a spec that decide how a benchmark is evaluated; of `models`, the roles of `EvaluationModels` count."""
+
+
+def with_evaluation_fields(
+    spec: BenchmarkSpec, given: BenchmarkSpec, fields: Sequence[str] = EVALUATION_FIELDS
+) -> BenchmarkSpec:
+    """Return the benchmark's spec with those of the fields that another spec sets, but with its own models.
+
+    Each table of `given` takes the place of the benchmark's. Only the endpoints of models that `given` does not name
+    are kept, because the benchmark's own models stay in its spec.
+    """
+    tables = {name: getattr(given, name) for name in fields if name in given.model_fields_set}
+    return spec.model_copy(update={**tables, "models": spec.models, "endpoints": {**spec.endpoints, **given.endpoints}})
 
 
 def evaluation_spec(spec: BenchmarkSpec, models: EvaluationModels, max_cost_usd: float | None = None) -> BenchmarkSpec:

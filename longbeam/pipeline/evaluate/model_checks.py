@@ -13,6 +13,7 @@ from pathlib import Path
 from longbeam.errors import RunStopped, UserError
 from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
+from longbeam.pipeline.evaluate.evaluating import EVALUATION_FIELDS, with_evaluation_fields
 from longbeam.pipeline.run.probe_checks import (
     CHECKERS,
     CheckedConversation,
@@ -24,6 +25,7 @@ from longbeam.pipeline.run.probe_checks import (
 )
 from longbeam.pipeline.run.unit_spec import Dependencies
 from longbeam.pipeline.run.units import Progress, SilentProgress, Units
+from longbeam.pipeline.spec_file import with_models
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
 from longbeam.schemas.defaults import DEFAULT_MODEL
@@ -32,6 +34,9 @@ from longbeam.schemas.spec import BenchmarkSpec, Role, is_language_model
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
+
+CHECKING_FIELDS = (*EVALUATION_FIELDS, "checks")
+"""Fields of a spec that decide how the checks are asked; of `models`, the checkers count."""
 
 
 class ModelChecksRun(Record):
@@ -46,10 +51,20 @@ class ModelChecksRun(Record):
     """Reason why the run ended early; empty if it did not."""
 
 
-def checking_spec(spec: BenchmarkSpec, model: str | None, max_cost_usd: float | None = None) -> BenchmarkSpec:
-    """Return the benchmark's spec with the model that checks; None: those that the spec names."""
+def checking_spec(
+    spec: BenchmarkSpec, model: str | None, max_cost_usd: float | None = None, given: BenchmarkSpec | None = None
+) -> BenchmarkSpec:
+    """Return the benchmark's spec with the model that checks; None: those that the spec names.
+
+    `given` is another spec whose CHECKING_FIELDS count in place of the benchmark's, its checkers among them.
+    """
     models: dict[str, str] = dict(spec.models) or {"default": DEFAULT_MODEL}  # an import's spec names none
-    if model is not None:
+    if given is not None:
+        given = given if model is None else with_models(given, {Role.CHECKER.value: model})
+        spec = with_evaluation_fields(spec, given, CHECKING_FIELDS)
+        named = {role.value: name for role in CHECKERS if (name := given.model_for(role))}
+        models = {role: name for role, name in models.items() if role not in CHECKERS} | named
+    elif model is not None:
         models = {role: named for role, named in models.items() if role not in CHECKERS}
         models[Role.CHECKER.value] = model
     limits = spec.limits if max_cost_usd is None else spec.limits.model_copy(update={"max_cost_usd": max_cost_usd})
@@ -64,7 +79,8 @@ def refuse_rules(benchmark: Benchmark, spec: BenchmarkSpec) -> None:
     if by_rule and not is_own:
         raise UserError(
             f"--model-checks: benchmark {made.name!r} was not written by the {by_rule[0]} writer, and its lexical "
-            "rules can judge nothing else; name a language model, as in --model openai:NAME (docs/models.md)"
+            "rules can judge nothing else; name a language model, as in --model openai:NAME or in the file of --spec "
+            "(docs/models.md)"
         )
 
 

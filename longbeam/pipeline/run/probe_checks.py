@@ -19,7 +19,6 @@ from longbeam.evaluation.model_checks.base import NEAREST, ModelCheck, ProbeCase
 from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
 from longbeam.generators.calibration import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
 from longbeam.models.asking import Asker
-from longbeam.models.base import Models
 from longbeam.pipeline.repair.probes import version_of
 from longbeam.pipeline.run.unit_spec import Dependencies, Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
@@ -47,8 +46,9 @@ UNDECIDED = "undecided"
 """Kind of the finding that a check could not be decided."""
 UNFIT = "unfit"
 """Kind of the finding of a judge that failed its calibration."""
-_JUDGES, _VERSIONS = "checkers", "checker_versions"
-"""Names under which a work log keeps the models that were asked, by role, and the versions of their rules."""
+_JUDGES, _VERSIONS, _IDENTITIES = "checkers", "checker_versions", "checker_identities"
+"""Names under which a work log keeps the models that were asked, by role, the versions of their rules, and by role what
+fingerprints hold of them: the spec that named them may be another one than the benchmark's."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ async def judge_probes(
     `but` names probes and checks that need not be asked. Where a judge gives no usable verdict, a lenient check finds
     itself undecided, and any other fails.
     """
-    _remember_judges(units.log, units.spec, units.models)
+    _remember_judges(units)
     asked = [c for c in conversation.checks(probes) if c.key not in but]
     found = await all_of([check.run(units, is_lenient=is_lenient) for check in asked])
     return [finding for findings in found for finding in findings]
@@ -182,7 +182,9 @@ def kept_with(log: WorkLog, spec: BenchmarkSpec, prompts: PromptRegistry) -> Dep
     judges: dict[str, str] = log.meta_get(_JUDGES) or {}
     versions: dict[str, str] = log.meta_get(_VERSIONS) or {}
     models = {**{role: m for role, m in spec.models.items() if role not in CHECKERS}, **judges}
-    made_with = Dependencies(spec.model_copy(update={"models": models}), prompts, lambda m: versions.get(m, ""))
+    asked = spec.model_copy(update={"models": models})
+    identities: dict[str, list[object]] = log.meta_get(_IDENTITIES) or {}
+    made_with = Dependencies(asked, prompts, lambda m: versions.get(m, ""), identities)
     return made_with if judges else None
 
 
@@ -197,10 +199,13 @@ def is_undecided(finding: Finding) -> bool:
     return finding.check.endswith(f".{UNDECIDED}")
 
 
-def _remember_judges(log: WorkLog, spec: BenchmarkSpec, models: Models) -> None:
-    judges = {role.value: model for role in CHECKERS if (model := spec.model_for(role))}
-    log.meta_set(_JUDGES, judges)
-    log.meta_set(_VERSIONS, {model: models.version_of(model) for model in judges.values()})
+def _remember_judges(units: Units) -> None:
+    log, version_of = units.log, units.models.version_of
+    judges = {role: model for role in CHECKERS if (model := units.spec.model_for(role))}
+    asked = Dependencies(units.spec, units.prompts, version_of)
+    log.meta_set(_JUDGES, {role.value: model for role, model in judges.items()})
+    log.meta_set(_VERSIONS, {model: version_of(model) for model in judges.values()})
+    log.meta_set(_IDENTITIES, {role.value: asked.model_of(role) for role in judges})
 
 
 @dataclass(frozen=True)

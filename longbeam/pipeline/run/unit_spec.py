@@ -7,8 +7,8 @@ is left out: a reply that ended by itself stays valid when the limit rises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from longbeam.models.asking import identity_of
@@ -88,6 +88,8 @@ class Dependencies:
     prompts: PromptRegistry
     version_of: Callable[[str], str]
     """Version of the rules by which a model answers, by its name in the spec; empty for a language model."""
+    earlier: Mapping[str, list[object]] = field(default_factory=dict)
+    """By role, what `model_of` returned when the units were made under another spec; `spec` has the other roles."""
 
     def fingerprint(self, unit: UnitSpec[R], inputs: Sequence[object]) -> str:
         """Return the digest of everything that a unit depends on."""
@@ -96,7 +98,7 @@ class Dependencies:
         else:
             asked = [prompt_id for prompt_id in unit.prompts if self._is_asked(prompt_id)]
             roles = list(self._roles_of(asked))
-        models = [self._model_of(role) for role in roles]
+        models = [self.model_of(role) for role in roles]
         return digest_of(unit.version, list(self.prompts.versions(asked)), models, list(map(_hashable, inputs)))
 
     def _is_asked(self, prompt_id: str) -> bool:
@@ -108,7 +110,10 @@ class Dependencies:
             if role is Role.CHECKER and self.spec.model_for(Role.SECOND_CHECKER):
                 yield Role.SECOND_CHECKER
 
-    def _model_of(self, role: Role) -> list[object]:
+    def model_of(self, role: Role) -> list[object]:
+        """Return what a fingerprint holds of a role: its model's identity, and its sampling."""
+        if role.value in self.earlier:
+            return self.earlier[role.value]
         model, sampling = self.spec.model_for(role), self.spec.sampling_for(role)
         return [role.value, identity_of(self.spec, model, self.version_of), sampling.identity]
 

@@ -39,9 +39,10 @@ from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import Context, EvaluationSettings, Exchange, Question
 from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.artifacts import SealedConversation
+from longbeam.store.artifacts import SealedConversation, seal_conversation
 from longbeam.store.layout import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
+from tests.tiny import tiny_conversation
 from tests.wired import answered_by, offline
 
 
@@ -67,10 +68,23 @@ async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> Non
     assert len(results_path(benchmark).read_text(encoding="utf-8").splitlines()) == 1 + len(results)
 
 
+@pytest.mark.parametrize(
+    ("imported_from", "advice"),
+    [("chat", "make them with `longbeam probe tiny`"), ("", "`longbeam status tiny` says what is missing")],
+)
+async def test_a_benchmark_without_probes_says_what_makes_them(imported_from: str, advice: str, out: Path) -> None:
+    made, benchmark = tiny_conversation(), create_benchmark(BenchmarkSpec(name="tiny", length=16_000), out)
+    spec = benchmark.spec.model_copy(update={"imported_from": imported_from})
+    empty = replace(benchmark, spec=spec)
+    seal_conversation(empty.sealed_path("c000"), made.head, made.said, ())
+    with pytest.raises(UserError, match=f"^benchmark 'tiny' has no probes to ask; {advice}$"):
+        await evaluate(empty, EvaluationRequest(spec, [arm_of("rag", {})], EvaluationSettings()), offline())
+
+
 async def test_without_probes_nothing_is_prepared(benchmark: Benchmark) -> None:
     request = EvaluationRequest(benchmark.spec, [arm_of("rag", {})], EvaluationSettings(), probes={"c000": ()})
     counting = CountingModel()
-    with pytest.raises(UserError, match="has no probes to ask"):
+    with pytest.raises(UserError, match="no probes to ask; its review has rejected or not settled all of them"):
         await evaluate(benchmark, request, answered_by(counting))
     assert not counting.calls
     assert not results_path(benchmark).exists()
