@@ -91,11 +91,13 @@ class RunStopped(LongbeamError):
 
     `failure` is the error of the call that caused the stop; its unit is recorded as failed. Every other unanswered
     call gets the same message without a `failure`, and its unit stays unfinished.
+    `reopens_units`: units failed in this run because of the model, not of their content, so `resume` tries them again.
     """
 
-    def __init__(self, message: str, *, failure: ProviderError | None = None) -> None:
+    def __init__(self, message: str, *, failure: ProviderError | None = None, reopens_units: bool = False) -> None:
         super().__init__(message)
         self.failure = failure
+        self.reopens_units = reopens_units
 
 
 def require_extra(extra: str, what: str, *modules: str) -> None:

@@ -21,7 +21,7 @@ from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration,
 from longbeam.models.changes import describe_changes
 from longbeam.models.kinds import answers_by_rule
 from longbeam.models.loops import LOOP, before_loop
-from longbeam.models.outcomes import outcome_of, spoken
+from longbeam.models.outcomes import Outcome, longer_limit, outcome_of, spoken
 from longbeam.models.parsing import MOST_FAULTS, parse_items, parse_reply
 from longbeam.models.room import room_of
 from longbeam.models.weights import weights_digest
@@ -290,9 +290,10 @@ class Asker:
             if outcome is not None:
                 if (part := await self._before_cut(question, reply, parse, accept, room)) is not None:
                     return part
-                problem, kind, room = outcome.problem, outcome.kind, room * outcome.room
+                problem, kind, room = self._described(outcome, call), outcome.kind, room * outcome.room
                 has_room = outcome.room > 1 and call.sampling.max_tokens is not None
-                question = replace(question, retry=first.retry if has_room else Retry(faults=(problem,), kept=kept))
+                retry = first.retry if has_room else Retry(faults=(outcome.told,), kept=kept)
+                question = replace(question, retry=retry)
                 continue
             kind, text = "schema", spoken(reply)
             try:
@@ -315,6 +316,12 @@ class Asker:
                 problem = str(exc)
         self._note(IncidentKind.REFUSED, question, problem)
         raise self._unfit(question, ATTEMPTS, problem, kind)
+
+    def _described(self, outcome: Outcome, call: ModelCall) -> str:
+        """Return what the user reads about a reply that is no answer, with the setting that can change it."""
+        if outcome.kind != "reasoning":
+            return outcome.problem
+        return f"{outcome.problem}; {longer_limit(self.spec, call.model, [call.role])}"
 
     async def _before_cut(
         self, question: _Question, reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance, room: int

@@ -1,8 +1,8 @@
 """Limits between a call and its endpoint: concurrency, rates, time-outs, retries, and when to stop the run.
 
 One call's trouble is its own (a poisoned prompt, a 500 among answers); trouble that every call would meet (a
-wrong key, no server) stops the run, so that it costs neither hours nor a thousand failed units. All times are the
-event loop's, which is monotonic: a change of the wall clock does nothing.
+wrong key, no server, a model without one usable reply) stops the run, so that it costs neither hours nor a thousand
+failed units. All times are the event loop's, which is monotonic: a change of the wall clock does nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -19,6 +19,7 @@ from longbeam.models.adaptive import AdaptiveGate
 from longbeam.models.base import CallProgress, ChatModel, ModelCall
 from longbeam.models.batching import is_batched
 from longbeam.models.rates import Rates
+from longbeam.models.unusable import UnusableReplies
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, Limits
 from longbeam.stopping import until_answered
@@ -55,6 +56,7 @@ class Lane:
 
     gate: AdaptiveGate
     rates: Rates
+    unusable: UnusableReplies
     has_answered: bool = False
     answered_at: float = float("-inf")
     silent_since: float | None = None
@@ -135,6 +137,7 @@ class LimitedModel:
         self._places = asyncio.Semaphore(spec.limits.concurrency)
         self._lanes: dict[str, Lane] = {}
         self._stopped: str = ""
+        self._reopens_units = False
         self._stop = asyncio.Event()
 
     async def complete(self, call: ModelCall) -> ModelReply:
@@ -144,8 +147,8 @@ class LimitedModel:
         task's next await.
         """
         if is_batched(self._spec, call):
-            self._refuse_if_stopped()
-            return await self._inner.complete(call)  # it takes no place: it waits for hours, with thousands of others
+            # It takes no place: it waits for hours, with thousands of others.
+            return await self._send(self._lane(call.model), call, self._inner.complete, is_batched=True)
         lane = self._lane(call.model)
         trouble = Trouble()
         while True:
@@ -163,10 +166,7 @@ class LimitedModel:
         is_refused = False
         try:
             async with self._places:
-                self._refuse_if_stopped()
-                lane.on_their_way.add(call.progress)
-                # A call that was sent is paid for: its reply goes to the journal also when the run is stopped.
-                reply = await until_answered(partial(self._ask, call), lambda: call.progress.is_held)
+                reply = await self._send(lane, call, self._answered)
         except ProviderError as exc:
             is_refused = exc.kind == "rate_limit"
             raise
@@ -179,6 +179,32 @@ class LimitedModel:
         lane.answered_at = asyncio.get_running_loop().time()
         lane.rates.settle(guess, characters, reply.prompt_tokens, reply.output_tokens)
         return reply
+
+    async def _send(
+        self,
+        lane: Lane,
+        call: ModelCall,
+        ask: Callable[[ModelCall], Awaitable[ModelReply]],
+        *,
+        is_batched: bool = False,
+    ) -> ModelReply:
+        """Return what `ask` returns; raises RunStopped before it where no call is sent any more."""
+        self._refuse_if_stopped()
+        reason = await lane.unusable.judge(is_batched=is_batched)
+        self._refuse_if_stopped()  # another call stopped the run meanwhile
+        if reason:
+            self._reopens_units = True
+            raise self._stop_with(reason)
+        with lane.unusable.sending(is_batched=is_batched):
+            if not is_batched:
+                lane.on_their_way.add(call.progress)
+            reply = await ask(call)
+            lane.unusable.add(call, reply)
+        return reply
+
+    async def _answered(self, call: ModelCall) -> ModelReply:
+        """Return the reply to a call that is sent and paid for, also when the run is stopped, for the journal."""
+        return await until_answered(partial(self._ask, call), lambda: call.progress.is_held)
 
     async def _ask(self, call: ModelCall) -> ModelReply:
         call.progress.heard_at = None
@@ -238,16 +264,19 @@ class LimitedModel:
 
     def _stop_for(self, error: ProviderError, advice: str = "") -> RunStopped:
         if self._stopped:
-            return RunStopped(self._stopped)
-        self._stopped = followed_by(str(error), advice)
+            return RunStopped(self._stopped, reopens_units=self._reopens_units)
+        return self._stop_with(followed_by(str(error), advice), failure=error)
+
+    def _stop_with(self, reason: str, *, failure: ProviderError | None = None) -> RunStopped:
+        self._stopped = reason
         self._stop.set()
         for lane in self._lanes.values():
             lane.gate.open()
-        return RunStopped(self._stopped, failure=error)
+        return RunStopped(self._stopped, failure=failure, reopens_units=self._reopens_units)
 
     def _refuse_if_stopped(self) -> None:
         if self._stopped:
-            raise RunStopped(self._stopped)
+            raise RunStopped(self._stopped, reopens_units=self._reopens_units)
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, or end at once when the run is stopped."""
@@ -269,4 +298,5 @@ class LimitedModel:
         most = self._spec.concurrency_of(model)
         # Only an endpoint elsewhere has something to teach.
         gate = AdaptiveGate(most, clock, is_fixed=not model.startswith("openai:"))
-        return Lane(gate=gate, rates=Rates(limits, clock, self._sleep))
+        unusable = UnusableReplies(model, self._spec)
+        return Lane(gate=gate, rates=Rates(limits, clock, self._sleep), unusable=unusable)

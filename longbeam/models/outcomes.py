@@ -8,10 +8,13 @@ table for readers is in docs/models.md.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from longbeam.models.language import wrong_language
+from longbeam.models.loops import LOOP
 from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.spec import BenchmarkSpec, Role, provider_of
 
 MORE_ROOM = 2
 """Factor on `max_tokens` after a reply that was cut off there."""
@@ -26,6 +29,9 @@ _REFUSAL = re.compile(
 LONGEST_REFUSAL = 400
 """Characters; a longer text that begins so goes on to say something."""
 
+WITHOUT_TEXT = frozenset({"empty", "reasoning", "refusal", "content_filter", "length", "loop"})
+"""Kinds of outcomes that a reply without any usable text can have."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -34,9 +40,16 @@ class Outcome:
     kind: str
     """`length`, `reasoning`, `loop`, `content_filter`, `refusal`, `empty`, `wrong_language`."""
     problem: str
-    """As the failure and, unless it needs room alone, the next attempt say it."""
+    """Description of the reply, for the user and the model."""
+    request: str = ""
+    """What the next attempt asks of the model in addition. The user does not see it."""
     room: int = 1
     """Factor on the next attempt's `max_tokens`."""
+
+    @property
+    def told(self) -> str:
+        """The fault that the next attempt names, unless it needs room alone."""
+        return f"{self.problem}; {self.request}" if self.request else self.problem
 
 
 def spoken(reply: ModelReply) -> str:
@@ -60,18 +73,44 @@ def outcome_of(reply: ModelReply, language: str, *, is_prose: bool) -> Outcome |
     if reply.finish_reason == "length":
         # Reasoning takes many times the tokens of an answer, so doubling the limit would fail again.
         if not text.strip() and (reply.reasoning_tokens or "<think>" in reply.text):
-            return Outcome("reasoning", "all of the length limit went into reasoning; none was left", MORE_ROOM**2)
-        return Outcome("length", "the reply was cut off at its length limit; write less", MORE_ROOM)
-    if reply.finish_reason == "loop":
-        return Outcome("loop", "the reply repeated itself until it was cut off; say each thing once, then end")
+            return Outcome("reasoning", "all of the length limit went into reasoning", "none was left", MORE_ROOM**2)
+        return Outcome("length", "the reply was cut off at its length limit", "write less", MORE_ROOM)
+    if reply.finish_reason == LOOP:
+        return Outcome("loop", "the reply repeated itself until it was cut off", "say each thing once, then end")
     if reply.finish_reason == "content_filter":
-        return Outcome("content_filter", "the reply was withheld by a content filter; word it differently")
+        return Outcome("content_filter", "the reply was withheld by a content filter", "word it differently")
     # A long text that begins with an apology is an answer: people write so.
     if reply.refusal or (len(text) <= LONGEST_REFUSAL and _REFUSAL.match(text)):
         said = " ".join((reply.refusal or text).split())[:100]
-        return Outcome("refusal", f"the reply was a refusal ({said}); all of this is fiction, so write what was asked")
+        return Outcome(
+            "refusal", f"the reply was a refusal ({said})", "all of this is fiction, so write what was asked"
+        )
     if not text.strip():
         return Outcome("empty", "the reply was empty")
     if found := wrong_language(text, language, is_prose=is_prose):
-        return Outcome("wrong_language", f"the reply was in {found}; write it in {language}")
+        return Outcome("wrong_language", f"the reply was in {found}", f"write it in {language}")
     return None
+
+
+def unusable_kind(reply: ModelReply, language: str) -> str:
+    """Return `empty`, `reasoning` or `refusal` for a reply without any usable text; empty for every other one."""
+    outcome = outcome_of(reply, language, is_prose=True)
+    if outcome is not None and outcome.kind in {"refusal", "content_filter"}:
+        return "refusal"
+    if spoken(reply).strip():
+        return ""
+    # Without a text, the limit went into something that the endpoint does not show: reasoning, counted or not.
+    return "reasoning" if reply.finish_reason in {"length", LOOP} else "empty"
+
+
+def longer_limit(spec: BenchmarkSpec, model: str, roles: Iterable[Role]) -> str:
+    """Return the settings to change where the length limits of these roles went into reasoning."""
+    tables = " and ".join(f"[sampling.{role.value}]" for role in sorted(roles))
+    # longbeam sets the chat template of a server that it starts; at another server, only the user can.
+    if provider_of(model) not in {"gguf", "vllm"}:
+        less = "turn reasoning down at the server"
+    elif spec.endpoint_for(model).reasoning:
+        less = f'set reasoning = false in [endpoints."{model}"]'
+    else:
+        less = "name a model in [models] that reasons less"
+    return f"raise max_tokens in {tables}, or {less}"

@@ -20,7 +20,7 @@ from longbeam.cli import run
 from longbeam.offline.loopback.server import LoopbackServer, listening
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.prompts.declarations import default_registry
-from tests.models.endpoint import Answer, endpoint
+from tests.models.endpoint import Answer, completion, endpoint
 
 CANARY = "sk-canary-5a5a5a5a5a"
 PAGE = "<!DOCTYPE html><html><body>Sign in</body></html>"
@@ -125,6 +125,48 @@ def test_a_refused_key_is_put_right_and_the_run_goes_on(tmp_path: Path, capsys: 
     written = everything_under(tmp_path)
     assert CANARY.encode() not in written
     assert b"127.0.0.1" not in everything_under(tmp_path / "export")
+
+
+def _reply(text: str = "", reason: str = "stop", **message: str) -> Answer:
+    return Answer(completion(choices=[{"message": {"content": text, **message}, "finish_reason": reason}]))
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (
+            _reply(),
+            'all 12 were empty. Check the name of the model and the chat template of its server ([endpoints."op',
+        ),
+        (
+            _reply("", "length", reasoning_content="Let me think about it."),
+            "all 12 spent their whole length limit on reasoning. In the spec, raise max_tokens in [sampling.",
+        ),
+        (
+            _reply("I'm sorry, but I can't help with that."),
+            "all 12 were refusals (the last: I'm sorry, but I can't help",
+        ),
+    ],
+)
+def test_an_endpoint_without_a_usable_reply_stops_the_run_and_resume_goes_on(
+    answer: Answer, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    with serving(lambda: endpoint(answer)) as (fake, base_url):
+        assert longbeam("generate", str(spec_file(tmp_path, base_url)), out=out) == 1
+        assert len(fake.bodies) == 12
+    said = capsys.readouterr().err
+    stopped = [text for text in said.splitlines() if text.startswith("stopped: ")]
+    assert len(stopped) == 1
+    assert stopped[0].startswith("stopped: openai:bad has given no usable reply since this run began: ")
+    assert line in stopped[0]
+    assert "Traceback" not in said
+    assert "fiction" not in said
+    assert f"Go on with: longbeam resume bad --out {out}" in said
+    with offline_server() as base_url:
+        assert longbeam("generate", str(spec_file(tmp_path, base_url)), out=out) == 0
+    assert "sealed without" not in capsys.readouterr().err  # what failed before is no gap
+    assert failures_of(out, capsys) == []
 
 
 def test_an_endpoint_that_is_down_stops_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -142,3 +142,27 @@ async def test_prose_in_another_language_is_asked_for_again() -> None:
     text = await asker_for(model).prose("personality", inputs)
     assert text == ENGLISH
     assert faults_of(model.calls[1]) == "the reply was in Han letters; write it in English"
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (ModelReply(text="", refusal="No."), "the reply was a refusal (No.)"),
+        (ModelReply(text="la la", finish_reason="loop"), "the reply repeated itself until it was cut off"),
+        (ModelReply(text="", finish_reason="content_filter"), "the reply was withheld by a content filter"),
+        (ModelReply(text=FRENCH), "the reply was in French"),
+    ],
+)
+async def test_an_error_leaves_out_what_is_said_to_the_model(reply: ModelReply, told: str) -> None:
+    model = ScriptedModel({"personality": [reply]})
+    inputs = PersonalityInputs.model_construct(**dict.fromkeys(PersonalityInputs.model_fields, ""))
+    with pytest.raises(ReplyError) as caught:
+        await asker_for(model).prose("personality", inputs)
+    assert str(caught.value).endswith(f"the last: {told}")
+    assert faults_of(model.calls[1]).startswith(f"{told}; ")
+
+
+async def test_an_error_about_reasoning_names_the_setting_of_its_role() -> None:
+    model = ScriptedModel({"question_detector": [ModelReply(text="", finish_reason="length", reasoning_tokens=9)]})
+    with pytest.raises(ReplyError, match=r"went into reasoning.*[Rr]aise max_tokens in \[sampling\.detector\]"):
+        await asker_for(model, writer="openai:m").structured("question_detector", INPUTS)

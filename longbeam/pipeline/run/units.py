@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar, TypeVarTuple, cast
 
 from longbeam.errors import ProviderError, ReplyError, RunStopped, is_final
@@ -18,6 +18,7 @@ from longbeam.keys import DialogueKey, UnitKey, natural_order
 from longbeam.models.asking import ATTEMPTS, Asker
 from longbeam.models.base import ModelCall, Models
 from longbeam.models.journal import JournalledModel
+from longbeam.models.outcomes import WITHOUT_TEXT
 from longbeam.pipeline.run.gaps import Gap, Gaps
 from longbeam.pipeline.run.unit_spec import DeclaredPrompts, Dependencies, UnitSpec
 from longbeam.prompts.registry import PromptRegistry
@@ -85,6 +86,8 @@ class Units:
     """Number of the parts that the conversation consists of, and of those that are missing."""
     tokens: dict[str, int] = field(default_factory=dict)
     """Tokens of each unit that makes messages."""
+    _failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
+    """Failures of this run at replies without a usable text, by stage and unit."""
     _written: int = 0
     """Their sum."""
     _begun: Counter[str] = field(default_factory=Counter)
@@ -196,18 +199,27 @@ class Units:
                     self._remember(unit)
                     raise Blocked(f"{stage} {key}", is_gap=bool(spec.tries) and is_final(exc)) from exc
             except RunStopped as exc:
+                if exc.reopens_units:
+                    self._reopen()
                 if exc.failure is not None:
                     self._record_failure(spec, asker, fingerprint, exc.failure)
                 raise
         if spec.tries:
             self.gaps.count(asker.incidents)
         self.log.units.finish(stage, key, fingerprint=fingerprint, records=[*records, *_incidents_of(asker)])
+        self._failures.pop((stage, key), None)
         return records
 
     def _remember(self, unit: Unit) -> None:
         """Keep a failed unit once, however often its stage asked for it."""
         self.failed[:] = [u for u in self.failed if (u.stage, u.unit_key) != (unit.stage, unit.unit_key)]
         self.failed.append(unit)
+
+    def _reopen(self) -> None:
+        """Make the units that a useless model failed in this run no gaps: they may be made when it is put right."""
+        for (stage, key), failure in self._failures.items():
+            self.log.units.fail(stage, key, replace(failure, attempts=1, opens_generation=False))
+        self._failures.clear()
 
     def _is_gap(self, spec: UnitSpec[R], unit: Unit, fingerprint: str) -> bool:
         """Return whether a unit failed in all of its tries since the gaps were reopened.
@@ -237,19 +249,18 @@ class Units:
     def _record_failure(self, spec: UnitSpec[R], asker: Asker, fingerprint: str, error: ProviderError) -> Unit:
         stage, key = spec.stage, asker.unit_key.unit
         is_content = isinstance(error, ReplyError)
-        self.log.units.fail(
-            stage,
-            key,
-            Failure(
-                fingerprint=fingerprint,
-                error_kind=error.kind,
-                error=str(error),
-                attempts=ATTEMPTS if is_content else 1,
-                incidents=_incidents_of(asker),
-                # Replies that did arrive are stored: when the endpoint answers again, only the failed call is paid for.
-                opens_generation=is_content,
-            ),
+        failure = Failure(
+            fingerprint=fingerprint,
+            error_kind=error.kind,
+            error=str(error),
+            attempts=ATTEMPTS if is_content else 1,
+            incidents=_incidents_of(asker),
+            # Replies that did arrive are stored: when the endpoint answers again, only the failed call is paid for.
+            opens_generation=is_content,
         )
+        self.log.units.fail(stage, key, failure)
+        if error.kind in WITHOUT_TEXT:
+            self._failures[stage, key] = failure
         recorded = self.log.units.find(stage, key)
         assert recorded is not None
         return recorded

@@ -158,13 +158,26 @@ async def test_a_higher_share_seals_what_is_there_without_a_call_for_the_text(sp
     assert (third.calls, benchmark.sealed_path("c000").read_bytes()) == ({}, sealed)
 
 
-async def test_a_model_that_never_says_anything_usable_seals_an_empty_conversation_where_that_is_allowed(
+async def test_a_model_whose_replies_never_fit_seals_an_empty_conversation_where_that_is_allowed(
     spec: BenchmarkSpec, out: Path
 ) -> None:
     benchmark = create_benchmark(allowing(spec, 1.0), out)
-    summary = await made(benchmark, Spoiling(lambda call: True))
-    assert summary.finished == 1
-    assert gaps_of(benchmark) == {"c000": 1.0}
+    summary = await made(benchmark, Spoiling(lambda call: True, "{}"))
+    assert (summary.finished, summary.stopped) == (1, "")
+    assert gaps_of(benchmark)["c000"] > 0.9
+
+
+async def test_units_that_a_silent_model_failed_are_no_gaps_once_the_model_speaks(
+    spec: BenchmarkSpec, out: Path
+) -> None:
+    benchmark = create_benchmark(allowing(spec, 1.0), out)
+    silent = Spoiling(lambda call: True)
+    summary = await made(benchmark, silent)
+    assert (summary.finished, len(silent.calls)) == (0, 12)
+    assert "has given no usable reply since this run began" in summary.stopped
+
+    summary = await made(benchmark, Spoiling(lambda call: False))
+    assert (summary.finished, summary.failures, gaps_of(benchmark)) == (1, (), {})
 
 
 @pytest.mark.parametrize("text", ["", '{"advice": []}'], ids=["nothing", "no line"])
