@@ -264,9 +264,8 @@ class ProductMemory:
         return called + reason + (f" ({place})" if place else "")
 
     async def _call(self, method: str, *given: object) -> Any:  # Any: what the product's method returns
-        loop = asyncio.get_running_loop()
         if self._product is None:
-            self._product = await loop.run_in_executor(self._thread, partial(self._make, self._settings, self._tools))
+            self._product = await self._in_thread(lambda: self._make(self._settings, self._tools))
         called = getattr(self._product, method, None)
         if called is None:
             if method in _REQUIRED:
@@ -275,8 +274,19 @@ class ProductMemory:
         read = partial(_read, method, given)
         if inspect.iscoroutinefunction(called):
             return read(await called(*given))
-        found = await loop.run_in_executor(self._thread, lambda: read(called(*given)))
+        found = await self._in_thread(lambda: read(called(*given)))
         return read(await found) if inspect.isawaitable(found) else found
+
+    async def _in_thread(self, work: Callable[[], Any]) -> Any:  # Any: what the product returns
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _without_stop_iteration, work)
+
+
+def _without_stop_iteration(work: Callable[[], Any]) -> Any:  # Any: what the product returns
+    """Return what the work returns; its StopIteration is a RuntimeError, because no future can hold the former."""
+    try:
+        return work()
+    except StopIteration as exc:
+        raise RuntimeError("StopIteration: a `next` found nothing").with_traceback(exc.__traceback__) from exc
 
 
 def _read(method: str, given: Sequence[object], found: object) -> object:

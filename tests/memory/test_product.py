@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import re
 import sqlite3
@@ -234,6 +235,17 @@ async def test_a_wrong_signature_and_a_wrong_return_are_placed_at_the_method() -
     line = line_of("def search(self, query: str, k: int) -> Any:")
     with pytest.raises(MemorySystemError, match=rf"best first \(test_product\.py:{line}\)$"):
         await (await told(Giving)).retrieve(asked("?"), k=1)
+
+
+async def test_a_next_that_finds_nothing_fails_and_does_not_hang() -> None:
+    class Ended(Agent):
+        def search(self, query: str, k: int) -> Any:
+            return [next(iter(()))]  # StopIteration, which no future can hold
+
+    where = rf"Ended\.search: RuntimeError: StopIteration.* \(test_product\.py:{line_of('# StopIteration')}\)$"
+    with pytest.raises(MemorySystemError, match=where):
+        async with asyncio.timeout(5):
+            await (await told(Ended)).retrieve(asked("?"), k=1)
 
 
 class Bare:
