@@ -123,7 +123,8 @@ def key_of(spec: BenchmarkSpec, name: str, environment: Mapping[str, str]) -> st
         return ""
     key = environment.get(variable, "").strip()
     if not key:
-        raise SpecError(f"{name}: its key is read from {variable}, which is not set; export it, or set key_env")
+        own = "" if endpoint.base_url else "; a server of your own needs its base_url in a spec file (docs/models.md)"
+        raise SpecError(f"{name}: its key is read from {variable}, which is not set; export it, or set key_env{own}")
     if not key.isascii() or not key.isprintable():
         raise SpecError(f"{name}: what stands in {variable} cannot be a key; it holds characters that no header may")
     return key

@@ -23,7 +23,8 @@ def spec(models: dict[str, str], **fields: Any) -> BenchmarkSpec:
     [
         (
             {"models": {"default": "openai:gpt"}},
-            "openai:gpt: its key is read from OPENAI_API_KEY, which is not set; export it, or set key_env",
+            "openai:gpt: its key is read from OPENAI_API_KEY, which is not set; export it, or set key_env; a server of "
+            "your own needs its base_url in a spec file",
         ),
         (
             {"models": {"default": "openai:x"}, "endpoints": {"openai:x": {"key_env": "MY_KEY"}}},
