@@ -348,20 +348,20 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     spec = BenchmarkSpec.model_validate(
         {"name": "short", "seed": 5, "length": "16K", "domains": ["coding"], "checks": {"model": True}}
     )
-    faults: dict[str, Spoil] = {"c000/dialogue/p0.s0/p0.s0.t2/replyquestion0/": as_an_ai}
+    faults: dict[str, Spoil] = {"c000/dialogue/p0.s0/p0.s0.t4/replyquestion0/": as_an_ai}
     return asyncio.run(generated(spec, tmp_path_factory.mktemp("checked"), faults))
 
 
 @pytest.mark.parametrize(
-    ("ability", "refused", "calls"),
+    ("ability", "refused", "calls", "read"),
     [
-        ("temporal_reasoning", 1, 9),  # the next has 3 nuggets: 3 prompts are asked once, 3 + 3 nuggets are judged
-        ("knowledge_update", 99, 16),  # all refused, two worded again, of 1 nugget each: 2 x (1 + 3 + 1 + 3)
-        ("abstention", 1, 4),  # the messages nearest to it, its nugget, the echo and a wrong answer
+        ("temporal_reasoning", 1, 9, 1),  # the next has 3 nuggets: 3 prompts are asked once, 3 + 3 nuggets are judged
+        ("knowledge_update", 99, 16, 0),  # all refused, two worded again, of 1 nugget each: 2 x (1 + 3 + 1 + 3)
+        ("abstention", 1, 4, 1),  # the messages nearest to it, its nugget, the echo and a wrong answer
     ],
 )
 async def test_a_dry_run_counts_the_calls_of_the_checker(
-    checked: Benchmark, out: Path, ability: str, refused: int, calls: int
+    checked: Benchmark, out: Path, ability: str, refused: int, calls: int, read: int
 ) -> None:
     shutil.copytree(checked.root, out / "short")
     benchmark = Benchmark(checked.spec, out / "short")
@@ -371,8 +371,8 @@ async def test_a_dry_run_counts_the_calls_of_the_checker(
     assert f"about {calls} model calls, " in printed
     model = CountingModel()
     await repair(benchmark, answered_by(model), rejected=lambda: rejected, rounds=1)
-    # The reply that a check refuses is regenerated as well; two probes have the new one among the nearest messages.
-    assert sum(model.calls.values()) == calls + 3
+    # The reply that a check refuses is regenerated as well; `read` probes that stay have the new one among the nearest.
+    assert sum(model.calls.values()) == calls + 1 + read
 
 
 def test_a_dry_run_counts_the_checks_that_read_a_regenerated_message(checked: Benchmark) -> None:
