@@ -75,6 +75,7 @@ def _scores(bench: Bench, *models: str) -> dict[str, float]:
     return {row["system"]: row["paper"] for row in json.loads(done.stdout)["rows"]}
 
 
+@pytest.mark.slow  # the run with batches above is made in every `make test`
 @pytest.mark.timeout(600)
 def test_an_evaluation_whose_judge_is_asked_in_batches_has_the_same_scores(tmp_path: Path) -> None:
     with loopback("batch_s=0.2") as server:
