@@ -97,6 +97,12 @@ def warn_of_unfinished(benchmark: Benchmark, out: Path) -> bool:
     return missing > 0
 
 
+def say_stopped(stop: KeyboardInterrupt, going_on: str) -> int:
+    """Say that a run was stopped, which replies were lost, and the command that goes on; return the exit code."""
+    print(f"\nstopped; {str(stop) or 'nothing is lost'}. Go on with: {going_on}", file=sys.stderr)
+    return INTERRUPTED
+
+
 def command_line(command: str, name: str, out: Path) -> str:
     """Return a command line to copy."""
     return " ".join(["longbeam", command, name, *(["--out", shlex.quote(str(out))] if out != DEFAULT_OUT else [])])

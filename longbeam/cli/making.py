@@ -16,7 +16,6 @@ from longbeam.cli.app import (
     DEFAULT_NAME,
     DEFAULT_OUT,
     INCOMPLETE,
-    INTERRUPTED,
     OK,
     AsJson,
     InvocationLog,
@@ -24,6 +23,7 @@ from longbeam.cli.app import (
     Out,
     app,
     command_line,
+    say_stopped,
 )
 from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
@@ -353,9 +353,7 @@ def _run_and_report(benchmark: Benchmark, how: _How, out: Path) -> int:
     try:
         summary = _run(benchmark, how)
     except KeyboardInterrupt as exc:
-        lost = str(exc) or "nothing is lost"
-        print(f"\nstopped; {lost}. Go on with: {command_line('resume', name, out)}", file=sys.stderr)
-        return INTERRUPTED
+        return say_stopped(exc, command_line("resume", name, out))
     benchmark.require_spec()  # runners make folders where there are none
     if how.json:
         print(_summary_json(benchmark, summary))

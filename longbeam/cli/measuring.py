@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -32,6 +32,10 @@ ControlOption = Annotated[
     str | None,
     typer.Option("--control", help="Negative control: evidence-removed or swapped.", show_default=False),
 ]
+
+
+def _model_option(flag: str, what: str) -> Any:  # Any: what typer reads out of an annotation
+    return typer.Option(flag, help=f"{what} [default: the spec's, else {DEFAULT_MODEL}].", show_default=False)
 
 
 @app.command(short_help="Measure memory systems on a benchmark.")
@@ -75,30 +79,9 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    reader: Annotated[
-        str | None,
-        typer.Option(
-            "--reader",
-            help=f"Model that answers from a context [default: the spec's, else {DEFAULT_MODEL}].",
-            show_default=False,
-        ),
-    ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            "--judge",
-            help=f"Model that judges, such as similarity [default: the spec's, else {DEFAULT_MODEL}].",
-            show_default=False,
-        ),
-    ] = None,
-    extractor: Annotated[
-        str | None,
-        typer.Option(
-            "--extractor",
-            help=f"Model that prepares memory systems [default: the spec's, else {DEFAULT_MODEL}].",
-            show_default=False,
-        ),
-    ] = None,
+    reader: Annotated[str | None, _model_option("--reader", "Model that answers from a context")] = None,
+    judge: Annotated[str | None, _model_option("--judge", "Model that judges, such as similarity")] = None,
+    extractor: Annotated[str | None, _model_option("--extractor", "Model that prepares memory systems")] = None,
     embedder: Annotated[
         str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
     ] = "",

@@ -12,7 +12,6 @@ import typer
 from longbeam.cli.app import (
     DEFAULT_OUT,
     INCOMPLETE,
-    INTERRUPTED,
     OK,
     AsJson,
     InvocationLog,
@@ -21,6 +20,7 @@ from longbeam.cli.app import (
     app,
     command_line,
     refuse_nothing_sealed,
+    say_stopped,
     warn_of_unfinished,
 )
 from longbeam.errors import UserError
@@ -70,9 +70,7 @@ def repair(
     try:
         report = _repaired(benchmark, rounds, withdraw, invocation_log)
     except KeyboardInterrupt as exc:
-        lost = str(exc) or "nothing is lost"
-        print(f"\nstopped; {lost}. Go on with: {command_line('repair', name, out)}", file=sys.stderr)
-        return INTERRUPTED
+        return say_stopped(exc, command_line("repair", name, out))
     print(report.model_dump_json(indent=2) if json else _text(report), end="\n" if json else "")
     unfinished = warn_of_unfinished(benchmark, out)
     return INCOMPLETE if report.left or report.stopped or unfinished else OK

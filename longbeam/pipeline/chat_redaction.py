@@ -49,10 +49,9 @@ def redact_chats(benchmark: Benchmark, redaction: Redaction) -> None:
     Raises UserError where the folder holds files that longbeam cannot redact and must not delete, and StoreError where
     another process is writing or a conversation is damaged; then nothing is changed.
     """
-    if not _holds_private(benchmark, Redaction(redaction.names)) and benchmark.database_path.exists():
+    if not _look_through(benchmark, redaction) and benchmark.database_path.exists():
         return
     _require_no_others(benchmark)
-    _pass_over_placeholders(benchmark, redaction)
     with ExitStack() as held:
         for path in _logs(benchmark):
             held.callback(Lease(path).release)
@@ -66,22 +65,20 @@ def redact_chats(benchmark: Benchmark, redaction: Redaction) -> None:
         )
 
 
-def _holds_private(benchmark: Benchmark, redaction: Redaction) -> bool:
-    """Return whether a conversation has private texts; DamageError if one cannot be read."""
-    for conversation_id in benchmark.sealed_ids:
-        with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
-            for message in sealed.messages():
-                _redacted(message, redaction.redacted, len)
-            _redacted_head(sealed.head, redaction.redacted)
-    return bool(redaction.found())
+def _look_through(benchmark: Benchmark, redaction: Redaction) -> bool:
+    """Return whether a conversation has private texts, and let the redaction know of the placeholders there are.
 
-
-def _pass_over_placeholders(benchmark: Benchmark, redaction: Redaction) -> None:
-    """Let no new placeholder be one of the import's own redaction: two people would become one."""
+    A new placeholder that is one of the import's own redaction would make one of two people. Raises DamageError if a
+    conversation cannot be read.
+    """
+    tried = Redaction(redaction.names)
     for conversation_id in benchmark.sealed_ids:
         with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
             for message in sealed.messages():
                 redaction.pass_over(message.content)
+                _redacted(message, tried.redacted, len)
+            _redacted_head(sealed.head, tried.redacted)
+    return bool(tried.found())
 
 
 def _require_no_others(benchmark: Benchmark) -> None:

@@ -61,7 +61,8 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     pairs = _of_one_thing(facts)
     if len(pairs) < LEAST:
         # "The day of the move" may be any of its days where the move has another one.
-        events = [event for event in _event_days(material) if event.subject.casefold() not in _by_thing(facts)]
+        dated = _by_thing(facts)
+        events = [event for event in _event_days(material) if event.subject.casefold() not in dated]
         pairs = _pairs(sorted([*facts, *events], key=lambda s: s.position))
     own = thin_out(pairs, _sketch, material.total_messages)
     days = [s for s in material.advice.settled if s.value.kind is ValueKind.DATE]
