@@ -23,9 +23,10 @@ PACKAGE = REPOSITORY / "longbeam"
 # import each other.
 ROWS = (
     ("cli",),
+    ("flows",),
     ("library",),
     ("wiring",),
-    ("flows", "annotation_ui"),
+    ("annotation_ui",),
     ("review", "pipeline"),
     ("evaluation",),
     ("memory", "formats", "validation", "generators"),

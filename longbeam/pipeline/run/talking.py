@@ -54,7 +54,7 @@ async def user_turns_stage(c: Conversation, made: PlanResult) -> PlannedTurns:
     written = await all_of([_turns(c, made, sub_plan) for sub_plan in plan.sub_plans])
     turns, asked = {}, set[str]()
     for sub_plan, own in zip(plan.sub_plans, written, strict=True):
-        c.units.gaps.parts += len(own)
+        c.units.gaps.expect(f"turns of {sub_plan.key}", len(own))
         turns[sub_plan.key] = PackedTurns.of(ordered_turns(sub_plan, without_repeats(own, asked)), c.turns_file)
     return PlannedTurns(made, turns)
 

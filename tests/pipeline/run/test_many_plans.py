@@ -24,7 +24,7 @@ from longbeam.pipeline.run.driver import (
     talk_conversation,
 )
 from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.stages import probes_stage, seal_stage
+from longbeam.pipeline.run.stages import checks_stage, probes_stage, seal_stage
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.schemas.probes import ABILITIES
@@ -172,7 +172,7 @@ async def test_a_turn_of_an_earlier_plan_is_said_anew_and_no_plan_is_paid_for_ag
         assert talked is not None
         talked, failures = await mend_turns(talked, [fault])
         assert failures == []
-        await seal_stage(*await probes_stage(talked.without_indexes()))
+        await seal_stage(*await checks_stage(await probes_stage(talked.without_indexes())))
         anew = {m.message_key: m.content for m in talked.messages() if turn_key(m) == key}
     assert anew[reply.message_key] != reply.content
     assert {stage for stage, _ in model.calls} == {"repair"}

@@ -1,8 +1,12 @@
-"""What is looked at before a cluster is given anything to do; the clusters themselves are in tests/e2e."""
+"""Conversations on a Dask cluster: the workers are looked at first, and one of them is killed."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,19 +14,37 @@ import pytest
 
 from longbeam import __version__
 from longbeam.errors import UserError, require_extra
-from longbeam.flows.clusters import (
-    ClusterOptions,
-    WorkerFacts,
-    facts_here,
-    own_host,
-    refuse_unfit,
-    without_longbeam,
-)
-from longbeam.flows.server import server_settings
+from longbeam.flows.elsewhere import WorkerFacts, facts_here, refuse_unfit
+from longbeam.flows.opened import ClusterOptions
+from longbeam.flows.server import own_host, server_settings
+from longbeam.store.layout import open_benchmark
+from longbeam.store.shared_lease import living_holder
+from tests.flows.pages import REPOSITORY, Pages
 
 FIT = WorkerFacts(
     longbeam=__version__, python="{}.{}".format(*sys.version_info[:2]), sees_folder=True, reaches_prefect=""
 )
+CALLS_BEFORE = 120
+"""Of some 490: both workers are at their conversation."""
+
+
+def test_a_killed_worker_s_conversation_moves_to_another(pages: Pages, out: Path) -> None:
+    log, name = out.parent / "calls", "moved"
+    command = [sys.executable, "-m", "longbeam", "generate", "--name", name, "--length", "16K", "--conversations", "2"]
+    options = ["--runner", "dask", "--workers", "2", "--out", str(out), "--invocation-log", str(log)]
+    with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True, cwd=REPOSITORY) as run:
+        while not log.exists() or len(log.read_text().splitlines()) < CALLS_BEFORE:
+            assert run.poll() is None
+            time.sleep(0.05)
+        benchmark = open_benchmark(out, name)
+        holder = next(h for i in benchmark.conversation_ids if (h := living_holder(benchmark.lease_folder(i))))
+        os.kill(holder.pid, signal.SIGKILL)
+        _, told = run.communicate(timeout=240)
+    assert run.returncode == 0, told
+    assert benchmark.sealed_ids == ("c000", "c001")
+    (root,) = pages.runs(name)
+    assert root["state_type"] == "COMPLETED"
+    assert "c000" in [pages.run(child)["name"] for child in pages.below(root["id"])]  # the workers run the same flow
 
 
 def test_a_worker_that_has_everything_is_not_refused(tmp_path: Path) -> None:
@@ -59,12 +81,6 @@ def test_an_extra_that_is_not_installed_is_named_with_what_to_install() -> None:
         UserError, match=r"--runner dask needs no_such_dask, which is not installed: pip install 'longbeam\[dask\]'"
     ):
         require_extra("dask", "--runner dask", "json", "no_such_dask")
-
-
-def test_a_worker_without_longbeam_is_told_apart_from_other_trouble() -> None:
-    lacking = without_longbeam("dask", "KilledWorker: ... ModuleNotFoundError: No module named 'longbeam'\n\nmore")
-    assert str(lacking).startswith(f"a worker has no longbeam: install longbeam[dask]=={__version__}")
-    assert "could not be asked: boom" in str(without_longbeam("dask", "boom"))
 
 
 def test_workers_reach_this_machine_where_it_faces_them() -> None:
