@@ -38,7 +38,7 @@ from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, share_of
 from longbeam.pipeline.distributed.worker import REPLIES_S, stop_path, work_on
 from longbeam.pipeline.run.driver import ConversationRun, RunSummary, seeds_of
 from longbeam.store.layout import Benchmark
-from longbeam.store.shared_lease import position_of_holder
+from longbeam.store.lease import position_of_holder
 from longbeam.wiring import services
 
 DEPLOYMENT = "longbeam"

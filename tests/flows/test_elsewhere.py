@@ -18,7 +18,7 @@ from longbeam.flows.elsewhere import WorkerFacts, facts_here, refuse_unfit
 from longbeam.flows.opened import ClusterOptions
 from longbeam.flows.server import own_host, server_settings
 from longbeam.store.layout import open_benchmark
-from longbeam.store.shared_lease import living_holder
+from longbeam.store.lease import living_holder
 from tests.flows.pages import REPOSITORY, Pages
 
 FIT = WorkerFacts(
