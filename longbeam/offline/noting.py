@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longbeam.prompts.calls.chats import ExtractFactsInputs, ExtractFactsReply, ReadMessage, StatementDraft
+from longbeam.prompts.calls.chats import (
+    MOST_STATEMENTS,
+    ExtractFactsInputs,
+    ExtractFactsReply,
+    ReadMessage,
+    StatementDraft,
+)
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import ValueKind
 from longbeam.text.extraction import stated_in
@@ -27,7 +33,7 @@ def extract_facts(inputs: ExtractFactsInputs) -> ExtractFactsReply:
             draft.model_copy(update={"says": "change"})
             if f"{inputs.messages[draft.message].role.value}: {draft.subject}, {draft.attribute}" in noted
             else draft
-            for draft in found
+            for draft in found[:MOST_STATEMENTS]
         ]
     )
 

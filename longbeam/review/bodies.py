@@ -5,12 +5,11 @@ A browser can send half of a surrogate pair, for instance when a text is cut ins
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-_HALF = re.compile("[\ud800-\udfff]")
+from longbeam.terminal import whole_text
 
 
 class Body(BaseModel):
@@ -22,14 +21,3 @@ class Body(BaseModel):
     @classmethod
     def _whole(cls, given: Any) -> Any:
         return whole_text(given)
-
-
-def whole_text(value: Any) -> Any:
-    """Return a JSON value in which U+FFFD stands for each half of a surrogate pair."""
-    if isinstance(value, str):
-        return _HALF.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [whole_text(part) for part in value]
-    if isinstance(value, dict):
-        return {whole_text(key): whole_text(part) for key, part in value.items()}
-    return value
