@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from longbeam.formats.dates import read_time
 from longbeam.schemas.dialogue import Part, PartKind
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 
 USERS = frozenset({"user", "human", "prompter", "customer", "client", "questioner", "usr", "me"})
 ASSISTANTS = frozenset({

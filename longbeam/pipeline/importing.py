@@ -14,8 +14,7 @@ from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.base import R
 from longbeam.schemas.conversation import ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Finding
-from longbeam.schemas.imports import ImportNote, NoteKind
+from longbeam.schemas.findings import Finding, ImportNote, NoteKind
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import NAME_PATTERN, BenchmarkSpec

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.offline.noting import extract_facts
+from longbeam.offline.memorizing import extract_facts
 from longbeam.prompts.calls.chats import MOST_STATEMENTS, ExtractFactsInputs, ReadMessage
 from longbeam.schemas.dialogue import MessageRole
 
