@@ -13,7 +13,8 @@ _STYLE = """
 table { width: auto; } pre { font: 12px/1.5 var(--figures); }
 th, td { padding: 4px 16px 4px 0; text-align: right; }
 :is(th, td):first-child, td:has(.bar) { text-align: left; }
-.bar { display: inline-block; height: .7em; border-radius: 2px; background: var(--accent); } .beam { background: #b08a3c; }
+.bar { display: inline-block; height: .7em; border-radius: 2px; background: var(--accent); }
+.beam { background: #b08a3c; }
 """
 _BAR_PX = 160
 
