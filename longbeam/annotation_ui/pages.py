@@ -100,7 +100,8 @@ def first_window(message_id: int, item_id: str) -> dict[str, str]:
     return {"first": str(max(message_id - 3, 0)), "count": "12", "item": item_id, "q": ""}
 
 
-SCRIPTS = tuple(f.relative_to(STATIC).as_posix() for f in _FILES if f.suffix == ".js" and f.name not in ("bundle.js", "theme.js"))
+_NO_MODULES = ("bundle.js", "theme.js")
+SCRIPTS = tuple(f.relative_to(STATIC).as_posix() for f in _FILES if f.suffix == ".js" and f.name not in _NO_MODULES)
 """Modules, so that the item page can ask for all of them at once."""
 templates.env.globals.update(as_json=as_json, static=STATIC_PATH, first_window=first_window, scripts=SCRIPTS)
 
