@@ -32,7 +32,7 @@ def serve(
 ) -> int:
     """Deploy the flows on the configured Prefect server, and run them in processes of this machine until Ctrl-C."""
     how = _deploying(out, cron, settings)
-    from longbeam.flows.deployments import FLOWS, serve_flows
+    from longbeam.flows import FLOWS, serve_flows
 
     print(
         f"serving {', '.join(FLOWS)}; start a run: prefect deployment run generate-benchmark/longbeam", file=sys.stderr
@@ -50,7 +50,7 @@ def deploy(
 ) -> int:
     """Deploy the flows to a work pool; `prefect worker start --pool POOL` then runs them."""
     how = _deploying(out, cron, settings)
-    from longbeam.flows.deployments import deploy_flows
+    from longbeam.flows import deploy_flows
 
     for name in deploy_flows(how, pool):
         print(name)
@@ -58,7 +58,7 @@ def deploy(
 
 
 def _deploying(out: Path, cron: str, settings: list[str] | None) -> Any:  # Any: its class needs Prefect
-    from longbeam.flows.server import is_configured
+    from longbeam.flows import is_configured
 
     require_extra("flows", "longbeam flows", "prefect")
     if not is_configured():
@@ -72,8 +72,7 @@ def _deploying(out: Path, cron: str, settings: list[str] | None) -> Any:  # Any:
         if not equals:
             raise UserError(f"--set {setting!r}: write PARAMETER=VALUE")
         given[name] = value
-    from longbeam.flows.deployments import Deploying
-    from longbeam.flows.generate import generate_benchmark
+    from longbeam.flows import Deploying, generate_benchmark
 
     if unknown := [name for name in given if name not in generate_benchmark.parameters.properties]:
         known = ", ".join(generate_benchmark.parameters.properties)

@@ -20,11 +20,9 @@ from prefect.artifacts import (
 )
 
 from longbeam.flows.opened import OpenConversation
-from longbeam.pipeline.checking import render_findings
-from longbeam.pipeline.status import benchmark_status
-from longbeam.schemas.findings import Finding
-from longbeam.schemas.incidents import PromptLine, prompt_lines
-from longbeam.store.layout import Benchmark
+from longbeam.pipeline import benchmark_status, render_findings
+from longbeam.schemas import Finding, PromptLine, prompt_lines
+from longbeam.store import Benchmark
 
 T = TypeVar("T")
 REVIEW_URL = "http://127.0.0.1:8000"

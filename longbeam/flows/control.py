@@ -20,9 +20,8 @@ from prefect.states import Cancelled
 from longbeam.errors import LongbeamError, RunStopped
 from longbeam.flows.artifacts import show_progress
 from longbeam.flows.opened import OpenConversation, Reference, begun, conversations
-from longbeam.pipeline.run.driver import ConversationRun
-from longbeam.pipeline.run.units import Blocked
-from longbeam.pipeline.status import describe_failure
+from longbeam.pipeline import describe_failure
+from longbeam.pipeline.run import Blocked, ConversationRun
 from longbeam.stopping import drop_replies
 
 T = TypeVar("T")

@@ -34,11 +34,9 @@ from prefect.states import Completed, Crashed, Failed
 from longbeam import __version__
 from longbeam.errors import LongbeamError, UserError, require_extra
 from longbeam.flows.opened import Begun, ClusterOptions, OpenConversation, conversations
-from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, share_of
-from longbeam.pipeline.distributed.worker import REPLIES_S, stop_path, work_on
-from longbeam.pipeline.run.driver import ConversationRun, RunSummary, seeds_of
-from longbeam.store.layout import Benchmark
-from longbeam.store.lease import position_of_holder
+from longbeam.pipeline.distributed import REPLIES_S, Job, JobEnd, JobResult, share_of, stop_path, work_on
+from longbeam.pipeline.run import ConversationRun, RunSummary, seeds_of
+from longbeam.store import Benchmark, position_of_holder
 from longbeam.wiring import services
 
 DEPLOYMENT = "longbeam"

@@ -21,7 +21,7 @@ from prefect.events.clients import PrefectEventsClient
 from prefect.events.worker import EventsWorker
 from prefect.states import Crashed
 
-from longbeam.store.files import is_alive
+from longbeam.store import is_alive
 
 DRAIN_S = 20.0
 """Seconds that the last task runs may take to reach the server; after that Prefect's pages lack them."""

@@ -26,12 +26,9 @@ from longbeam.flows.artifacts import show_findings, show_usage
 from longbeam.flows.control import RunCancelled, StageFailed, cancelled, carry_out, may_help, raise_escaped, stoppable
 from longbeam.flows.elsewhere import DaskRun, make_by_deployment
 from longbeam.flows.opened import ClusterOptions, Reference, opened_benchmark, opened_conversation
-from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.preflight import check_spec
-from longbeam.pipeline.run.driver import conversations_of
-from longbeam.pipeline.run.units import all_of
-from longbeam.pipeline.spec_file import load_spec
-from longbeam.store.layout import SPEC, Benchmark, create_benchmark, open_benchmark
+from longbeam.pipeline import check_and_store, check_spec, load_spec
+from longbeam.pipeline.run import all_of, conversations_of
+from longbeam.store import SPEC, Benchmark, create_benchmark, open_benchmark
 from longbeam.terminal import counted
 from longbeam.wiring import services
 

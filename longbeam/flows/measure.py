@@ -16,13 +16,13 @@ from prefect.states import Completed, Failed
 
 from longbeam.flows.artifacts import show_findings, show_table, show_usage
 from longbeam.flows.control import stoppable
-from longbeam.library.operations import evaluate
-from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.repair.repairing import RepairReport, repair
-from longbeam.pipeline.run.metering import open_meter
-from longbeam.review.outcomes import rejections_of
-from longbeam.schemas.findings import Severity
-from longbeam.store.layout import open_benchmark
+from longbeam.library import evaluate
+from longbeam.pipeline import check_and_store
+from longbeam.pipeline.repair import RepairReport, repair
+from longbeam.pipeline.run import open_meter
+from longbeam.review import rejections_of
+from longbeam.schemas import Severity
+from longbeam.store import open_benchmark
 from longbeam.terminal import counted
 from longbeam.wiring import services
 

@@ -15,25 +15,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longbeam.models.base import Models
-from longbeam.models.cost import CostMeter
-from longbeam.pipeline.distributed.jobs import share_of
-from longbeam.pipeline.run.driver import (
+from longbeam.models import CostMeter, Models
+from longbeam.pipeline.distributed import share_of
+from longbeam.pipeline.run import (
     ConversationRun,
+    Progress,
     RunContext,
     RunSummary,
+    Schedule,
+    SilentProgress,
     conversation_gate,
     limited_models,
+    open_meter,
     open_run,
     run_conversations,
     seeds_of,
     summarise,
 )
-from longbeam.pipeline.run.metering import open_meter
-from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.units import Progress, SilentProgress
-from longbeam.schemas.base import Record
-from longbeam.store.layout import Benchmark, open_benchmark
+from longbeam.schemas import Record
+from longbeam.store import Benchmark, open_benchmark
 from longbeam.wiring import services
 
 

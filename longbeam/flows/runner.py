@@ -14,7 +14,7 @@ from dataclasses import replace
 from longbeam.errors import require_extra
 from longbeam.flows.opened import Begun, begun, opened_benchmark
 from longbeam.flows.server import LOOPBACK, is_configured, own_host, prefect_server, quiet_prefect
-from longbeam.pipeline.run.driver import RunSummary
+from longbeam.pipeline.run import RunSummary
 
 HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""

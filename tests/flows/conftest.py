@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.flows.runner import HOME
-from longbeam.flows.server import server_settings
+from longbeam.flows import HOME, server_settings
 from tests.flows.pages import Pages
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.store.layout import open_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.store import WorkLog, open_benchmark
 from tests.flows.pages import REPOSITORY, Pages, serving
 
 MAIN = "generate-benchmark/longbeam"

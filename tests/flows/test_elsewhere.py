@@ -14,11 +14,8 @@ import pytest
 
 from longbeam import __version__
 from longbeam.errors import UserError, require_extra
-from longbeam.flows.elsewhere import WorkerFacts, facts_here, refuse_unfit
-from longbeam.flows.opened import ClusterOptions
-from longbeam.flows.server import own_host, server_settings
-from longbeam.store.layout import open_benchmark
-from longbeam.store.lease import living_holder
+from longbeam.flows import ClusterOptions, WorkerFacts, facts_here, own_host, refuse_unfit, server_settings
+from longbeam.store import living_holder, open_benchmark
 from tests.flows.pages import REPOSITORY, Pages
 
 FIT = WorkerFacts(

@@ -13,15 +13,11 @@ from typing import Any
 import pytest
 
 from longbeam.errors import ProviderError
-from longbeam.flows.opened import Begun
-from longbeam.flows.runner import HOME, run_with_prefect
-from longbeam.models.base import ChatModel, ModelCall
-from longbeam.models.cost import CostMeter
-from longbeam.pipeline.run.driver import RunSummary, run_inline
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.flows import HOME, Begun, run_with_prefect
+from longbeam.models import ChatModel, CostMeter, ModelCall
+from longbeam.pipeline.run import RunSummary, run_inline
+from longbeam.schemas import BenchmarkSpec, ModelReply
+from longbeam.store import Benchmark, SealedConversation, create_benchmark
 from longbeam.wiring import services
 from tests.flows.pages import REPOSITORY, Pages
 from tests.flows.processes import servers_of

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from longbeam.schemas.base import Record
-from longbeam.schemas.journal import Position, Usage
-from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.units import Unit
+from longbeam.schemas import BenchmarkSpec, Position, Record, Seed, Usage
+from longbeam.store import Unit
 
 
 def share_of(spec: BenchmarkSpec, places: int, max_cost_usd: float | None = None) -> BenchmarkSpec:
