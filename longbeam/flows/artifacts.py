@@ -6,11 +6,10 @@ A server that does not answer costs the artifact, never the run.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
-from prefect import get_run_logger
 from prefect.artifacts import (
     acreate_link_artifact,
     acreate_markdown_artifact,
@@ -19,12 +18,12 @@ from prefect.artifacts import (
     aupdate_progress_artifact,
 )
 
+from longbeam.flows.events import answered
 from longbeam.flows.opened import OpenConversation
 from longbeam.pipeline import benchmark_status, render_findings
 from longbeam.schemas import Finding, PromptLine, prompt_lines
 from longbeam.store import Benchmark
 
-T = TypeVar("T")
 REVIEW_URL = "http://127.0.0.1:8000"
 """Address at which `longbeam review` serves by default."""
 MOST_FINDINGS = 200
@@ -37,22 +36,22 @@ async def show_progress(opened: OpenConversation) -> None:
     tokens = sum(opened.run.conversation.units.tokens.values())
     said = f"{name}: {tokens:,} tokens, {opened.run.journalled.asks:,} model calls"
     if isinstance(opened.shown, UUID):
-        await _tried(aupdate_progress_artifact(opened.shown, percent, said))
+        await answered(aupdate_progress_artifact(opened.shown, percent, said))
     else:
         key = key_of(opened.benchmark, f"progress-{name}")
-        opened.shown = await _tried(acreate_progress_artifact(percent, key, said))
+        opened.shown = await answered(acreate_progress_artifact(percent, key, said))
 
 
 async def show_usage(benchmark: Benchmark) -> None:
     """Show calls, tokens and cost so far by stage and role, and the replies that were mended, by prompt."""
     status = benchmark_status(benchmark)
     used = [row.model_dump(mode="json") for row in status.used]
-    await _tried(acreate_table_artifact(used, key_of(benchmark, "cost"), "Calls, tokens and cost so far"))
+    await answered(acreate_table_artifact(used, key_of(benchmark, "cost"), "Calls, tokens and cost so far"))
     lines = prompt_lines(c.making for c in status.conversations)
     rows = [line.model_dump(mode="json") for line in lines if _has_faults(line)]
     if rows:
         said = "Replies that were asked for again or mended, by prompt"
-        await _tried(acreate_table_artifact(rows, key_of(benchmark, "mended"), said))
+        await answered(acreate_table_artifact(rows, key_of(benchmark, "mended"), said))
 
 
 def _has_faults(line: PromptLine) -> bool:
@@ -63,24 +62,16 @@ async def show_findings(benchmark: Benchmark, findings: Sequence[Finding]) -> No
     """Show what the checks found, and the way to the review."""
     name = benchmark.spec.name
     text = render_findings(name, len(benchmark.sealed_ids), findings, MOST_FINDINGS)
-    await _tried(acreate_markdown_artifact(f"```\n{text}```\n", key_of(benchmark, "findings"), f"Findings of {name}"))
+    await answered(acreate_markdown_artifact(f"```\n{text}```\n", key_of(benchmark, "findings"), f"Findings of {name}"))
     said = f"Open after `longbeam review {name} --out {benchmark.root.parent}`"
-    await _tried(acreate_link_artifact(REVIEW_URL, f"Review of {name}", key_of(benchmark, "review"), said))
+    await answered(acreate_link_artifact(REVIEW_URL, f"Review of {name}", key_of(benchmark, "review"), said))
 
 
 async def show_table(benchmark: Benchmark, what: str, rows: list[dict[str, Any]], said: str) -> None:
     """Show rows of results."""
-    await _tried(acreate_table_artifact(rows, key_of(benchmark, what), said))
+    await answered(acreate_table_artifact(rows, key_of(benchmark, what), said))
 
 
 def key_of(benchmark: Benchmark, what: str) -> str:
     """Return the key of an artifact: Prefect allows lower-case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", f"{benchmark.spec.name}-{what}".lower()).strip("-")
-
-
-async def _tried(work: Awaitable[T]) -> T | None:
-    try:
-        return await work
-    except Exception as exc:  # noqa: BLE001 -- see the module's docstring
-        get_run_logger().warning("Prefect's server took no artifact: %s", type(exc).__name__)
-        return None

@@ -19,6 +19,7 @@ from prefect.states import Cancelled
 
 from longbeam.errors import LongbeamError, RunStopped
 from longbeam.flows.artifacts import show_progress
+from longbeam.flows.events import answered
 from longbeam.flows.opened import OpenConversation, Reference, begun, conversations
 from longbeam.pipeline import describe_failure
 from longbeam.pipeline.run import Blocked, ConversationRun
@@ -27,8 +28,6 @@ from longbeam.stopping import drop_replies
 T = TypeVar("T")
 REPLIES_S = 20.0
 """Seconds for which a cancelled run awaits the replies on their way. Prefect kills its process after 30 s."""
-ANSWER_S = 5.0
-"""Seconds that Prefect's server may take to say how a run stands; a stage does not wait longer for it."""
 PAUSE_S = 2.0
 """Seconds between two looks at a paused run."""
 
@@ -90,7 +89,7 @@ async def may_help(task: object, task_run: object, state: State[Any]) -> bool:
 async def require_wanted() -> None:
     """Raise RunCancelled or Pause where the root run was cancelled or suspended, and wait while it is paused."""
     while True:
-        state = await _state_of_root()
+        state = await answered(_state_of_root())
         if state is None or not (state.is_cancelled() or state.is_cancelling() or state.is_paused()):
             return
         if not state.is_paused():
@@ -101,14 +100,10 @@ async def require_wanted() -> None:
 
 
 async def _state_of_root() -> State[Any] | None:
-    """Return the state of the root run; None where Prefect's server does not say."""
-    try:
-        async with asyncio.timeout(ANSWER_S), get_client() as client:
-            run_id = _root.get() or await _find_root(client)
-            return (await client.read_flow_run(run_id)).state
-    except Exception as exc:  # noqa: BLE001 -- a server that is gone does not stop the work
-        get_run_logger().warning("Prefect's server does not answer (%s); the run goes on", type(exc).__name__)
-        return None
+    """Return the state of the root run."""
+    async with get_client() as client:
+        run_id = _root.get() or await _find_root(client)
+        return (await client.read_flow_run(run_id)).state
 
 
 async def _find_root(client: Any) -> UUID:

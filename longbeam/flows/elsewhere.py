@@ -19,7 +19,6 @@ import warnings
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, cast
@@ -53,6 +52,12 @@ QUIET = {
     "distributed.worker.daemon": False,
     "distributed.admin.tick.limit": "1h",  # a conversation keeps its worker's Python busy; that is no fault
 }
+
+
+def share_usd(given: Begun, conversations: int) -> float | None:
+    """Return an equal part of the money that is left, for each conversation; what one leaves is for `resume`."""
+    cap = given.benchmark.spec.limits.max_cost_usd
+    return None if cap is None else max((cap - given.meter.spent_usd) / conversations, 1e-9)  # no cap can be nothing
 
 
 # --- on Dask -----------------------------------------------------------------------------------------------------
@@ -91,6 +96,8 @@ class DaskRun:
     wanted: list[str]
     limit: str
     options: ClusterOptions
+    share_usd: float | None = None
+    """USD that each conversation may spend."""
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     results: dict[str, JobResult] = field(default_factory=dict)
     stopped: str = ""
@@ -105,7 +112,7 @@ class DaskRun:
         require_extra("dask", "--runner dask", "distributed", "prefect_dask")
         from prefect_dask.task_runners import DaskTaskRunner
 
-        root = self.given.benchmark.root
+        root, self.share_usd = self.given.benchmark.root, share_usd(self.given, len(self.wanted))
         async with dask_client(self.options, len(self.wanted)) as client:
             api_url = str(get_current_settings().api.url or "")
             refuse_unfit(await _survey(client, api_url, str(root / "spec.json")), root, api_url)
@@ -162,17 +169,11 @@ class DaskRun:
             run_id=self.run_id,
             conversation_id=conversation_id,
             seed=seeds_of(benchmark)[benchmark.conversation_ids.index(conversation_id)],
-            spec=share_of(benchmark.spec, places, self._share_usd),
+            spec=share_of(benchmark.spec, places, self.share_usd),
             services=services().reference,
             scratch=self.options.scratch,
             invocation_log=self.given.invocation_log,
         )
-
-    @cached_property
-    def _share_usd(self) -> float | None:
-        """An equal part of the money that is left for each conversation; what one leaves is for `resume`."""
-        cap, meter = self.given.benchmark.spec.limits.max_cost_usd, self.given.meter
-        return None if cap is None else max((cap - meter.spent_usd) / len(self.wanted), 1e-9)  # no cap can be nothing
 
     def _stop_for(self, reason: str) -> None:
         self.stopped = self.stopped or reason
@@ -348,14 +349,17 @@ def refuse_unfit(facts: Mapping[str, WorkerFacts], root: Path, api_url: str) -> 
 # --- by deployments ----------------------------------------------------------------------------------------------
 
 
-async def make_by_deployment(root: str, wanted: list[str], limit: str) -> list[State[Any]]:
+async def make_by_deployment(given: Begun, wanted: list[str], limit: str) -> list[State[Any]]:
     """Make each conversation in a run of the deployment of `make-conversation`, and return the end of each."""
 
+    shared: dict[str, Any] = {"benchmark": str(given.benchmark.root), "limit": limit}
+    shared |= {"places": len(wanted), "max_cost_usd": share_usd(given, len(wanted))}
+
     async def one(conversation_id: str) -> State[Any]:
-        given = {"benchmark": root, "conversation_id": conversation_id, "limit": limit, "places": len(wanted)}
+        about = {**shared, "conversation_id": conversation_id}
         run = await cast(
             "Awaitable[Any]",
-            run_deployment(f"make-conversation/{DEPLOYMENT}", parameters=given, flow_run_name=conversation_id),
+            run_deployment(f"make-conversation/{DEPLOYMENT}", parameters=about, flow_run_name=conversation_id),
         )
         return cast("State[Any]", run.state)
 

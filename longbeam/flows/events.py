@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Iterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import cast
+from typing import Any, TypeVar, cast
 
-from prefect import get_client, tags
+from prefect import get_client, get_run_logger, tags
 from prefect.client.schemas.filters import (
     FlowRunFilter,
     FlowRunFilterState,
@@ -23,11 +25,35 @@ from prefect.states import Crashed
 
 from longbeam.store import is_alive
 
+T = TypeVar("T")
 DRAIN_S = 20.0
 """Seconds that the last task runs may take to reach the server; after that Prefect's pages lack them."""
 RECONNECTIONS = 3
 """Attempts to connect again for each event. Prefect's client waits a second before each further one."""
+ANSWER_S = 5.0
+"""Seconds that the server may take to answer a stage, which does not wait longer ..."""
+SILENCE_S = 60.0
+"""... and for which it is not asked again after it did not answer."""
 MACHINE = f"longbeam-on-{socket.gethostname()}"
+
+
+_silent_until = 0.0
+"""Time on the clock until which the server is not asked."""
+
+
+async def answered(work: Coroutine[Any, Any, T]) -> T | None:
+    """Return what Prefect's server answers; None where it does not answer, which stops no work."""
+    global _silent_until
+    if time.monotonic() < _silent_until:
+        work.close()
+        return None
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            return await work
+    except Exception as exc:  # noqa: BLE001 -- whatever Prefect's client raises for a server that is gone
+        _silent_until = time.monotonic() + SILENCE_S
+        get_run_logger().warning("Prefect's server does not answer (%s); the run goes on", type(exc).__name__)
+        return None
 
 
 @contextmanager
@@ -64,6 +90,8 @@ async def delivered_events() -> AsyncIterator[None]:
     Events that are left when the interpreter exits, when the server is gone, must not delay the exit: by default
     Prefect's client tries to connect ten times, a second apart, for each of them.
     """
+    global _silent_until
+    _silent_until = 0.0  # this run may have another server
     EventsWorker.set_client_override(PrefectEventsClient, reconnection_attempts=RECONNECTIONS)
     logging.getLogger("EventsWorker").setLevel(logging.ERROR)  # it warns of every item that is left to send
     try:

@@ -25,7 +25,7 @@ from prefect.states import Completed, Failed
 from longbeam.flows.artifacts import show_findings, show_usage
 from longbeam.flows.control import RunCancelled, StageFailed, cancelled, carry_out, may_help, raise_escaped, stoppable
 from longbeam.flows.elsewhere import DaskRun, make_by_deployment
-from longbeam.flows.opened import ClusterOptions, Reference, opened_benchmark, opened_conversation
+from longbeam.flows.opened import ClusterOptions, Part, Reference, opened_benchmark, opened_conversation
 from longbeam.pipeline import check_and_store, check_spec, load_spec
 from longbeam.pipeline.run import all_of, conversations_of
 from longbeam.store import SPEC, Benchmark, create_benchmark, open_benchmark
@@ -109,18 +109,20 @@ async def seal(of: Reference) -> Reference:
 
 
 @flow(name="make-conversation", flow_run_name="{conversation_id}", persist_result=False, validate_parameters=False)
-async def make_conversation(benchmark: str, conversation_id: str, limit: str = "", places: int = 1) -> State[Any]:
+async def make_conversation(
+    benchmark: str, conversation_id: str, limit: str = "", places: int = 1, max_cost_usd: float | None = None
+) -> State[Any]:
     """Make one conversation of the benchmark in a folder, or go on with it.
 
-    `limit`: Prefect concurrency limit of which the conversation holds a slot. `places`: conversations that are made at
-    the same time elsewhere, with which this one shares the limits of the spec.
+    `limit`: Prefect concurrency limit of which the conversation holds a slot. `places`: processes that share the limits
+    of the spec, each of which makes a conversation. `max_cost_usd`: USD that this one may spend.
     """
     start = Reference(benchmark=benchmark, conversation_id=conversation_id)
     try:
         async with (
             stoppable(benchmark),
             _slot(limit),
-            opened_conversation(benchmark, conversation_id, places=places) as opened,
+            opened_conversation(benchmark, conversation_id, Part(places, max_cost_usd)) as opened,
         ):
             seed = await seeds(start)
             persona = await all_of([profile(seed), relationships(seed), narratives(seed)])
@@ -220,7 +222,7 @@ async def generate(
                 finally:
                     opened.elsewhere = run.summary()
             else:
-                made = await make_by_deployment(root, wanted, limit)
+                made = await make_by_deployment(opened.given, wanted, limit)
             await show_usage(benchmark)
             if all(state.is_completed() for state in made):
                 await findings(root)

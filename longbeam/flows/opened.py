@@ -95,6 +95,16 @@ class Begun:
     """Handler of SIGTERM that was there before Prefect's."""
 
 
+@dataclass(frozen=True)
+class Part:
+    """Part of the limits of a spec for one of several processes."""
+
+    places: int = 1
+    """Number of processes that share the limits."""
+    max_cost_usd: float | None = None
+    """USD that this one may spend; None: the cap of the spec."""
+
+
 @dataclass
 class OpenBenchmark:
     """A benchmark that a flow of this process works on."""
@@ -158,15 +168,15 @@ conversations: dict[tuple[str, str], OpenConversation] = {}
 
 
 @asynccontextmanager
-async def opened_benchmark(root: str, *, places: int = 1) -> AsyncIterator[OpenBenchmark]:
+async def opened_benchmark(root: str, part: Part | None = None) -> AsyncIterator[OpenBenchmark]:
     """Give the benchmark of a folder: the one that is open in this process, or else opened for this block.
 
-    `places`: runs that share the limits of the spec, each of which takes its part.
+    `part` of the limits: for a process that makes one conversation while others are made elsewhere.
     """
     if (found := _benchmarks.get(root)) is not None:
         yield found
         return
-    given = begun.get(root) or _read(Path(root), places)
+    given = begun.get(root) or _read(Path(root), part)
     async with limited_models(given.models, given.benchmark.spec) as shared:
         schedule = Schedule(given.benchmark.spec.limits.concurrency)
         context = RunContext(given.benchmark, shared, schedule, given.progress)
@@ -177,21 +187,26 @@ async def opened_benchmark(root: str, *, places: int = 1) -> AsyncIterator[OpenB
             del _benchmarks[root]
 
 
-def _read(root: Path, places: int) -> Begun:
+def _read(root: Path, part: Part | None) -> Begun:
     benchmark = open_benchmark(root.parent, root.name)
-    benchmark = Benchmark(share_of(benchmark.spec, places), benchmark.root)
-    meter = open_meter(benchmark, services())
+    if part is None:
+        meter = open_meter(benchmark, services())
+    else:  # other processes write the work logs of the other conversations: what they used is not counted here
+        benchmark = Benchmark(share_of(benchmark.spec, part.places, part.max_cost_usd), benchmark.root)
+        meter = CostMeter(services().make_model(benchmark.spec, home=benchmark.root), benchmark.spec)
     return Begun(benchmark, meter, services().models(meter))
 
 
 @asynccontextmanager
-async def opened_conversation(root: str, conversation_id: str, *, places: int = 1) -> AsyncIterator[OpenConversation]:
+async def opened_conversation(
+    root: str, conversation_id: str, part: Part | None = None
+) -> AsyncIterator[OpenConversation]:
     """Give a conversation with its work log open for writing; a worker's is open already."""
     key = root, conversation_id
     if key in conversations:
         yield conversations[key]
         return
-    async with opened_benchmark(root, places=places) as opened:
+    async with opened_benchmark(root, part) as opened:
         ids = opened.benchmark.conversation_ids
         seed = seeds_of(opened.benchmark)[ids.index(conversation_id)]
         async with opened.gate, open_run(opened.context, conversation_id, seed) as run:
