@@ -16,7 +16,7 @@ import urllib.error
 import urllib.request
 import uuid
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
@@ -26,7 +26,7 @@ from typing import Any, cast
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
-from prefect.deployments import run_deployment
+from prefect.deployments.flow_runs import arun_deployment
 from prefect.settings import get_current_settings
 from prefect.states import Completed, Crashed, Failed
 
@@ -71,13 +71,14 @@ def make_on_worker(conversation_id: str, job: str, limit: str) -> State[Any]:
 
 def _made(text: str, limit: str) -> State[Any]:
     # A function of its own: Dask sends the code of a task to the workers, and of this one only the name.
+    from longbeam.flows.control import raise_escaped
     from longbeam.flows.generate import make_conversation
 
     async def make(run: ConversationRun, benchmark: Benchmark) -> None:
         root, conversation_id = str(benchmark.root), run.conversation.conversation_id
         conversations[root, conversation_id] = OpenConversation(benchmark, run)
         try:
-            await make_conversation(root, conversation_id, limit, return_state=True)
+            await raise_escaped(await make_conversation(root, conversation_id, limit, return_state=True))
         finally:
             del conversations[root, conversation_id]
 
@@ -357,10 +358,7 @@ async def make_by_deployment(given: Begun, wanted: list[str], limit: str) -> lis
 
     async def one(conversation_id: str) -> State[Any]:
         about = {**shared, "conversation_id": conversation_id}
-        run = await cast(
-            "Awaitable[Any]",
-            run_deployment(f"make-conversation/{DEPLOYMENT}", parameters=about, flow_run_name=conversation_id),
-        )
+        run = await arun_deployment(f"make-conversation/{DEPLOYMENT}", parameters=about, flow_run_name=conversation_id)
         return cast("State[Any]", run.state)
 
     return await asyncio.gather(*map(one, wanted))

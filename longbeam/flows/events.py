@@ -30,7 +30,7 @@ DRAIN_S = 20.0
 """Seconds that the last task runs may take to reach the server; after that Prefect's pages lack them."""
 RECONNECTIONS = 3
 """Attempts to connect again for each event. Prefect's client waits a second before each further one."""
-ANSWER_S = 5.0
+ANSWER_S = 15.0
 """Seconds that the server may take to answer a stage, which does not wait longer ..."""
 SILENCE_S = 60.0
 """... and for which it is not asked again after it did not answer."""
