@@ -15,11 +15,12 @@ from longbeam.annotation_ui.rendering import Mark, render_plain, without_markdow
 from longbeam.keys import conversation_of
 from longbeam.review.anchors import evidence_id_of
 from longbeam.review.archive import OpenConversation
-from longbeam.review.counter_evidence import WINDOW, CounterCandidate, CounterEvidence
+from longbeam.review.counter_evidence import CounterEvidence
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.probes import Evidence, Probe
 from longbeam.text.extraction import distinct_values
+from longbeam.text.later_evidence import WINDOW, Passage
 from longbeam.text.matching import says
 from longbeam.text.words import content_words
 from longbeam.validation.wording import claim
@@ -278,7 +279,7 @@ def _sentence_at(content: str, at: int) -> str:
     return content[start : after.end() if after else len(content)].strip()[:2_000]
 
 
-def _counter_row(place: ItemPlace, candidate: CounterCandidate, terms: Sequence[str], is_cleared: bool) -> CounterRow:
+def _counter_row(place: ItemPlace, candidate: Passage, terms: Sequence[str], is_cleared: bool) -> CounterRow:
     message, centre = candidate.message, candidate.centre
     start, end = max(centre - WINDOW, 0), min(centre + 2 * WINDOW, len(message.content))
     shown = without_markdown(message.content[start:end])

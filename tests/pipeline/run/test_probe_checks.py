@@ -16,7 +16,6 @@ from longbeam.models.base import ModelCall
 from longbeam.models.kinds import has_model_checks
 from longbeam.pipeline.evaluate.model_checks import run_model_checks, stored_model_findings
 from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.run.probe_checks import PASSAGE, passages
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.probes import Probe
@@ -270,11 +269,3 @@ async def test_verdicts_on_criteria_that_do_not_exist_are_left_out(
     await run_inline(benchmark, answered_by(Verbose()))
     assert selected(benchmark) == selected(unchecked)
     assert stored_model_findings(benchmark) == []
-
-
-def test_passages_are_whole_sentences_in_their_order() -> None:
-    text = " ".join(f"Sentence number {i} tells of the pond and of what grows beside it." for i in range(40))
-    found = list(passages(text))
-    assert " ".join(found) == text
-    assert all(part.endswith("beside it.") and len(part) <= PASSAGE for part in found)
-    assert list(passages("Before.\n\n```\ncode\n```\n")) == ["Before."]
