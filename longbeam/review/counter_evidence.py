@@ -1,7 +1,8 @@
 """Counter-evidence: other messages that could change the answer, ranked, so that a reviewer notices omissions.
 
 One scan of the sealed file counts the messages that contain each word of the probe, so that a conversation of ten
-million tokens is searched in a quarter of a second. The best few hundred are read, and `text/later_evidence.py` ranks them.
+million tokens is searched in a quarter of a second. The best few hundred are read, and ranked as by every other search
+of later evidence (`text/later_evidence.py`).
 """
 
 from __future__ import annotations

@@ -39,9 +39,14 @@ CHANGE_VERBS = (
     r"grow|grew|upgrad|bring|brought|switch|bump|cut|replac|correct|becom|became|slipp)"
 )
 """Pattern of the stems of verbs that change a value."""
+_MOVED = (
+    r"now|instead|after all|no longer|any ?more|new (?:date|day|time|deadline)|slipped|re-?schedul\w*|postpon\w*|moved|"
+    r"pushed|shifted|delayed|brought forward"
+)
+MOVED = re.compile(rf"\b(?:{_MOVED})\b", re.IGNORECASE)
+"""Words near a day that say that it is a new one; other words of change are as often about something else."""
 CHANGE = re.compile(
-    rf"\b(?:{CHANGE_VERBS}\w*|now|new|instead|after all|no longer|any ?more|since then|actually|turns out|misspoke|"
-    r"went (?:up|down|from|to))\b",
+    rf"\b(?:{_MOVED}|{CHANGE_VERBS}\w*|new|since then|actually|turns out|misspoke|went (?:up|down|from|to))\b",
     re.IGNORECASE,
 )
 """Words near a value that may say that it replaces another one."""
