@@ -1,6 +1,6 @@
 """Later evidence: passages of a conversation that may change the answer to a question, ranked, with their signs.
 
-Every search for such passages is this one: of the checks, of the review, of the model checks, of the offline checker
+Every search for such passages is this one: of the checks, of the review, of the model checks, of the rule-based checker
 and of the generators. A passage scores the rarity of the words that it shares with the question, its answer and the
 other names of its subject. Signs add to that: another value of the answer's kind, a change, a negation, the same name.
 Signs are English; in other languages the words alone rank.
