@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from longbeam.offline.understanding import understand
-from longbeam.prompts.calls.checks import (
+from longbeam.prompts.calls import (
     ClaimVerdict,
     ContradictionInputs,
     ContradictionReply,
@@ -21,14 +21,8 @@ from longbeam.prompts.calls.checks import (
     SupportInputs,
     SupportReply,
 )
-from longbeam.schemas.plans import Value
-from longbeam.text.computing import recompute
-from longbeam.text.extraction import values_in
-from longbeam.text.later_evidence import CHANGE, other_values
-from longbeam.text.matching import says
-from longbeam.text.sentences import sentences
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.words import words_of
+from longbeam.schemas import Value
+from longbeam.text import CHANGE, other_values, recompute, says, sentences, spell_out, values_in, words_of
 
 _SAME_THING = 0.5
 """Share of the question's words that a sentence must have to be on the same thing."""

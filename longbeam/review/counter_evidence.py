@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from longbeam.review.archive import OpenConversation
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Probe
-from longbeam.text.later_evidence import READ, Passage, Piece, Subject, passages_of, rank_passages
-from longbeam.validation.wording import claim
+from longbeam.schemas import Message, Probe
+from longbeam.text import READ, Passage, Piece, Subject, passages_of, rank_passages
+from longbeam.validation import claim
 
 MOST_TERMS = 16
 COMMON = 0.2

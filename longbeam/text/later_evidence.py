@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from heapq import nlargest
 
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Value
+from longbeam.schemas import Message, MessageRole, Value
 from longbeam.text.computing import singular
 from longbeam.text.extraction import distinct_values, values_in
 from longbeam.text.matching import says

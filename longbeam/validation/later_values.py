@@ -13,19 +13,27 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.plans import Stance, Value, ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import distinct_values, parse_value, values_in
-from longbeam.text.grounding import value_keys
-from longbeam.text.later_evidence import CHANGE, CHANGE_VERBS, CHANGED_TO, MOVED, is_recalled
-from longbeam.text.matching import says, says_equivalent
-from longbeam.text.normalizing import normalize_values
-from longbeam.text.relative_days import is_day_named
-from longbeam.text.sentences import sentences
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.words import ASKING_WORDS, content_words
+from longbeam.abilities import Trait
+from longbeam.schemas import Message, Probe, Stance, Value, ValueKind
+from longbeam.text import (
+    ASKING_WORDS,
+    CHANGE,
+    CHANGE_VERBS,
+    CHANGED_TO,
+    MOVED,
+    content_words,
+    distinct_values,
+    is_day_named,
+    is_recalled,
+    normalize_values,
+    parse_value,
+    says,
+    says_equivalent,
+    sentences,
+    spell_out,
+    value_keys,
+    values_in,
+)
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import answer_text, asks_for_past

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas.dialogue import Message
-from longbeam.text.later_evidence import PASSAGE, Sign, Subject, evidence_on, find_evidence, passages_of
+from longbeam.schemas import Message
+from longbeam.text import PASSAGE, Sign, Subject, evidence_on, find_evidence, passages_of
 from tests.memory.test_systems import messages
 
 QUESTION, GOLD = "When is the kiln delivered?", "The kiln is delivered on May 3."

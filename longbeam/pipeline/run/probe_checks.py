@@ -15,22 +15,16 @@ from datetime import timedelta
 from functools import cache, cached_property, partial
 
 from longbeam.errors import ReplyError
-from longbeam.evaluation.model_checks.base import NEAREST, ModelCheck, ProbeCase
-from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
-from longbeam.generators.calibration import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
-from longbeam.models.asking import Asker
+from longbeam.evaluation.model_checks import MODEL_CHECKS, NEAREST, ModelCheck, ProbeCase
+from longbeam.generators import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
+from longbeam.models import Asker
 from longbeam.pipeline.repair.probes import version_of
 from longbeam.pipeline.run.unit_spec import Dependencies, Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
-from longbeam.prompts.registry import PromptRegistry
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.units import UnitStatus
-from longbeam.store.worklog import WorkLog
-from longbeam.text.later_evidence import Passage, Subject, find_evidence
+from longbeam.prompts import PromptRegistry
+from longbeam.schemas import BenchmarkSpec, Finding, Incident, IncidentKind, Message, Probe, Role, Severity
+from longbeam.store import UnitStatus, WorkLog
+from longbeam.text import Passage, Subject, find_evidence
 
 STAGE = "checks"
 CHECK = UnitSpec(STAGE, Finding, unversioned_prompts=(CALIBRATION_PROMPT,), acting=Role.CHECKER, version=2)
