@@ -10,8 +10,7 @@ import openai
 import pytest
 
 from longbeam.errors import UserError, is_final
-from longbeam.models.connections import Answer
-from longbeam.models.provider_errors import error_of_status
+from longbeam.models.provider_errors import HttpAnswer, error_of_status
 from longbeam.offline.loopback.server import LoopbackServer, listening
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.writer import OfflineWriter
@@ -83,7 +82,7 @@ async def test_poison_comes_in_the_forms_of_real_refusals(form: str, status: int
     async with loopback(poison=("*/bad",), poison_as=form) as (_, client):
         with pytest.raises(openai.APIStatusError, match="is poisoned") as refused:
             await ask(client, sample_call("personality", place="bad"))
-    answer = Answer(refused.value.status_code, refused.value.response.content, ())
+    answer = HttpAnswer(refused.value.status_code, refused.value.response.content)
     error = error_of_status("here", answer, str)
 
     assert (answer.status, error.kind, is_final(error)) == (status, kind, True)
