@@ -18,8 +18,7 @@ from longbeam.models.redaction import Redactor
 from longbeam.models.request_fields import REFUSING, RequestFields
 from longbeam.models.structured import Step, StructuredOutput
 from longbeam.models.tools import tools_of
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import Endpoint, Limits
+from longbeam.schemas import Endpoint, Limits, ModelReply
 
 OPENAI_URL = "https://api.openai.com/v1"
 EXTRA_FIELD = "longbeam"

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from longbeam.models.completions import StreamedReply
-from longbeam.models.loops import LOOP
-from longbeam.models.provider_errors import TooLarge
+from longbeam.models import LOOP, StreamedReply, TooLarge
 
 
 def event(delta: dict[str, Any], finish_reason: str | None = None, **more: Any) -> str:

@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from longbeam.errors import ProviderError
-from longbeam.models import transport
-from longbeam.models.transport import EndpointClient, proxy_of
+from longbeam.models import EndpointClient, proxy_of, transport
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes"
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -6,15 +6,11 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from longbeam.errors import ProviderError
-from longbeam.models.completions import CompletionReader
-from longbeam.models.parsing import parse_items, parse_reply
-from longbeam.models.provider_errors import HttpAnswer
-from longbeam.models.redaction import Redactor
-from longbeam.prompts.declarations import PROMPTS
+from longbeam.models import CompletionReader, HttpAnswer, Redactor, parse_items, parse_reply
+from longbeam.prompts import PROMPTS
 from tests.models.calls import call
 from tests.models.endpoint import completion
 from tests.properties.hostile import VALUES, spoilt
