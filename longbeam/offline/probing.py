@@ -33,6 +33,8 @@ from longbeam.offline.fact_wording import (
     stated_of,
     stated_to,
     stated_together,
+    told_of,
+    told_to,
 )
 from longbeam.offline.packs import Thread, pack_for
 from longbeam.offline.planning import thread_of
@@ -60,19 +62,17 @@ from longbeam.prompts.calls.probes import (
     CandidatesReply,
     Excerpt,
     NuggetDraft,
+    OrderReply,
     ProbeInputs,
     ProbeReply,
 )
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
+from longbeam.schemas.plans import AdviceKind, Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.probes import Difficulty, EvidencePart
 from longbeam.text.echoes import echoed_denial
 from longbeam.text.phrases import listed
-from longbeam.text.times import format_date
 
-OF_THINGS = " of different things"
-"""End of a theme that is an attribute of several things."""
 WordingRule = Callable[[ProbeInputs, random.Random], ProbeReply]
 """Function that words a candidate: question, gold answer and nuggets."""
 FRAMED_WORDS = 50
@@ -188,6 +188,8 @@ def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, it = number_word(len(inputs.items)), inputs.topic
+    if inputs.excerpts[0].attribute == AdviceKind.STEPS:
+        return _steps(inputs, rng)
     forms = (
         f"Which {count} ways to deal with {it} did you once name for me?",
         f"You once named {count} ways to deal with {it}. Which were they?",
@@ -198,6 +200,21 @@ def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         NuggetDraft(text=f"States that {item} is one of the options for {of_user(it)}", excerpts=[0])
         for item in inputs.items
     ]
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
+
+
+def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    count, it = number_word(len(inputs.items)), inputs.topic
+    forms = (
+        f"Which {count} steps did you once give me for {it}?",
+        f"You once gave me {count} steps for {it}. What were they?",
+        f"I want to go through it again: what were the {count} steps that you gave me for {it}?",
+    )
+    nuggets = [
+        NuggetDraft(text=f"States that one of the steps for {of_user(it)} is to {item}", excerpts=[0])
+        for item in inputs.items
+    ]
+    gold = f"I gave you these steps for {to_you(it)}: {'; '.join(inputs.items)}."
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
 
 
@@ -372,51 +389,21 @@ def _count(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 
 def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    count, theme = number_word(len(inputs.items)), inputs.topic
-    if inputs.variety == "steps":
-        return _steps(inputs, rng)
-    if theme.endswith(OF_THINGS):
-        told = theme.removesuffix(OF_THINGS)
-        is_first = inputs.variety == "first"
-        of = "people" if all(item[:1].isupper() for item in inputs.items) else "things"
-        clause = asked(inputs.excerpts[0], "each")
-        number = "several" if is_first else count
-        each = clause or told
-        forms: tuple[str, ...] = (
-            f"For {number} {of} I told you {each}. Which were {f'the first {count}' if is_first else 'they'}, in the "
-            "order in which I told you?",
-            f"Please list the {'first ' if is_first else ''}{count} {of} in the order in which I told you {each}.",
-        )
-    else:
-        forms = (
-            f"After I first told you about {theme}, which {count} people or things did I bring up next that I had "
-            f"never mentioned before? Name them in order, {count} items only.",
-            f"Which {count} people or things came up for the first time right after {theme} did? Please name "
-            f"{count}, in the order in which I brought them up.",
-        )
-    gold = "You brought them up in this order: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1)) + "."
-    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=_places(inputs.items, "as brought up {}"))
-
-
-def _places(items: Sequence[str], place: str) -> list[NuggetDraft]:
-    """Return a nugget for each item that demands the item and its place, so that a list in another order loses."""
-    return [
-        NuggetDraft(text=f"Names {item} {place.format(ordinal(i))}", excerpts=[i - 1])
-        for i, item in enumerate(items, 1)
-    ]
-
-
-def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    count, it = number_word(len(inputs.items)), inputs.topic
-    # Other replies may have points on the same thing.
-    day = format_date(inputs.excerpts[0].said_on)
+    items = [asked_to(e) or (told_to(e) if e.subject else to_you(e.topic)) for e in inputs.excerpts]
+    told = [asked_of(e) or (told_of(e) if e.subject else of_user(e.topic)) for e in inputs.excerpts]
+    named = [asked(e) or (slot_of(e) if e.subject else e.topic) for e in inputs.excerpts]
+    *some, last = (named[i] for i in inputs.listed_as)
+    them = f"{'; '.join(some)}; and {last}"
     forms = (
-        f"On {day} you gave me {count} numbered steps for {it}. What were they, first to last?",
-        f"Which {count} numbered steps did you give me for {it} on {day}, first to last?",
+        f"In which order did I first tell you these: {them}?",
+        f"I am writing it all up: in which order did I first tell you {them}?",
+        f"Please put these in the order in which I first told you of them: {them}.",
     )
-    gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
-    nuggets = _places(inputs.items, "as the {} step")
-    return ProbeReply(question=rng.choice(forms), gold_answer=f"{gold}.", nuggets=nuggets)
+    gold = "You told me of them in this order: " + "; ".join(f"{i}) {x}" for i, x in enumerate(items, 1)) + "."
+    nuggets = [
+        NuggetDraft(text=f"Names {item} as told {ordinal(i)}", excerpts=[i - 1]) for i, item in enumerate(told, 1)
+    ]
+    return OrderReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets, items=items)
 
 
 # --- behaviour --------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ from longbeam.prompts.calls.probes import (
     AbstentionReply,
     CandidatesInputs,
     CandidatesReply,
+    OrderReply,
     ProbeInputs,
     ProbeReply,
 )
@@ -55,8 +56,8 @@ _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
 
 
-def _probe(ability: str, version: int) -> Prompt:
-    return Prompt(f"probe_{ability}", version, Role.PROBER, ProbeInputs, ProbeReply, narrow=narrowing.probe)
+def _probe(ability: str, version: int, output: type[ProbeReply] = ProbeReply) -> Prompt:
+    return Prompt(f"probe_{ability}", version, Role.PROBER, ProbeInputs, output, narrow=narrowing.probe)
 
 
 RECALL = Tool(
@@ -159,7 +160,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("multi_session_reasoning", 5),
     _probe("knowledge_update", 4),
     _probe("temporal_reasoning", 6),
-    _probe("event_ordering", 6),
+    _probe("event_ordering", 7, OrderReply),
     _probe("contradiction_resolution", 5),
     _probe("summarization", 6),
     _probe("preference_following", 4),

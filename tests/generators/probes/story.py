@@ -15,7 +15,7 @@ from longbeam.keys import UnitKey
 from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
 from longbeam.offline.probing import answer_probe_prompt
-from longbeam.prompts.calls.probes import AbstentionReply, CandidatesReply, NuggetDraft, ProbeReply
+from longbeam.prompts.calls.probes import AbstentionReply, CandidatesReply, NuggetDraft, OrderReply, ProbeReply
 from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Retry
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
@@ -263,7 +263,11 @@ class BarePrompts:
     """Every probe prompt."""
 
     def __getitem__(self, prompt_id: str) -> BarePrompt:
-        outputs = {"probe_abstention": AbstentionReply, "probe_candidates": CandidatesReply}
+        outputs = {
+            "probe_abstention": AbstentionReply,
+            "probe_candidates": CandidatesReply,
+            "probe_event_ordering": OrderReply,
+        }
         return BarePrompt(prompt_id, outputs.get(prompt_id, ProbeReply))
 
     def find_passage(self, prompt_id: str, text: str, known: Iterable[str]) -> str | None:

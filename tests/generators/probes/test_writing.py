@@ -13,7 +13,7 @@ from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.registry import generator_for
 from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
-from longbeam.prompts.calls.probes import CandidatesReply, ProbeReply
+from longbeam.prompts.calls.probes import CandidatesReply, OrderReply, ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ABILITIES, Probe
 from longbeam.text.computing import recompute
@@ -82,7 +82,8 @@ def test_gold_passes_its_own_check_and_wrong_answers_do_not(ability: str) -> Non
     model = OfflineModel()
     for candidate in asyncio.run(plan_candidates(asker(model), MATERIAL, ability)):
         asyncio.run(write_probe(asker(model), MATERIAL.head, candidate))
-        good = ProbeReply.model_validate_json(asyncio.run(model.complete(model.calls[-1])).text)
+        form = OrderReply if ability == "event_ordering" else ProbeReply
+        good = form.model_validate_json(asyncio.run(model.complete(model.calls[-1])).text)
         assert not generator.check(candidate, good)
         empty = good.model_copy(update={"gold_answer": " "})
         no_rubric = good.model_copy(update={"nuggets": []})
