@@ -75,10 +75,6 @@ from longbeam.text.phrases import listed
 
 WordingRule = Callable[[ProbeInputs, random.Random], ProbeReply]
 """Function that words a candidate: question, gold answer and nuggets."""
-FRAMED_WORDS = 50
-"""Most words of what a summary of one thing is to cover in a question that names the thing beforehand."""
-MOST_COVERED_WORDS = 64
-"""Longest list of what a summary is to cover; a longer one names attributes alone."""
 QUOTED_WORDS = 45
 """Longest quote in a gold answer or nugget, in words."""
 
@@ -482,38 +478,33 @@ def _standing(inputs: ProbeInputs, rng: random.Random, verb: str) -> ProbeReply:
 
 
 def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    # The question says what the summary covers: other things may have been told on the topic, too.
-    subjects = list(dict.fromkeys(e.subject for e in inputs.excerpts))
-    clauses = asked_each(_by_subject(inputs.excerpts))
-    covered = listed(clauses or ["-"])
-    forms: tuple[str, ...] = (f"Please sum up {covered}.", f"Can you sum up for me {covered}?")
-    if not clauses or len(covered.split()) > MOST_COVERED_WORDS:
-        covered = _covered(inputs.excerpts)
-        forms = (f"Please sum up {covered}.", f"Can you sum up for me {covered}?")
-    elif len(subjects) == 1 and len(covered.split()) <= FRAMED_WORDS:
-        it = subjects[0]
-        of_it = listed([asked(e, pronoun(it)) for e in inputs.excerpts])
-        forms = (f"I have lost track of {it}. Can you sum up {of_it}?", f"About {it}: please sum up {of_it}.")
+    of_value = [e for e in inputs.excerpts if e.value is not None and e.part != EvidencePart.ORIGINAL]
+    events = [e for e in inputs.excerpts if e.value is None]
+    it = listed(list(dict.fromkeys(e.subject for e in inputs.excerpts if e.subject)) or [inputs.topic])
+    forms = (
+        f"How did it go with {it}, from the beginning to where it stands now? Please sum up what I told you.",
+        f"Can you sum up for me how {it} came along: what I told you of it, what changed and where it stands?",
+        f"I have lost track of {it}. From my first word on it to the last, what did I tell you?",
+    )
+    told = [f"You said: {_quoted(e)}" for e in events]
+    changes = [f"Before that it was {listed(e.past)}: {asked_to(e) or told_to(e)}." for e in of_value if e.past]
     return ProbeReply(
         question=rng.choice(forms),
-        gold_answer=stated_together(inputs.excerpts),
-        nuggets=[_fact_nugget(e) for e in inputs.excerpts],
+        gold_answer=" ".join([*([stated_together(of_value)] if of_value else []), *changes, *told]),
+        nuggets=[*(_development(e, inputs.excerpts) for e in of_value), *(_event_nugget(e) for e in events)],
     )
 
 
-def _by_subject(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
-    """Return the excerpts with those of one thing side by side, things in the order of their first mention."""
-    places = {s: i for i, s in enumerate(dict.fromkeys(e.subject for e in excerpts))}
-    return sorted(excerpts, key=lambda e: places[e.subject])
+def _development(excerpt: Excerpt, excerpts: Sequence[Excerpt]) -> NuggetDraft:
+    """Return the nugget of a value, with those that it had before."""
+    slot = (excerpt.subject, excerpt.attribute)
+    before = [e for e in excerpts if e.part == EvidencePart.ORIGINAL and (e.subject, e.attribute) == slot]
+    changed = f", after {listed(excerpt.past)}" if before else ""
+    return NuggetDraft(text=f"States {stated_of(excerpt)}{changed}", excerpts=[e.ordinal for e in (*before, excerpt)])
 
 
-def _covered(excerpts: Sequence[Excerpt]) -> str:
-    """Return `the price and the builder of the roof, and the size of the cellar`."""
-    attributes: dict[str, list[str]] = {}
-    for excerpt in excerpts:
-        attributes.setdefault(excerpt.subject, []).append(excerpt.attribute)
-    slots = [slots_of(list(dict.fromkeys(named)), subject) for subject, named in attributes.items()]
-    return slots[0] if len(slots) == 1 else f"{', '.join(slots[:-1])}, and {slots[-1]}"
+def _event_nugget(excerpt: Excerpt) -> NuggetDraft:
+    return NuggetDraft(text=f"Tells this: {_quoted(excerpt)}", excerpts=[excerpt.ordinal])
 
 
 _WRITERS: dict[str, WordingRule] = {

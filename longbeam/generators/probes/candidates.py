@@ -283,10 +283,10 @@ def thin_out(
     groups by the ten thousand, so sketches are dropped and made again when they are needed.
 
     The choice is greedy and deterministic. One set of facts makes one candidate: who finds the values for their sum
-    has found them for their difference. Candidates that need all their messages come first; then, in a
-    conversation of many plans, those whose evidence spans a fifth of it; of equally good ones, the earlier. Left out are candidates whose subject cannot be named without an answer ("the
-    version 2 rollout" has version 2), and those that a search of the conversation refutes; these are checked only for
-    those that are about to be taken, because it is slow.
+    has found them for their difference. Candidates that need all their messages come first; then, in a conversation
+    of many plans, those whose evidence spans a fifth of it; of equally good ones, the earlier. Left out are candidates
+    whose subject cannot be named without an answer ("the version 2 rollout" has version 2), and those that a search of
+    the conversation refutes; these are checked only for those that are about to be taken, because it is slow.
     """
     pool = _Pool(groups, sketch, total_messages)
     taken: list[ProbeCandidate] = []

@@ -56,8 +56,9 @@ def check_form(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     for text, name in ((reply.question, "question"), (reply.gold_answer, "gold_answer")):
         if inside := _INSIDE_WORDS.search(_without_values(text, candidate)):
             return f"the {name} says {inside.group()!r}, which nobody in the conversation would"
-    if not 1 <= len(reply.nuggets) <= MAX_NUGGETS:
-        return f"{len(reply.nuggets)} nuggets; 1 to {MAX_NUGGETS} are allowed"
+    allowed = max(MAX_NUGGETS, len(candidate.excerpts))
+    if not 1 <= len(reply.nuggets) <= allowed:
+        return f"{len(reply.nuggets)} nuggets; 1 to {allowed} are allowed"
     texts = [n.text.strip().casefold() for n in reply.nuggets]
     if len(set(texts)) < len(texts):
         return "two nuggets are the same; each must add something"

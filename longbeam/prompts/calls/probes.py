@@ -62,7 +62,7 @@ class ProbeInputs(PromptInputs):
 
 
 MAX_NUGGETS = 12
-"""Nuggets of a rubric."""
+"""Nuggets of a rubric that has not more excerpts."""
 
 
 class NuggetDraft(ReplyModel):

@@ -13,7 +13,7 @@ from longbeam.generators.probes import (
 )
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import TAKEN, AdviceKind, BulletKind
+from longbeam.schemas.plans import TAKEN, AdviceKind
 from longbeam.schemas.probes import EvidencePart
 from longbeam.text.values import duration, money
 from tests.generators.probes.story import Story, day

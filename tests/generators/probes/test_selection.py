@@ -77,9 +77,7 @@ def test_evidence_in_the_last_tenth_is_taken_like_any_other() -> None:
 def test_no_ability_gives_all_of_its_probes_to_what_the_assistant_said() -> None:
     # One pool alone has such probes, and five of the twenty are asked for: half of its own are all that it gives.
     said = [_probe(ability, i, at=10 * i) for ability in ("a", "b", "c", "d") for i in range(4)]
-    given = [
-        _probe("a", 4 + i, at=40 + i).model_copy(update={"bullet_ids": (f"p0.s0.a{i}",)}) for i in range(4)
-    ]
+    given = [_probe("a", 4 + i, at=40 + i).model_copy(update={"bullet_ids": (f"p0.s0.a{i}",)}) for i in range(4)]
     chosen = select_probes([*said, *given], 4, Places(POSITIONS, 100, assistant_share=0.25))
     assert sum(p.is_selected and bool(p.bullet_ids) for p in chosen) == 2
 
