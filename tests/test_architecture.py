@@ -117,7 +117,7 @@ def test_rooms_import_only_downward() -> None:
         ("store/planted.py", "from ..models import base", "a room beside it"),
         ("validation/planted.py", "from .. import generators", "a room beside it"),
         ("generators/probes/planted.py", "from ...validation import checks", "a room beside it"),
-        ("flows/planted.py", "import longbeam.annotation_ui.app", "a room beside it"),
+        ("flows/planted.py", "import longbeam.annotation_ui.server", "a room beside it"),
         ("memory/planted.py", "def run():\n    from longbeam.evaluation import judge", "a room above it"),
         (
             "formats/planted.py",
@@ -155,7 +155,7 @@ def test_a_planted_import_is_found(tmp_path: Path, file: str, source: str, fault
             "generators/probes/a.py",
             "from ..plans import x\nfrom ...models import y\nfrom longbeam.store import z",
         ),
-        ("evaluation/a.py", "import longbeam.memory.rag\nimport longbeam.schemas.b"),
+        ("evaluation/a.py", "import longbeam.memory.baselines\nimport longbeam.schemas.b"),
         ("cli/a.py", "from longbeam import __version__, flows\nfrom longbeam.annotation_ui import app"),
         ("__main__.py", "from longbeam.cli import main"),
         ("__init__.py", "def f():\n    from longbeam.pipeline import driver"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 
@@ -33,6 +33,10 @@ CHECK = Check(
         NoteKind.MISSING_FILE: INFO,
         NoteKind.NO_PROBES: WARNING,
         NoteKind.ODD_VALUE: WARNING,
+        NoteKind.UNREAD: WARNING,
+        NoteKind.OTHER_BRANCH: INFO,
+        NoteKind.EMPTY_MESSAGE: INFO,
+        NoteKind.HALF_CHARACTER: WARNING,
         NoteKind.UNREAD_FILE: INFO,
         NoteKind.CHANGED_FILE: WARNING,
         NoteKind.PROFILE: INFO,

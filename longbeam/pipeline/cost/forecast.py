@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from longbeam.generators.budget import Budget, Waiting
-from longbeam.generators.dialogue import DIALOGUE_PROMPTS
 from longbeam.generators.dialogue_history import KEPT_SHARE, SUMMARY_TOKENS, USER_MESSAGES
+from longbeam.generators.dialogue_wording import DIALOGUE_PROMPTS
 from longbeam.generators.reply_excerpt import END_CHARACTERS
 from longbeam.generators.turn_loop import (
     Answer,
@@ -33,7 +33,7 @@ from longbeam.generators.turn_loop import (
 )
 from longbeam.models.prefix_cache import MESSAGE_OVERHEAD
 from longbeam.pipeline.cost.rehearsal import PlannedTalk, Rehearsal
-from longbeam.schemas.usage import COUNTS, Usage, UsageKey
+from longbeam.schemas.journal import COUNTS, Usage, UsageKey
 
 PLAYED = 4
 """Times that each dialogue is played; chance differs between them."""

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from longbeam.errors import UserError
 from longbeam.memory.cmv.session import blocks_of, content_holder, is_compaction, parse_line, speaker_of
-from longbeam.memory.cmv.study.trim import TrimSettings, Variant, since_compaction, trim_file, trim_lines
+from longbeam.memory.cmv.trim import TrimSettings, Variant, since_compaction, trim_file, trim_lines
 from tests.memory.cmv.lines import IMAGE, SESSIONS, blocks, call, line, result, text, trimmed, write_session
 
 LONG = "x" * 501
@@ -224,3 +224,16 @@ def test_the_copy_of_a_tools_result_is_shortened_and_keeps_its_shape() -> None:
     assert metrics.tool_copies_stubbed == 1
     released, _ = trimmed(lines, variant=Variant.RELEASED)
     assert released[1]["toolUseResult"] == copy  # the released code does not know the field
+
+
+def test_half_a_character_stays_as_it_is_written(tmp_path: Path) -> None:
+    source, target = tmp_path / "s.jsonl", tmp_path / "t.jsonl"
+    blocks_ = [
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {"type": "text", "text": "half \ud83d emoji 😀"},
+    ]
+    source.write_text(json.dumps(json.loads(line("assistant", blocks_))) + "\n", encoding="utf-8")
+    trim_file(source, target, TrimSettings())
+    (kept,) = target.read_text(encoding="utf-8").splitlines()
+    assert "half \\ud83d emoji 😀" in kept
+    assert json.loads(kept)["message"]["content"][-1]["text"] == "half \ud83d emoji 😀"

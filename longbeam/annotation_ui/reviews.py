@@ -1,0 +1,214 @@
+"""Views of the review as a whole: the queue, conflicts, anchors, guidelines, and the log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+
+from longbeam.annotation_ui.items import opinion_view
+from longbeam.annotation_ui.links import conversation_href, item_href
+from longbeam.annotation_ui.rendering import render
+from longbeam.annotation_ui.views import (
+    AdjudicationPage,
+    AnchorRow,
+    AnchorsPage,
+    ConflictView,
+    DecisionsView,
+    EventView,
+    GuidelinesView,
+    GuidelineView,
+    HistoryFilter,
+    HistoryView,
+    QueueRow,
+    QueueView,
+)
+from longbeam.review.anchors import Attachment, anchor_report
+from longbeam.review.guidelines import current_version, guidelines_in_force, section_name
+from longbeam.review.log import undoable
+from longbeam.review.names import act_name, field_name, item_name, shown_value, word_diff
+from longbeam.review.people import Viewer
+from longbeam.review.queue import VIEWS, QueueFilter, all_items, is_in_view, resume_at, wanted_items
+from longbeam.review.state import ItemState, ItemStatus, in_force
+from longbeam.review.statistics import ratings_of
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.review import EventKind, ReviewEvent
+
+
+def queue_view(workspace: Workspace, viewer: Viewer, wanted: QueueFilter) -> QueueView:
+    """Return the wanted rows of the queue, and how many items each view has."""
+    items = all_items(workspace, viewer, with_doubt=wanted.order == "doubt")
+    shown = wanted_items(items, viewer, wanted)
+    resume = resume_at(items, viewer)
+    page = shown[wanted.first : wanted.first + wanted.count]
+    return QueueView(
+        benchmark=workspace.archive.name,
+        view=wanted.view,
+        total=len(shown),
+        first=wanted.first,
+        rows=tuple(QueueRow(href=item_href(item.item_id), **asdict(item)) for item in page),
+        counts={view: sum(is_in_view(item, view, viewer) for item in items) for view in VIEWS},
+        abilities=dict(Counter(item.ability for item in items)),
+        conversations=dict(Counter(item.conversation_id for item in items)),
+        overlap=workspace.settings.overlap,
+        resume=item_href(resume.item_id) if resume else None,
+        is_new=all(item.mine == "none" for item in items),
+        waiting_for=_waiting_for(workspace),
+    )
+
+
+def _waiting_for(workspace: Workspace) -> str:
+    all_ids, sealed = workspace.archive.benchmark.conversation_ids, workspace.archive.conversation_ids
+    missing = len(all_ids) - len(sealed)
+    if not missing:
+        return ""
+    if not sealed:
+        return "No conversation is finished yet. The items of the first one appear here as soon as it is."
+    return f"{len(sealed)} of {len(all_ids)} conversations are finished; items of the others appear as they are."
+
+
+LEADS_ONLY = frozenset({EventKind.GOLD_SET})
+
+
+def adjudication_page(workspace: Workspace, viewer: Viewer) -> AdjudicationPage:
+    """Return all items in conflict, and those that a lead has decided."""
+    found = []
+    for item_id in workspace.reviewed_ids():
+        state = workspace.state(item_id)
+        if state.status is ItemStatus.CONFLICT or state.adjudication is not None:
+            found.append(_conflict(item_id, state, viewer))
+    decided = [c for c in found if c.is_decided]
+    waiting = [c for c in found if not c.is_decided]
+    return AdjudicationPage(open=len(waiting), decided=len(decided), items=(*waiting, *decided))
+
+
+def anchors_page(workspace: Workspace) -> AnchorsPage:
+    """Return where every anchor of the log stands now."""
+    report = anchor_report(workspace.archive, workspace.log.events())
+    return AnchorsPage(
+        anchors=sum(report.counts.values()),
+        attached=report.counts[Attachment.ATTACHED],
+        moved=report.counts[Attachment.MOVED],
+        broken=report.counts[Attachment.BROKEN],
+        reattached=report.reattached,
+        rows=tuple(
+            AnchorRow(
+                item_id=displaced.item_id,
+                href=item_href(displaced.item_id),
+                anchor=displaced.anchor,
+                attachment=displaced.found.attachment.value,
+                message_key=displaced.found.message_key,
+            )
+            for displaced in report.displaced
+        ),
+    )
+
+
+def guidelines_view(workspace: Workspace) -> GuidelinesView:
+    """Return the guidelines in force."""
+    sections = tuple(
+        GuidelineView(
+            section=g.section,
+            name=section_name(g.section),
+            text=g.text,
+            html=render(g.text, breaks=False),
+            version=g.version,
+        )
+        for g in guidelines_in_force(workspace).values()
+    )
+    return GuidelinesView(version=current_version(workspace), sections=sections)
+
+
+def history_view(workspace: Workspace, viewer: Viewer, wanted: HistoryFilter) -> HistoryView:
+    """Return the events that the viewer may see, newest first."""
+    events = workspace.log.events() if wanted.item_id is None else list(workspace.log.of_item(wanted.item_id))
+    counted = {e.event_id for e in in_force(events)}
+    shown = [
+        e
+        for e in reversed(events)
+        if wanted.reviewer in ("", e.reviewer_id)
+        and wanted.kind in ("", e.kind.value)
+        and may_see(workspace, viewer, e)
+    ]
+    views = [
+        event_view(e, is_undone=e.event_id not in counted and e.kind is not EventKind.UNDONE)
+        for e in shown[wanted.first : wanted.first + wanted.count]
+    ]
+    return HistoryView(total=len(shown), events=tuple(views))
+
+
+def decisions_view(workspace: Workspace, viewer: Viewer, most: int = 50) -> DecisionsView:
+    """Return the viewer's last acts that can be taken back."""
+    found = undoable(workspace.log.events(), viewer.reviewer_id)[-most:] if viewer.can_write else []
+    return DecisionsView(decisions=tuple(event_view(e) for e in reversed(found)))
+
+
+def event_view(event: ReviewEvent, *, is_undone: bool = False) -> EventView:
+    """Return an event as it is shown."""
+    is_snapshot = event.kind is EventKind.OPENED
+    is_text = event.kind in (EventKind.EDITED, EventKind.GUIDED)
+    return EventView(
+        event_id=event.event_id,
+        item_id=event.item_id,
+        href=href_of(event),
+        item_name=item_name(event.item_id),
+        reviewer_id=event.reviewer_id,
+        kind=event.kind.value,
+        target=event.target,
+        name=act_name(event.kind, event.target),
+        parts=word_diff(shown_value(event.before), shown_value(event.after)) if is_text else (),
+        value="" if is_text or is_snapshot or event.kind is EventKind.ADJUDICATED else shown_value(event.after),
+        before=event.before,
+        after=None if is_snapshot else event.after,
+        reason_code=event.reason_code,
+        note=event.note,
+        guideline_version=event.guideline_version,
+        created_at=event.created_at,
+        is_undone=is_undone,
+    )
+
+
+def href_of(event: ReviewEvent) -> str:
+    """Return the address of the page that shows the subject of an event."""
+    if event.is_on_probe:
+        return item_href(event.item_id)
+    return conversation_href(event.item_id) if event.item_id else "/guidelines"
+
+
+def may_see(workspace: Workspace, viewer: Viewer, event: ReviewEvent) -> bool:
+    """Whether a viewer may read an event: blind until all opinions that were wanted are saved."""
+    if event.kind in LEADS_ONLY:
+        return viewer.is_lead
+    if event.reviewer_id == viewer.reviewer_id:
+        return True
+    if event.kind in (EventKind.DRAFTED, EventKind.OPENED, EventKind.LOOKED):
+        return False
+    if event.kind in (EventKind.GUIDED, EventKind.CONFIGURED):
+        return True
+    try:
+        if event.is_on_probe:
+            return workspace.state(event.item_id).is_open
+        given = ratings_of(workspace, event.item_id)
+        return all(len(by) >= workspace.settings.overlap for by in given.values())
+    except KeyError:  # its conversation is no longer there
+        return viewer.is_lead
+
+
+def _conflict(item_id: str, state: ItemState, viewer: Viewer) -> ConflictView:
+    opinions = tuple(opinion_view(o, state.base) for o in state.saved)
+    verdicts = {o.verdict for o in opinions}
+    changes = [{c.target: c.after for c in o.changes} for o in opinions]
+    targets = dict.fromkeys(target for values in changes for target in values)
+    differs = [t for t in targets if len({str(values.get(t, "as sealed")) for values in changes}) > 1]
+    return ConflictView(
+        item_id=item_id,
+        item_version=state.opinion(viewer.reviewer_id).version,
+        href=item_href(item_id),
+        ability=state.base.ability,
+        question=state.base.question,
+        sealed=state.base,
+        opinions=opinions,
+        name=item_name(item_id),
+        differs_in=(targets_named := (*(["item"] if len(verdicts) > 1 else []), *differs)),
+        differs=tuple(field_name(state.base, target) for target in targets_named),
+        is_decided=state.adjudication is not None,
+    )
