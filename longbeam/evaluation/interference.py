@@ -11,7 +11,7 @@ from typing import NamedTuple
 from longbeam.keys import AdviceId
 from longbeam.schemas.plans import Advice, BulletKind, Fact, Plan, Value
 from longbeam.schemas.probes import Probe
-from longbeam.store.folded import FoldedTexts
+from longbeam.store.spill import FoldedTexts
 from longbeam.text.extraction import values_in
 from longbeam.text.matching import says
 from longbeam.text.words import ASKING_WORDS, content_words

@@ -8,6 +8,7 @@ for. The number of cited messages grows with the length of the conversation. Dif
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, pairwise
@@ -44,7 +45,7 @@ def messages_for(total_messages: int) -> int:
 
     BEAM's summaries cite 7.1 messages at 128K tokens and 27.6 at a million: 7 · 8^0.65 = 27.
     """
-    return max(round(7 * (total_messages / 500) ** 0.65), MIN_MESSAGES)
+    return max(round(7 * math.pow(total_messages / 500, 0.65)), MIN_MESSAGES)
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
