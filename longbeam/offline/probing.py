@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
 
-from longbeam.abilities.kinds import is_kind
-from longbeam.abilities.registry import find_ability, resolve
+from longbeam.abilities import find_ability, is_kind, resolve
 from longbeam.errors import SpecError
 from longbeam.offline.fact_wording import (
     asked,
@@ -54,7 +53,7 @@ from longbeam.offline.probe_wording import (
     to_you,
 )
 from longbeam.offline.telling import WHOLE
-from longbeam.prompts.calls.probes import (
+from longbeam.prompts.calls import (
     AbstentionDraft,
     AbstentionInputs,
     AbstentionReply,
@@ -66,12 +65,18 @@ from longbeam.prompts.calls.probes import (
     ProbeInputs,
     ProbeReply,
 )
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import AdviceKind, Bullet, BulletKind, Value, ValueKind
-from longbeam.schemas.probes import Difficulty, EvidencePart
-from longbeam.text.echoes import echoed_denial
-from longbeam.text.phrases import listed
+from longbeam.schemas import (
+    AdviceKind,
+    Bullet,
+    BulletKind,
+    Difficulty,
+    EvidencePart,
+    MessageRole,
+    PromptInputs,
+    Value,
+    ValueKind,
+)
+from longbeam.text import echoed_denial, listed
 
 WordingRule = Callable[[ProbeInputs, random.Random], ProbeReply]
 """Function that words a candidate: question, gold answer and nuggets."""

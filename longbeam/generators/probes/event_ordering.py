@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from longbeam.abilities.beam import EVENT_ORDERING
+from longbeam.abilities import EVENT_ORDERING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -25,11 +25,9 @@ from longbeam.generators.probes.candidates import (
 from longbeam.generators.probes.checks import check_form, check_voice, run_checks, shown
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import OrderReply, ProbeReply
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.probes import ProbeDetails
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.phrases import ORDINAL_WORDS
+from longbeam.prompts.calls import OrderReply, ProbeReply
+from longbeam.schemas import ENGLISH, BulletKind, ProbeDetails
+from longbeam.text import ORDINAL_WORDS
 
 ABILITY = EVENT_ORDERING.name
 MIN_ITEMS, MAX_ITEMS = 3, 10

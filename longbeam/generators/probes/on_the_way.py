@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Message, MessageRole, Probe
 
 LAST_TENTH = 0.9
 """Share of a conversation before its last tenth, in which nothing is asked on the way: it would be asked at the end."""

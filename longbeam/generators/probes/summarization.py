@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, pairwise
 
-from longbeam.abilities.beam import SUMMARIZATION
+from longbeam.abilities import SUMMARIZATION
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -26,11 +26,9 @@ from longbeam.generators.probes.candidates import (
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.probes import EvidencePart, ProbeDetails
-from longbeam.text.matching import says
-from longbeam.text.phrases import listed
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import BulletKind, EvidencePart, ProbeDetails
+from longbeam.text import listed, says
 
 ABILITY = SUMMARIZATION.name
 MIN_MESSAGES, MAX_CITED = 3, 32

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.event_ordering import MAX_ITEMS, check, find_candidates, lengths_for
-from longbeam.prompts.calls.probes import NuggetDraft, OrderReply
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import money
+from longbeam.generators.probes import MAX_ITEMS, ProbeCandidate, lengths_for
+from longbeam.generators.probes.event_ordering import check, find_candidates
+from longbeam.prompts.calls import NuggetDraft, OrderReply
+from longbeam.schemas import BulletKind, Difficulty
+from longbeam.text import money
 from tests.generators.probes.story import THINGS, Story, reply
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.summarization import check, find_candidates, messages_for
-from longbeam.generators.probes.writing import probe_inputs
-from longbeam.schemas.plans import AdviceKind
-from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import money, name, number
+from longbeam.generators.probes import ProbeCandidate, messages_for, probe_inputs
+from longbeam.generators.probes.summarization import check, find_candidates
+from longbeam.schemas import AdviceKind, Difficulty
+from longbeam.text import money, name, number
 from tests.generators.probes.story import Story, contradict, day, reply, update
 
 
