@@ -18,7 +18,7 @@ from tests.flows.pages import REPOSITORY, Pages, serving
 
 MAIN = "generate-benchmark/longbeam"
 SHORT = {"length": "16K", "seed": 5, "domain": "coding"}
-SLOW = '[endpoints."openai:slow"]\nbase_url = "{url}"\n[models]\ndefault = "openai:slow"\n'
+SLOW = '[endpoints."openai:slow"]\nbase_url = "{url}"\nsends_extras = true\n[models]\ndefault = "openai:slow"\n'
 
 
 @pytest.fixture(scope="module")
