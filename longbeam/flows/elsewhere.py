@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
-import sys
 import tempfile
-import urllib.error
-import urllib.request
 import uuid
 import warnings
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
-from pathlib import Path
 from typing import Any, cast
 
 from prefect import task
@@ -113,10 +108,8 @@ class DaskRun:
         require_extra("dask", "--runner dask", "distributed", "prefect_dask")
         from prefect_dask.task_runners import DaskTaskRunner
 
-        root, self.share_usd = self.given.benchmark.root, share_usd(self.given, len(self.wanted))
+        self.share_usd = share_usd(self.given, len(self.wanted))
         async with dask_client(self.options, len(self.wanted)) as client:
-            api_url = str(get_current_settings().api.url or "")
-            refuse_unfit(await _survey(client, api_url, str(root / "spec.json")), root, api_url)
             places = min(max(1, sum(client.nthreads().values())), len(self.wanted))
             gate, looking = asyncio.Semaphore(places), asyncio.create_task(self._look())
             runner: Any = DaskTaskRunner(address=client.scheduler.address)
@@ -145,7 +138,11 @@ class DaskRun:
             return state
         told = await state.aresult(raise_on_failure=False)
         if not isinstance(told, str):
-            raise LongbeamError(f"{conversation_id}: {' '.join(str(told or state.message).split())[:300]}")
+            why, url = " ".join(str(told or state.message).split())[:300], get_current_settings().api.url
+            raise LongbeamError(
+                f"{conversation_id}: {why}. Workers need longbeam[dask]=={__version__} and the command's Python, and must "
+                f"reach Prefect's server at {url}; --host names this machine as they know it"
+            )
         self._take(JobResult.model_validate_json(told))
         return state
 
@@ -287,64 +284,6 @@ def _connect(distributed: Any, address: str, patience_s: float) -> Any:
         words = " ".join(str(exc).split())[:200]
         raise UserError(f"no Dask cluster answers at {address!r}: {words}. See that it runs, and its address") from exc
     return client
-
-
-@dataclass(frozen=True)
-class WorkerFacts:
-    """Facts about a worker that decide whether it can make conversations."""
-
-    longbeam: str
-    python: str
-    sees_folder: bool
-    reaches_prefect: str
-    """The reason why the worker does not reach Prefect's server; empty if it does."""
-
-
-def facts_here(api_url: str, mark: str) -> WorkerFacts:
-    """Return the facts about the worker that runs this function; `mark` is a file in the benchmark's folder."""
-    try:
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        direct.open(f"{api_url}/health", timeout=ANSWER_S).close()
-        trouble = ""
-    except (OSError, urllib.error.URLError, ValueError) as exc:
-        trouble = str(exc)
-    return WorkerFacts(
-        longbeam=__version__,
-        python=".".join(map(str, sys.version_info[:2])),
-        sees_folder=Path(mark).exists() and os.access(Path(mark).parent, os.W_OK),
-        reaches_prefect=trouble,
-    )
-
-
-async def _survey(client: Any, api_url: str, mark: str) -> Mapping[str, WorkerFacts]:
-    try:
-        return cast("Mapping[str, WorkerFacts]", await asyncio.to_thread(client.run, facts_here, api_url, mark))
-    except Exception as exc:
-        words = " ".join(str(exc).split())
-        if "No module named" in words:
-            name = words.rpartition("No module named")[2].split()[0].strip("'\".\\;")
-            raise UserError(f"a worker has no {name}: install longbeam[dask]=={__version__} on every machine") from exc
-        raise LongbeamError(f"the workers of the Dask cluster could not be asked: {words[-300:]}") from exc
-
-
-def refuse_unfit(facts: Mapping[str, WorkerFacts], root: Path, api_url: str) -> None:
-    """Raise UserError for the first worker that cannot do its work, and say what it lacks."""
-    here = ".".join(map(str, sys.version_info[:2]))
-    for worker, fact in sorted(facts.items()):
-        if fact.longbeam != __version__:
-            raise UserError(f"worker {worker} has longbeam {fact.longbeam}, this command {__version__}; install one")
-        if fact.python != here:
-            raise UserError(f"worker {worker} has Python {fact.python}, this command {here}; install the same")
-        if not fact.sees_folder:
-            raise UserError(
-                f"worker {worker} cannot write {root}: the benchmark must lie in a folder that all machines see under "
-                "one path; name it with --out"
-            )
-        if fact.reaches_prefect:
-            raise UserError(
-                f"worker {worker} cannot reach Prefect's server at {api_url} ({fact.reaches_prefect}); "
-                "name this machine as workers know it with --host"
-            )
 
 
 # --- by deployments ----------------------------------------------------------------------------------------------

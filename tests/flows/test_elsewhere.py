@@ -7,20 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from longbeam import __version__
 from longbeam.errors import UserError, require_extra
-from longbeam.flows import ClusterOptions, WorkerFacts, facts_here, own_host, refuse_unfit, server_settings
+from longbeam.flows import ClusterOptions, own_host, server_settings
 from longbeam.store import living_holder, open_benchmark
 from tests.flows.pages import REPOSITORY, Pages
 
-FIT = WorkerFacts(
-    longbeam=__version__, python="{}.{}".format(*sys.version_info[:2]), sees_folder=True, reaches_prefect=""
-)
 CALLS_BEFORE = 120
 """Of some 490: both workers are at their conversation."""
 
@@ -42,35 +37,6 @@ def test_a_killed_worker_s_conversation_moves_to_another(pages: Pages, out: Path
     (root,) = pages.runs(name)
     assert root["state_type"] == "COMPLETED"
     assert "c000" in [pages.run(child)["name"] for child in pages.below(root["id"])]  # the workers run the same flow
-
-
-def test_a_worker_that_has_everything_is_not_refused(tmp_path: Path) -> None:
-    refuse_unfit({"tcp://a": FIT, "tcp://b": FIT}, tmp_path, "http://10.0.0.1:1/api")
-
-
-@pytest.mark.parametrize(
-    ("lack", "told"),
-    [
-        ({"longbeam": "0.0.9"}, f"worker tcp://b has longbeam 0.0.9, this command {__version__}"),
-        ({"python": "3.9"}, "worker tcp://b has Python 3.9"),
-        ({"sees_folder": False}, "worker tcp://b cannot write .*--out"),
-        (
-            {"reaches_prefect": "refused"},
-            r"worker tcp://b cannot reach .* at http://10.0.0.1:1/api \(refused\).*--host",
-        ),
-    ],
-)
-def test_the_first_worker_that_lacks_something_is_named(lack: dict[str, object], told: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=told):
-        refuse_unfit({"tcp://a": FIT, "tcp://b": replace(FIT, **lack)}, tmp_path, "http://10.0.0.1:1/api")  # type: ignore[arg-type]
-
-
-def test_facts_are_those_of_this_process(tmp_path: Path) -> None:
-    (tmp_path / "spec.json").touch()
-    facts = facts_here("http://127.0.0.1:1/api", str(tmp_path / "spec.json"))
-    assert facts.reaches_prefect != ""
-    assert replace(facts, reaches_prefect="") == FIT
-    assert not facts_here("http://127.0.0.1:1/api", str(tmp_path / "elsewhere" / "spec.json")).sees_folder
 
 
 def test_an_extra_that_is_not_installed_is_named_with_what_to_install() -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from longbeam import __version__
-from longbeam.errors import LongbeamError, StoreError
+from longbeam.errors import LongbeamError, StoreError, UserError
 from longbeam.models import ChatModel, CostMeter, Models
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.run.driver import ConversationRun, RunContext, limited_models, open_run, run_conversation
@@ -32,6 +32,7 @@ from longbeam.stopping import drop_replies
 from longbeam.store import (
     BEAT_S,
     HELD,
+    SPEC,
     Benchmark,
     CopiedJournal,
     HeldElsewhere,
@@ -113,6 +114,11 @@ def _ended(job: Job, end: JobEnd, error: str) -> JobResult:
 async def _work(job: Job, services: Services, model: ChatModel | None, make: Make) -> JobResult:
     log_file = Path(job.invocation_log) if job.invocation_log else None
     benchmark = Benchmark(job.spec, Path(job.root))
+    if not (benchmark.root / SPEC).exists():
+        raise UserError(
+            f"{worker_name()} does not see {benchmark.root}: the benchmark must lie in a folder that all machines see "
+            "under one path; name it with --out"
+        )
     lease = SharedLease.take(benchmark.lease_folder(job.conversation_id))
     try:
         with _scratch_folder(job.scratch) as scratch:

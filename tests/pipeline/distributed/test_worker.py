@@ -155,6 +155,11 @@ async def test_what_a_user_can_mend_is_told_in_one_line(spec: BenchmarkSpec, out
     assert result.end is JobEnd.REFUSED
     assert "the command 0.0.1" in result.error
 
+    elsewhere = job_of(benchmark, out / "scratch", root=str(out / "not mounted here"))
+    result = await work(elsewhere, services(), CountingModel())
+    assert result.end is JobEnd.REFUSED
+    assert "the benchmark must lie in a folder that all machines see" in result.error
+
     (out / "file").touch()
     result = await work(job_of(benchmark, out / "file" / "scratch"), services(), CountingModel())
     assert result.end is JobEnd.REFUSED
