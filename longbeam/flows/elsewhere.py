@@ -140,8 +140,8 @@ class DaskRun:
         if not isinstance(told, str):
             why, url = " ".join(str(told or state.message).split())[:300], get_current_settings().api.url
             raise LongbeamError(
-                f"{conversation_id}: {why}. Workers need longbeam[dask]=={__version__} and the command's Python, and must "
-                f"reach Prefect's server at {url}; --host names this machine as they know it"
+                f"{conversation_id}: {why}. Workers need longbeam[dask]=={__version__} and the command's Python, and "
+                f"must reach Prefect's server at {url}; --host names this machine as they know it"
             )
         self._take(JobResult.model_validate_json(told))
         return state
