@@ -35,9 +35,16 @@ class Pages:
     def ask(self, path: str, body: object = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}{path}", data, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            text = answer.read()
-        return json.loads(text) if text else None
+        for left in reversed(range(10)):
+            try:
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    text = answer.read()
+                return json.loads(text) if text else None
+            except urllib.error.HTTPError as exc:
+                if exc.code != 503 or not left:  # its database is busy
+                    raise
+                time.sleep(1)
+        raise AssertionError("unreachable")
 
     def runs(self, name: str, flow: str = "") -> list[dict[str, Any]]:
         """Flow runs of a name, oldest first."""
@@ -78,7 +85,7 @@ class Pages:
     def set_state(self, run_id: str, kind: str, name: str | None = None) -> None:
         self.ask(f"/flow_runs/{run_id}/set_state", {"state": {"type": kind, "name": name}, "force": False})
 
-    def wait(self, run_id: str, until: Callable[[dict[str, Any]], bool], timeout_s: float = 240) -> dict[str, Any]:
+    def wait(self, run_id: str, until: Callable[[dict[str, Any]], bool], timeout_s: float = 900) -> dict[str, Any]:
         """Wait until a run's row is as asked for, and return it."""
         deadline = time.monotonic() + timeout_s
         while not until(row := self.run(run_id)):
@@ -86,11 +93,11 @@ class Pages:
             time.sleep(0.2)
         return row
 
-    def wait_for_end(self, run_id: str, timeout_s: float = 240) -> str:
+    def wait_for_end(self, run_id: str, timeout_s: float = 900) -> str:
         row = self.wait(run_id, lambda row: row["state_type"] in ENDED, timeout_s)
         return str(row["state_type"])
 
-    def command(self, *arguments: str, timeout_s: float = 240) -> subprocess.CompletedProcess[str]:
+    def command(self, *arguments: str, timeout_s: float = 900) -> subprocess.CompletedProcess[str]:
         """Run Prefect's command line."""
         return subprocess.run(
             [sys.executable, "-m", "prefect", *arguments],
@@ -109,7 +116,7 @@ def serving(pages: Pages, out: Path, *options: str) -> Iterator[subprocess.Popen
     command = [sys.executable, "-m", "longbeam", "flows", "serve", "--out", str(out), *options]
     with log, subprocess.Popen(command, stdout=log, stderr=log, cwd=out) as server:
         try:
-            deadline = time.monotonic() + 120
+            deadline = time.monotonic() + 600
             while True:
                 try:
                     pages.ask("/deployments/name/evaluate-benchmark/longbeam")

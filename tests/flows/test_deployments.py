@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.errors import StoreError
 from longbeam.store import WorkLog, open_benchmark
 from tests.flows.pages import REPOSITORY, Pages, serving
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 MAIN = "generate-benchmark/longbeam"
 SHORT = {"length": "16K", "seed": 5, "domain": "coding"}
 SLOW = '[endpoints."openai:slow"]\nbase_url = "{url}"\nsends_extras = true\n[models]\ndefault = "openai:slow"\n'
@@ -56,7 +58,7 @@ def slow_spec(served_out: Path) -> Iterator[Path]:
             server.terminate()
 
 
-def wait_for(condition: Callable[[], bool], timeout_s: float = 120) -> None:
+def wait_for(condition: Callable[[], bool], timeout_s: float = 600) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline
@@ -65,10 +67,11 @@ def wait_for(condition: Callable[[], bool], timeout_s: float = 120) -> None:
 
 def calls_in(out: Path, name: str) -> int:
     path = out / name / "work" / "c000.sqlite"
-    if not path.exists():
+    try:
+        with WorkLog.open_read_only(path) as log:
+            return sum(row.calls for row in log.journal.usage())
+    except StoreError:  # not there, or empty yet
         return 0
-    with WorkLog.open_read_only(path) as log:
-        return sum(row.calls for row in log.journal.usage())
 
 
 def process_of(pages: Pages, run_id: str) -> int:
@@ -112,7 +115,7 @@ def test_a_cancelled_run_keeps_its_replies_and_is_retried(served: Pages, served_
     run_id = served.start(MAIN, spec=str(slow_spec), name="cancelled")
     wait_for(lambda: calls_in(served_out, "cancelled") > 15)
     served.set_state(run_id, "CANCELLING")
-    assert served.wait_for_end(run_id, 60) == "CANCELLED"
+    assert served.wait_for_end(run_id) == "CANCELLED"
     kept = calls_in(served_out, "cancelled")
 
     retried = served.command("flow-run", "retry", run_id)
@@ -139,7 +142,7 @@ def test_a_killed_run_is_crashed_and_another_runner_goes_on(served: Pages, serve
     run_id = served.start(MAIN, spec=str(slow_spec), name="killed")
     wait_for(lambda: calls_in(served_out, "killed") > 15)
     os.kill(process_of(served, run_id), signal.SIGKILL)
-    assert served.wait_for_end(run_id, 60) == "CRASHED"
+    assert served.wait_for_end(run_id) == "CRASHED"
     resumed = subprocess.run(
         [sys.executable, "-m", "longbeam", "resume", "killed", "--out", str(served_out), "--runner", "inline"],
         capture_output=True,

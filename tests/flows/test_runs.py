@@ -25,7 +25,10 @@ from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 
 # Prefect leaves its client's sockets to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.timeout(900),
+]
 STAGES = ("seeds", "profile", "relationships", "narratives", "p0/plan", "p0/user_turns", "p0/dialogue", "probes")
 ENTRYPOINT = "longbeam/flows/generate.py:generate_benchmark"
 
@@ -208,7 +211,7 @@ def test_ctrl_c_keeps_the_replies_and_a_killed_run_is_closed_by_the_next(pages: 
             while not log.exists() or len(log.read_text().splitlines()) < 30:
                 assert process.poll() is None
             process.send_signal(number)
-            assert process.wait(60) == (130 if number == signal.SIGINT else -9)
+            assert process.wait(300) == (130 if number == signal.SIGINT else -9)
             assert process.stderr is not None
             told = process.stderr.read()
         if number == signal.SIGINT:
