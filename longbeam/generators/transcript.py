@@ -24,8 +24,8 @@ from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTur
 from longbeam.schemas.plans import Bullet, BulletKind, SubPlan
 from longbeam.text.greetings import greeted_hours
 
-MESSAGES_PER_TURN = 8
-"""Upper limit: a question, two answers or follow-ups, and a reply to each."""
+MESSAGES_PER_TURN = 10
+"""Upper limit: a question, two answers, two follow-ups, and a reply to each."""
 
 
 @dataclass(frozen=True, slots=True)

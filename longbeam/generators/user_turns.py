@@ -19,7 +19,9 @@ from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, split_evenly
 from longbeam.generators.pasted_files import last_pasted
 from longbeam.generators.plans import Frame
+from longbeam.generators.reply_excerpt import asks
 from longbeam.generators.turn_cards import Deck, draw_cards
+from longbeam.generators.voices import voice_of
 from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.plans import ProjectName, Stage
 from longbeam.prompts.calls.user_turns import (
@@ -51,6 +53,8 @@ ASKED_IN_BATCHES = 12
 """Messages of the batches before that the writer of a batch is shown: a short list, as the bullets differ already."""
 LAST_ASKED = 40
 """Questions that a writer of further ones is shown; those that repeat an earlier one are left out."""
+REMEMBERED_QUESTIONS = 24
+"""Questions of earlier sub-plans that an assistant remembers: some 800 tokens of what all its calls begin with."""
 GIST = 240
 """Characters of an earlier question that are shown."""
 CONTEXT_BULLETS = 40
@@ -138,6 +142,7 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
         seed=frame.seed,
         profile=frame.profile,
         people=frame.relationships.people,
+        voice=voice_of(frame.profile),
         stage=scene.stage,
         batch=briefs,
         context=stepped_end(before, CONTEXT_BULLETS),
@@ -328,6 +333,11 @@ def gist_of(text: str) -> str:
     return f"... {prose[-GIST:].partition(' ')[2]}"
 
 
+def last_questions(before: Sequence[str], turns: Sequence[UserTurn]) -> tuple[str, ...]:
+    """Return the last questions up to the end of a sub-plan, in short; `before` are those up to its beginning."""
+    return (*before, *(gist_of(turn.text) for turn in turns if asks(turn.text)))[-REMEMBERED_QUESTIONS:]
+
+
 def stepped_end(items: Sequence[T], count: int) -> tuple[T, ...]:
     """Return the last `count` items or up to half as many more.
 
@@ -390,6 +400,7 @@ async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> 
         seed=frame.seed,
         profile=frame.profile,
         people=frame.relationships.people,
+        voice=voice_of(frame.profile),
         stage=scene.stage,
         batch=(),
         about=about,

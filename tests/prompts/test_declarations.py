@@ -390,7 +390,7 @@ def test_examples_can_be_told_from_the_story(prompt: Prompt) -> None:
     source = source_with_parts(prompt)
     judging = {"judge_nugget", "align_event", "notes_relevant", "select_notes", "counter_evidence", "support_nuggets"}
     judging |= {"check_entailment", "check_contradiction"}
-    if prompt.prompt_id in {"personality", "question_detector", "follow_up_detector", "probe_candidates", *judging}:
+    if prompt.prompt_id in {"personality", "question_detector", "probe_candidates", *judging}:
         return  # what their replies say never gets into a conversation as it is
     if examples_of(prompt):
         assert "_example_story.j2" in source

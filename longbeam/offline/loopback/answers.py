@@ -13,12 +13,9 @@ from longbeam.models.base import ModelCall, PromptDeclaration, Sampling
 from longbeam.models.openai_client import EXTRA_FIELD
 from longbeam.offline.extras import STATES, WriterExtras, state_of
 from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.offline.turns import follow_up_rate
 from longbeam.offline.writer import OfflineWriter, text_of
 from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
-    FollowUpDetectorInputs,
-    FollowUpDetectorReply,
     QuestionDetectorReply,
 )
 from longbeam.schemas.calls import PromptInputs
@@ -98,9 +95,6 @@ def answer(writer: OfflineWriter, call: ModelCall, settings: ServerSettings) -> 
 def _scaled_verdict(found: BaseModel | str, call: ModelCall, factor: float) -> BaseModel | str:
     if isinstance(found, QuestionDetectorReply):
         return found.model_copy(update={"asks_user": _scaled(found.asks_user, ASKS_USER_RATE, factor, call.key)})
-    if isinstance(found, FollowUpDetectorReply) and isinstance(call.inputs, FollowUpDetectorInputs):
-        rate = follow_up_rate(call.inputs.follow_ups)
-        return found.model_copy(update={"asks_on": _scaled(found.asks_on, rate, factor, call.key)})
     return found
 
 

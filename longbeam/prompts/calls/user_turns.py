@@ -149,6 +149,8 @@ class UserTurnsInputs(PromptInputs):
     seed: Seed
     profile: Profile
     people: tuple[Person, ...]
+    voice: tuple[str, ...] = ()
+    """How the user writes."""
     stage: Stage
     batch: tuple[BulletBrief, ...]
     """Bullets to voice, each exactly once; empty if the call asks for further questions only."""

@@ -14,12 +14,12 @@ from longbeam.generators.dialogue import Talk
 from longbeam.generators.dialogue_material import SubPlanMaterial
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
-from longbeam.generators.turn_loop import Ask, DetectFollowUp, DetectQuestion, MoreTurns, Step, dialogue_steps
+from longbeam.generators.turn_loop import Ask, DetectQuestion, DrawReaction, MoreTurns, Step, dialogue_steps
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.cost.forecast import WORDED, Behaviour, Played, PlayedDialogue
 from longbeam.pipeline.cost.rehearsal import PlannedTalk
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs
+from longbeam.prompts.calls.dialogue import AssistantReplyInputs, Reaction
 from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.plans import CLOSING
@@ -31,11 +31,12 @@ TOKENIZER = load_tokenizer("o200k_base")
 
 @dataclass
 class RecordingTalk(Talk):
-    """A dialogue that notes its steps, what was said in each, and the verdicts."""
+    """A dialogue that notes its steps, what was said in each, the verdicts, and the reactions."""
 
     steps: list[type] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     verdicts: list[bool] = field(default_factory=list)
+    reactions: list[Reaction | None] = field(default_factory=list)
 
     async def carry_out(self, step: Step[UserTurn]) -> object:
         used = self.budget.used
@@ -43,13 +44,16 @@ class RecordingTalk(Talk):
         self.steps.append(type(step))
         if self.budget.used > used:
             self.tokens.append(self.budget.used - used)
-        if isinstance(step, DetectQuestion | DetectFollowUp):
+        if isinstance(step, DetectQuestion):
             self.verdicts.append(bool(outcome))
+        if isinstance(step, DrawReaction):
+            assert outcome is None or isinstance(outcome, Reaction)
+            self.reactions.append(outcome)
         return outcome
 
 
 class Verdicts(random.Random):
-    """Chances that come out as the verdicts of a real dialogue did."""
+    """Chances that come out as the verdicts of a real dialogue did, each behind one that decides on a call."""
 
     def __init__(self, verdicts: Iterator[bool]) -> None:
         super().__init__(0)
@@ -69,9 +73,11 @@ class RecordingPlay(PlayedDialogue):
     numbers: Iterator[int] = field(default_factory=lambda: iter(()))
     steps: list[type] = field(default_factory=list)
 
+    reactions: Iterator[Reaction | None] = field(default_factory=lambda: iter(()))
+
     def carry_out(self, step: Step[None]) -> object:
         self.steps.append(type(step))
-        return super().carry_out(step)
+        return next(self.reactions, None) if isinstance(step, DrawReaction) else super().carry_out(step)
 
     def say(self, tokens: float) -> None:
         super().say(next(self.numbers))
@@ -95,7 +101,7 @@ def _material(share: int, *, has_ending: bool) -> SubPlanMaterial:
 
 def _model(reply_share: float) -> ScriptedModel:
     """A model whose further questions have as many tokens as the planned ones."""
-    numbers, asks, asks_on = count(200), cycle([True, False, False]), cycle([False, True, False, False])
+    numbers, asks = count(200), cycle([True, False, False])
 
     def more_turns(call: ModelCall) -> str:
         texts = [f"What about point {next(numbers)}?" for _ in range(call.inputs.model_dump()["questions"])]
@@ -109,7 +115,6 @@ def _model(reply_share: float) -> ScriptedModel:
         {
             "assistant_reply": reply,
             "question_detector": lambda _: json.dumps({"reason": "so", "asks_user": next(asks)}),
-            "follow_up_detector": lambda _: json.dumps({"reason": "so", "asks_on": next(asks_on)}),
             "user_answer": lambda _: f"Because of {next(numbers)}",
             "user_follow_up": lambda _: f"And then {next(numbers)}",
             "more_turns": more_turns,
@@ -133,10 +138,11 @@ async def test_dialogue_and_forecast_take_the_same_steps_for_the_same_numbers(
     )
     play = RecordingPlay(
         planned,
-        Behaviour(reply_ratio=1.0, asks_user=0.5, asks_on=0.5, answer_tokens=0.0, follow_up_tokens=0.0),
-        Verdicts(iter(talk.verdicts)),
+        Behaviour(reply_ratio=1.0, asks_user=0.5, answer_tokens=0.0, follow_up_tokens=0.0, detected=0.0),
+        Verdicts(verdict for verdict in talk.verdicts for _ in range(2)),
         Played(),
         numbers=iter(talk.tokens),
+        reactions=iter(talk.reactions),
     )
     play.run()
     assert play.steps == talk.steps
@@ -145,7 +151,7 @@ async def test_dialogue_and_forecast_take_the_same_steps_for_the_same_numbers(
 
 def test_turns_that_end_the_story_come_last_with_their_tokens_kept() -> None:
     planned = PlannedTalk(share=3_000, turns=((10, True), (12, True)), ending=1)
-    play = RecordingPlay(planned, Behaviour(1.0, 0.0, 0.0, 0.0, 0.0), random.Random(1), Played())
+    play = RecordingPlay(planned, Behaviour(1.0, 0.0, 0.0, 0.0), random.Random(1), Played())
     play.numbers = iter([10, 200, *[10, 300] * 20])
     play.run()
     assert play.steps[0] is Ask
@@ -157,7 +163,7 @@ def test_turns_that_end_the_story_come_last_with_their_tokens_kept() -> None:
 
 def test_of_the_turns_that_are_worded_in_the_dialogue_a_share_costs_a_call() -> None:
     planned = PlannedTalk(share=60_000, turns=((100, True),) * 300, is_worded=True)
-    play = PlayedDialogue(planned, Behaviour(1.0, 0.0, 0.0, 0.0, 0.0), random.Random(1), Played())
+    play = PlayedDialogue(planned, Behaviour(1.0, 0.0, 0.0, 0.0), random.Random(1), Played())
     play.run()
     turns = play.played.calls["assistant_reply"]
     # Three standard errors of a share of 0.48 of 300 turns: 0.087.
