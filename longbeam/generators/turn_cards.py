@@ -16,7 +16,17 @@ from dataclasses import dataclass
 from longbeam.prompts.calls.dialogue import Reaction, TakeUp
 from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, Slip, SpokenDay, ToldOn, TurnCard
 from longbeam.schemas.dialogue import MessageKind
-from longbeam.schemas.plans import AMOUNT_KINDS, CLOSING, OUTCOME, SPECIAL_KINDS, Advice, Bullet, BulletKind, Value
+from longbeam.schemas.plans import (
+    AMOUNT_KINDS,
+    CLOSING,
+    OUTCOME,
+    SPECIAL_KINDS,
+    Advice,
+    AdviceKind,
+    Bullet,
+    BulletKind,
+    Value,
+)
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import TurnLengths
 from longbeam.text import values
@@ -61,6 +71,9 @@ follow-ups a turn (45 % and 30 % of them second ones); of the answers 62 % accep
 Wishes and endings, a quarter of our turns, have neither, so the shares are higher by a third."""
 REACTS_AGAIN = 0.3
 """Share of the follow-ups that a second one comes behind (23 of BEAM's 77)."""
+WANTS: Mapping[AdviceKind, float] = {AdviceKind.FIGURE: 0.18, AdviceKind.STEPS: 0.09, AdviceKind.OPTIONS: 0.09}
+"""Shares of the messages on an event or a change that ask for something which can be asked for later: a third of them,
+so that each stage has four to seven. What the reply says to it is read out of it (`generators/unasked.py`)."""
 CONFIRMED_SHARE = 0.35
 """Share of the wishes said alone that want a yes and ask nothing else; chosen."""
 PASTES: Mapping[Category, Mapping[Paste, float]] = {
@@ -141,6 +154,7 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
         slip=_slip(briefs, rng) if slips and is_free else None,
         callback=rng.choice(advised) if callback and advised and is_free else "",
         has_aside=aside and is_free,
+        wants=_wants(bullets, deck.rng_key, number) if is_plain else None,
         asks_to_confirm=confirms and len(bullets) == 1 if has_wish(bullets) else None,
         days=_days(days, rng),
         told_on=_told_on(days),
@@ -216,6 +230,14 @@ def _paste(category: Category, rng: random.Random) -> Paste:
 def has_wish(bullets: Iterable[Bullet]) -> bool:
     """Return whether one of the bullets is an instruction or a preference."""
     return any(b.kind in (BulletKind.INSTRUCTION, BulletKind.PREFERENCE) for b in bullets)
+
+
+def _wants(bullets: Sequence[Bullet], rng_key: str, number: int) -> AdviceKind | None:
+    """Return what a message asks for; news, pasted documents and messages that tell nothing ask as it comes."""
+    if not bullets or any(b.kind not in (BulletKind.EVENT, BulletKind.UPDATE) for b in bullets):
+        return None
+    rng = random.Random(f"{rng_key}/{number}/wants")
+    return next(iter(rng.choices([*WANTS, None], [*WANTS.values(), 1 - sum(WANTS.values())])))
 
 
 def _asks_about(bullets: Sequence[Bullet], due: Collection[str]) -> str:

@@ -194,6 +194,7 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
             bullet_ids=tuple(turn.voices),
             about_bullet_ids=tuple(turn.asks_about),
             slip=slip.said.text if slip else "",
+            wants=next((card.wants for card in cards if card.wants and set(card.bullet_ids) & set(turn.voices)), None),
         )
         for i, (turn, slip) in enumerate(zip(reply.turns, slips, strict=True))
     )

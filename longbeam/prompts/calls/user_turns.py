@@ -13,7 +13,7 @@ from longbeam.prompts.calls.plans import LedgerLine, Stage
 from longbeam.schemas.base import KeptJson, Record
 from longbeam.schemas.calls import PromptInputs, ReplyModel
 from longbeam.schemas.people import Person, Profile
-from longbeam.schemas.plans import Bullet, Value
+from longbeam.schemas.plans import AdviceKind, Bullet, Value
 from longbeam.schemas.seeds import Seed
 
 
@@ -100,6 +100,8 @@ class TurnCard(Record):
     """Advice that the message comes back to: `the steps for the roof`; empty: none."""
     has_aside: bool = False
     """Whether it has a remark on something else."""
+    wants: AdviceKind | None = None
+    """Whether its question asks for a figure to go by, for the options, or for the steps; None: as it comes."""
     asks_to_confirm: bool | None = None
     """Whether a wish is to be acknowledged, and nothing else asked; None for a message without a wish."""
     days: tuple[SpokenDay, ...] = ()
