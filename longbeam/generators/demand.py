@@ -32,6 +32,11 @@ _CONFIRMING = re.compile(
     re.IGNORECASE,
 )
 """A short question at the end that wants a yes or a no: no choice of two, and no question of another kind within."""
+_SENTENCE_END = re.compile(r"[.!?]\s")
+_OPEN_QUESTION = re.compile(
+    r"\b(?:how|why|what|which|where|when|who|whose) (?!(?:i|you|we|he|she|it|they)\b)", re.IGNORECASE
+)
+"""Words that open a question which a yes does not answer; before a subject they open a clause: `is it what I owe?`."""
 _SHORT_YES = re.compile(r"\b(?:short|quick|simple|plain|brief) (?:yes|ok|okay)\b[^.!?]*[.!?]?\W*\Z", re.IGNORECASE)
 """A last sentence that wants a yes and nothing else."""
 _PROMISE = re.compile(
@@ -53,6 +58,12 @@ LONG_MATERIAL = 240
 """Characters of code, log or quotation that take a reader some time."""
 
 
+def _wants_yes_or_no(prose: str) -> bool:
+    """Return whether a message ends with a question for a yes or a no, in a sentence without another question."""
+    last = _SENTENCE_END.split(prose.rstrip(' \n"”’?？؟'))[-1]
+    return _CONFIRMING.search(prose) is not None and _OPEN_QUESTION.search(last) is None
+
+
 def demand_of(text: str) -> float:
     """Return how much a message asks for: 1 is a usual question, LEAST to MOST."""
     prose = without_code(text)
@@ -60,7 +71,7 @@ def demand_of(text: str) -> float:
     works = bool(_WORK.search(prose))
     if (not questions and _SHORT_YES.search(prose)) or (questions == 1 and _PROMISE.search(prose)):
         demand = YES
-    elif questions == 1 and not works and _CONFIRMING.search(prose):
+    elif questions == 1 and not works and _wants_yes_or_no(prose):
         demand = QUICK
     elif not questions and not works:
         demand = STATEMENT

@@ -119,7 +119,7 @@ class Talk:
         """Return the turn with what the budget has to know of it."""
         told = [self.material.ledger.bullet[i] for i in turn.bullet_ids]
         ends_story = any(b.variety == CLOSING for b in told)
-        demand = demand_of(turn.text)
+        demand = YES if turn.wants_yes else demand_of(turn.text)
         if told and all(b.kind is BulletKind.SIDE for b in told):
             demand = min(demand, QUICK)  # news from the user's life, on which nobody wants a treatise
         return QueuedTurn(turn, self._tokens_of(turn), turn.is_required, ends_story, demand)

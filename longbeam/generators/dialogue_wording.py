@@ -149,6 +149,8 @@ class DialogueWriter:
     def _take_up(self, turn: UserTurn, day: dt.date) -> TakeUp:
         if any(self._bullets[i].kind is BulletKind.SIDE for i in turn.bullet_ids):
             return TakeUp.NOTHING  # the undertaking does not come up in it
+        if self._said.heard and self._said.heard[-1].kind is BulletKind.SIDE:
+            return TakeUp.NOTHING  # nobody comes back to news of another kind to speak of the undertaking
         last = self._said.transcript.lines[-1]
         key = f"{self._rng_key}/{turn.turn_id}/take_up"
         return draw_take_up(key, same_day=last.day == day, has_advice=bool(last.bullet_ids))

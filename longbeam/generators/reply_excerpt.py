@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from longbeam.text.traces import without_code
@@ -10,6 +11,7 @@ END_CHARACTERS = 400
 """Length of a reply's end that is always kept, in whole lines."""
 QUESTION_MARKS = "?？؟"
 LEFT_OUT = "[...]"
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|「[^」\n]*」")
 
 
 def asking_part(reply: str) -> str:
@@ -27,11 +29,11 @@ def asking_part(reply: str) -> str:
 
 
 def asks(text: str) -> bool:
-    """Return whether a text has a question mark outside of code.
+    """Return whether a text has a question mark outside of code and of quotations, which ask somebody else.
 
-    Of the 233 replies of BEAM's ten 100K conversations that the user answers, 213 have one.
+    Of the 233 replies of BEAM's ten 100K conversations that the user answers, 213 have one outside of code.
     """
-    return _has_mark(without_code(text))
+    return _has_mark(_QUOTED.sub("", without_code(text)))
 
 
 def ends_asking(reply: str) -> bool:

@@ -43,6 +43,7 @@ from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.plans import SPECIAL_KINDS, Advice, Bullet, BulletKind, SubPlan, Value
 from longbeam.schemas.spec import ENGLISH, TurnLengths
 from longbeam.text.matching import says
+from longbeam.text.sentences import sentences
 from longbeam.text.traces import trace_problem
 from longbeam.text.values import date_value
 
@@ -194,7 +195,8 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
             bullet_ids=tuple(turn.voices),
             about_bullet_ids=tuple(turn.asks_about),
             slip=slip.said.text if slip else "",
-            wants=next((card.wants for card in cards if card.wants and set(card.bullet_ids) & set(turn.voices)), None),
+            wants_yes=any(card.asks_to_confirm for card in _cards_of(turn, cards)),
+            wants=next((card.wants for card in _cards_of(turn, cards) if card.wants), None),
         )
         for i, (turn, slip) in enumerate(zip(reply.turns, slips, strict=True))
     )
@@ -264,8 +266,13 @@ def new_values_in(
 
 def _slip_of(turn: UserTurnDraft, cards: Sequence[TurnCard]) -> Slip | None:
     """Return the slip of a card that a turn says; the gate lets it pass, and no fact has its value."""
-    of_turn = (card.slip for card in cards if card.slip and set(card.bullet_ids) & set(turn.voices))
+    of_turn = (card.slip for card in _cards_of(turn, cards) if card.slip)
     return next((slip for slip in of_turn if says(turn.text, slip.said)), None)
+
+
+def _cards_of(turn: UserTurnDraft, cards: Sequence[TurnCard]) -> list[TurnCard]:
+    """Return the cards whose bullets a turn voices."""
+    return [card for card in cards if set(card.bullet_ids) & set(turn.voices)]
 
 
 def _declared_by(cards: Sequence[TurnCard]) -> dict[str, tuple[Value, ...]]:
@@ -335,8 +342,13 @@ def gist_of(text: str) -> str:
 
 
 def last_questions(before: Sequence[str], turns: Sequence[UserTurn]) -> tuple[str, ...]:
-    """Return the last questions up to the end of a sub-plan, in short; `before` are those up to its beginning."""
-    return (*before, *(gist_of(turn.text) for turn in turns if asks(turn.text)))[-REMEMBERED_QUESTIONS:]
+    """Return the last questions up to the end of a sub-plan, in short; `before` are those up to its beginning.
+
+    The sentences with a question say what the assistant was asked; the bullets say what the user told.
+    """
+    prose = (" ".join(_CODE.sub(" ", turn.text).split()) for turn in turns if asks(turn.text))
+    asked = (" ".join(text[a:b].strip() for a, b in sentences(text) if asks(text[a:b])) for text in prose)
+    return (*before, *(gist_of(text) for text in asked if text))[-REMEMBERED_QUESTIONS:]
 
 
 def stepped_end(items: Sequence[T], count: int) -> tuple[T, ...]:

@@ -18,7 +18,7 @@ HABITS = (
         'sentences: fragments where others write sentences ("Done. No luck, again.")',
     ),
     (
-        "typing: everything in lower case, few commas",
+        "typing: small letters where a sentence begins, few commas; names, days and months keep their capitals",
         "typing: careful, with capitals and full stops",
         "typing: quick, a capital or an apostrophe missing here and there",
         "typing: careful at the start of a message, looser towards its end",

@@ -25,6 +25,8 @@ class UserTurn(Record):
     """Bullets that the turn only asks about, without new claims."""
     slip: str = ""
     """A value as the turn says it by a slip and corrects it at once; nobody takes it up."""
+    wants_yes: bool = False
+    """Whether the turn wants a yes to its wish, and nothing else."""
     wants: AdviceKind | None = None
     """Kind of advice that the turn asks for in so many words: a figure, options or steps."""
 

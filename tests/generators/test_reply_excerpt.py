@@ -37,6 +37,8 @@ def test_end_is_kept_in_whole_lines() -> None:
         ("Which room is it for? Take the blue one.", True, False),
         ("Take the blue one. (Or is it too **dark?**)\n", True, True),
         ("質問はありますか？", True, True),
+        ('Ask her "And what else?" and wait.', False, False),
+        ("Ask her “And what else?” Which day suits you?", True, True),
         ("```sql\nSELECT * FROM t WHERE a = ?\n```\nThat is all.", False, False),
     ],
 )
