@@ -29,7 +29,6 @@ from longbeam.offline.packs import (
 from longbeam.offline.remarks import outcome_of, without_remark
 from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
 from longbeam.offline.telling import WHOLE, Scene
-from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.prompts.calls.plans import (
     AugmentInputs,
     AugmentReply,
@@ -51,6 +50,7 @@ from longbeam.prompts.calls.plans import (
     UpdateDraft,
     UpdateTarget,
 )
+from longbeam.prompts.calls.scaffold import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Value, ValueKind
 from longbeam.text import values

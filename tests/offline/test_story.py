@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from longbeam.generators.layout import Layout
-from longbeam.generators.profiles import draw_profile
-from longbeam.generators.relationships import draw_relationships
+from longbeam.generators.people import draw_profile, draw_relationships
 from longbeam.generators.seeds import load_catalogue
 from longbeam.generators.sheets import SheetInputs, draw_sheet
 from longbeam.offline.drawing import Span, changed, draw, misremembered

@@ -19,6 +19,17 @@ from longbeam.generators.bullets import Drafted
 from longbeam.generators.layout import NARRATIVES as PLAN_NARRATIVE_COUNTS
 from longbeam.generators.layout import Layout, layout_for
 from longbeam.generators.ledger import Ledger
+from longbeam.generators.people import (
+    CORE,
+    LARGEST_SIZE,
+    MBTI_TRAITS,
+    aged,
+    birthdays,
+    circles_of,
+    draw_profile,
+    draw_relationships,
+    people_of_plan,
+)
 from longbeam.generators.persona import (
     NARRATIVE_PROMPTS,
     PERSONALITY_PROMPTS,
@@ -45,16 +56,6 @@ from longbeam.generators.plans import (
     recalled_by,
     write_outline,
     write_sub_plan,
-)
-from longbeam.generators.profiles import MBTI_TRAITS, draw_profile
-from longbeam.generators.relationships import (
-    CORE,
-    LARGEST_SIZE,
-    aged,
-    birthdays,
-    circles_of,
-    draw_relationships,
-    people_of_plan,
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
 from longbeam.generators.sheets import narratives_ahead, narratives_for, stages_of
