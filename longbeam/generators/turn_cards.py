@@ -13,10 +13,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from longbeam.prompts.calls.dialogue import Reaction, TakeUp
-from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, Slip, SpokenDay, ToldOn, TurnCard
-from longbeam.schemas.dialogue import MessageKind
-from longbeam.schemas.plans import (
+from longbeam.prompts.calls import BulletBrief, Opening, Paste, Reaction, SpokenDay, TakeUp, ToldOn, TurnCard
+from longbeam.prompts.calls.user_turns import Slip
+from longbeam.schemas import (
     AMOUNT_KINDS,
     CLOSING,
     OUTCOME,
@@ -25,12 +24,12 @@ from longbeam.schemas.plans import (
     AdviceKind,
     Bullet,
     BulletKind,
+    Category,
+    MessageKind,
+    TurnLengths,
     Value,
 )
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.spec import TurnLengths
-from longbeam.text import values
-from longbeam.text.spoken_days import spoken
+from longbeam.text import spoken, values
 
 DECILES: Mapping[TurnLengths, tuple[int, ...]] = {
     TurnLengths.BEAM: (22, 28, 31, 34, 36, 39, 42, 46, 53, 77, 100),

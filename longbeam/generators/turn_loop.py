@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
-from longbeam.prompts.calls.dialogue import Reaction
-from longbeam.schemas.dialogue import MessageKind
+from longbeam.prompts.calls import Reaction
+from longbeam.schemas import MessageKind
 
 T = TypeVar("T")
 MAX_ANSWERS = 2

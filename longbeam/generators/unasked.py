@@ -17,13 +17,9 @@ from itertools import pairwise
 from longbeam.generators.chat_ledger import Statement
 from longbeam.generators.said_advice import advice_quote
 from longbeam.keys import natural_order
-from longbeam.prompts.calls.advice import MOST_ITEM_WORDS
-from longbeam.schemas.dialogue import Message, MessageRole, UserTurn
-from longbeam.schemas.plans import Advice, AdviceKind, Plan, SubPlan, Value, ValueKind
-from longbeam.text.grounding import Key, value_keys, values_with_keys
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.traces import without_code
-from longbeam.text.words import content_words
+from longbeam.prompts.calls import MOST_ITEM_WORDS
+from longbeam.schemas import Advice, AdviceKind, Message, MessageRole, Plan, SubPlan, UserTurn, Value, ValueKind
+from longbeam.text import Key, content_words, spell_out, value_keys, values_with_keys, without_code
 
 GIVER = re.compile(r"^(?:suggested|proposed|recommended|estimated|advised)\s+", re.IGNORECASE)
 """First word of an attribute that only says who gives it."""

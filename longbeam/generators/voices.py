@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-from longbeam.schemas.people import Profile
+from longbeam.schemas import Profile
 
 HABITS = (
     (
