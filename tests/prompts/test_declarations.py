@@ -229,7 +229,7 @@ def test_the_assistant_sees_what_has_changed_since_the_part_began() -> None:
     assert f"- the lease, signing day: {SIGNED.text}\n" in note
     assert "hold now:\n- the lease" in note
     assert f"no longer hold:\n- {PREFERENCE.text}\n" in note
-    assert f"Length of the answer: {640 * 3 // 5} to {640 * 9 // 10} words." in note
+    assert f"Length of the answer: {640 * 3 // 5} to {640 * 9 // 10} words, or as little" in note
     assert "tokens" not in note
 
 
