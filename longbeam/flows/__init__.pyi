@@ -5,7 +5,6 @@ from .deployments import (
     deploy_flows as deploy_flows,
     serve_flows as serve_flows,
 )
-from .elsewhere import WorkerFacts as WorkerFacts, facts_here as facts_here, refuse_unfit as refuse_unfit
 from .generate import generate_benchmark as generate_benchmark
 from .opened import Begun as Begun, ClusterOptions as ClusterOptions
 from .runner import HOME as HOME, run_with_prefect as run_with_prefect
