@@ -51,6 +51,7 @@ from .probe_gate import (
     SEVERITIES as SEVERITIES,
     Matter as Matter,
     Outcome as Outcome,
+    altered_answer as altered_answer,
     judge_batch as judge_batch,
     matters_of as matters_of,
 )

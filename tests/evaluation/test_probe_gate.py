@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from longbeam.evaluation.probe_gate import BATCH, SEVERITIES, Outcome, altered_answer, judge_batch, matters_of
+from longbeam.evaluation import BATCH, SEVERITIES, Outcome, altered_answer, judge_batch, matters_of
 from longbeam.models import ModelCall
 from longbeam.prompts.calls import CriticInputs, MarkInputs, ReadInputs
 from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import INCOMPLETE, USER_ERROR, run
-from longbeam.evaluation.probe_gate import SEVERITIES
+from longbeam.evaluation import SEVERITIES
 from longbeam.pipeline import benchmark_status, check_and_store
 from longbeam.pipeline.evaluate import checking_spec, run_model_checks, stored_model_findings
 from longbeam.pipeline.repair import repair

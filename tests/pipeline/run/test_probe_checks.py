@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import RunStopped
-from longbeam.evaluation.probe_gate import PROMPTS
+from longbeam.evaluation import PROMPTS
 from longbeam.keys import ProbeId
 from longbeam.models import ModelCall, has_model_checks
 from longbeam.pipeline.evaluate import run_model_checks, stored_model_findings
