@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from longbeam.text.redaction import Redaction
+from longbeam.text import Redaction
 from tests.text.planted import planted
 
 MEGABYTE = 10**6

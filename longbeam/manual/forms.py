@@ -17,7 +17,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from longbeam.errors import UserError
-from longbeam.models.structured import object_in
+from longbeam.models import object_in
 
 LONGEST_FAULT = 300
 """Characters of a fault; a validator's message holds the value that it refuses."""

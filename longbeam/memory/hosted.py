@@ -19,9 +19,8 @@ from longbeam.memory.hosting import Escaped, Host, Late, TimeLimits, copied, sai
 from longbeam.memory.product import MOST_CHARACTERS
 from longbeam.memory.registry import Registered
 from longbeam.memory.returned import WrongReturn, items_of, require_text, value_of
-from longbeam.models.asking import Asker
-from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
+from longbeam.models import Asker
+from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, Question, Record
 
 B = TypeVar("B", bound=BaseModel)
 _MOST_CONTEXT = 40_000_000

@@ -23,10 +23,8 @@ from pydantic import BaseModel, Field
 from longbeam.errors import MemorySystemError, RunStopped
 from longbeam.memory.base import Tools
 from longbeam.memory.retrieval import Embedder, Vectors
-from longbeam.models.asking import Asker
-from longbeam.models.base import ChatModel, ModelCall
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import ModelReply
+from longbeam.models import Asker, ChatModel, ModelCall
+from longbeam.schemas import ModelReply, Record
 from longbeam.terminal import printable, whole_text
 
 T = TypeVar("T")

@@ -26,7 +26,7 @@ from longbeam.errors import MemorySystemError
 from longbeam.memory.base import Tools
 from longbeam.memory.hosting import said_by
 from longbeam.memory.product import Memory, ProductSettings
-from longbeam.schemas.evaluation import Exchange
+from longbeam.schemas import Exchange
 from longbeam.terminal import printable
 
 _LONGEST_REASON = 200

@@ -25,9 +25,8 @@ from longbeam.memory.culprits import place_of
 from longbeam.memory.hosting import said_by
 from longbeam.memory.product import Memory, ProductSettings, read_result
 from longbeam.memory.returned import WrongReturn
-from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.evaluation import Exchange, PreparationUsage, Question
+from longbeam.models import load_tokenizer
+from longbeam.schemas import Exchange, Message, PreparationUsage, Question
 
 _MOST_LINE = 64 * 2**20
 """Longest result in bytes."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from longbeam.schemas.probes import ABILITIES
-from longbeam.validation.run import check_benchmark, check_conversation
+from longbeam.schemas import ABILITIES
+from longbeam.validation import check_benchmark, check_conversation
 from tests.builders import MemoryReader, good_conversation
 from tests.validation.told import asks, imported
 
@@ -25,7 +24,7 @@ def conversations(draw: st.DrawFn) -> MemoryReader:
             draw(st.sampled_from(ABILITIES)),
             draw(TEXTS),
             draw(TEXTS),
-            {i: "" for i in draw(st.sets(st.integers(0, 3), max_size=2))},
+            dict.fromkeys(draw(st.sets(st.integers(0, 3), max_size=2)), ""),
             draw(TEXTS),
             number=n,
         )

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from longbeam.text.redaction import KINDS, Redaction, render_found
+from longbeam.text import KINDS, Redaction, render_found
 from tests.text.planted import planted
 
 

@@ -7,12 +7,10 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from longbeam.evaluation.timings import Ingestion
-from longbeam.memory.base import MemorySystem, NotingSystem, close_system
-from longbeam.memory.hosting import copied
+from longbeam.evaluation import Ingestion
+from longbeam.memory import MemorySystem, NotingSystem, close_system, copied
 from longbeam.pipeline.evaluate.conversations import ReadConversation, digest_of_read
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.evaluation import PreparationUsage
+from longbeam.schemas import PreparationUsage, digest_of
 
 
 @dataclass

@@ -12,12 +12,10 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import INCOMPLETE, OK, USER_ERROR
-from longbeam.evaluation.results import read_results
-from longbeam.pipeline.evaluate.evaluating import results_path
-from longbeam.schemas.evaluation import Result
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import seal_conversation
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.evaluation import read_results
+from longbeam.pipeline.evaluate import results_path
+from longbeam.schemas import BenchmarkSpec, Result
+from longbeam.store import Benchmark, create_benchmark, seal_conversation
 from tests.tiny import tiny_conversation
 
 ACTS = {
