@@ -10,13 +10,7 @@ import pytest
 
 from longbeam.errors import ProviderError, ReplyError
 from longbeam.models import LONGEST_SHOWN, MOST_FAULTS, Acceptance, ModelCall, parse_reply
-from longbeam.prompts.calls import (
-    FollowUpDetectorInputs,
-    PersonalityInputs,
-    QuestionDetectorInputs,
-    QuestionDetectorReply,
-    TurnState,
-)
+from longbeam.prompts.calls import PersonalityInputs, QuestionDetectorInputs, QuestionDetectorReply, TurnState
 from longbeam.schemas import BenchmarkSpec, IncidentKind, ModelReply
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
@@ -267,10 +261,9 @@ async def test_every_call_carries_the_language_of_the_spec() -> None:
 
 @pytest.mark.parametrize(("model_name", "keys"), [("openai:m", 1), ("vllm:m", 1), ("offline", 2), ("openai:served", 2)])
 async def test_the_state_of_a_call_is_part_of_the_keys_of_rules_alone(model_name: str, keys: int) -> None:
-    model = ScriptedModel({"follow_up_detector": ['{"reason": "all is said", "asks_on": false}']})
+    model = ScriptedModel({"question_detector": [YES]})
     made = {"name": "test", "models": {"default": model_name}}
     spec = BenchmarkSpec.model_validate({**made, "endpoints": {"openai:served": {"sends_extras": True}}})
-    inputs = FollowUpDetectorInputs(title="A trip", question="When?", reply="In May.", follow_ups=0)
     computed = 0
 
     def state_of(previous_reply: str) -> TurnState:
@@ -280,7 +273,7 @@ async def test_the_state_of_a_call_is_part_of_the_keys_of_rules_alone(model_name
 
     for previous_reply in ("", "Which one?"):
         asker = replace(asker_for(model), spec=spec)
-        await asker.structured("follow_up_detector", inputs, state=partial(state_of, previous_reply))
+        await asker.structured("question_detector", INPUTS, state=partial(state_of, previous_reply))
 
     first, second = model.calls
     assert first.messages() == second.messages()
