@@ -13,7 +13,7 @@ from tests.validation.told import asks, imported
 
 TEXTS = st.sampled_from(
     ["", " ", "\n\n", ".", "?", "!", "...", "-", "a", "I", "7", "$", "\U0001f600", "？", "。", "¿", "\u200b", "\0",
-     "```", "`", "https://x.org", "|||", "Why?", "1.", "(", "\t", "€€€", "a" * 300, "no.no.no", "1" * 400, "%s", "\u202e"]
+     "```", "`", "https://x.org", "|||", "Why?", "1.", "(", "\t", "€€€", "a" * 300, "1" * 400, "%s", "\u202e"]
 ) | st.text(max_size=3)  # fmt: skip
 
 
