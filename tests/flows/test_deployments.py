@@ -112,7 +112,7 @@ def test_a_run_is_scheduled(served: Pages, served_out: Path) -> None:
 
 
 def test_a_cancelled_run_keeps_its_replies_and_is_retried(served: Pages, served_out: Path, slow_spec: Path) -> None:
-    run_id = served.start(MAIN, spec=str(slow_spec), name="cancelled")
+    run_id = served.start(MAIN, spec=str(slow_spec), name="cancelled", conversations=2)
     wait_for(lambda: calls_in(served_out, "cancelled") > 15)
     served.set_state(run_id, "CANCELLING")
     assert served.wait_for_end(run_id) == "CANCELLED"
