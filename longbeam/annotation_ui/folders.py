@@ -30,7 +30,8 @@ from longbeam.review.checks import CheckRow, check_rows, known_findings
 from longbeam.review.guidelines import current_version
 from longbeam.review.names import field_name
 from longbeam.review.outcomes import UNFIT, status_of
-from longbeam.review.people import Viewer
+from longbeam.review.people import READER, Viewer
+from longbeam.review.queue import shown_status
 from longbeam.review.state import FINAL, ItemState, probe_version
 from longbeam.review.statistics import label_of, percent_agreement
 from longbeam.review.workspace import Workspace
@@ -99,7 +100,7 @@ class ProvenanceView(Record):
     longbeam_version: str
 
 
-def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
+def provenance_view(workspace: Workspace, item_id: str, viewer: Viewer = READER) -> ProvenanceView:
     """Return the provenance of an item; opinions appear once the item is no longer blind."""
     state = workspace.state(item_id)
     conversation_id = conversation_of(item_id)
@@ -116,7 +117,7 @@ def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
         conversation_title=conversation.title,
         ability=probe.ability,
         difficulty=probe.difficulty.value,
-        status=state.status.value,
+        status=shown_status(state, viewer),
         question=probe.question,
         gold_answer=probe.gold_answer,
         rubric=probe.rubric,
@@ -140,7 +141,7 @@ def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
         messages=len(conversation.lines),
         checks=tuple(check_rows(is_checked, findings)),
         judgements=(
-            *_human(state),
+            *(_human(state) if state.is_open_to(viewer) else ()),
             *(
                 Judgement(
                     target="item",
@@ -156,7 +157,7 @@ def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
                 for f in findings
             ),
         ),
-        agreement=_agreement(state),
+        agreement=_agreement(state) if state.is_open_to(viewer) else None,
         sealed_version=state.version,
         final_version=probe_version(probe),
         longbeam_version=__version__,
@@ -164,8 +165,6 @@ def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
 
 
 def _human(state: ItemState) -> list[Judgement]:
-    if not state.is_open:
-        return []
     found = []
     for opinion in state.saved:
         who = {"annotator_kind": "HUMAN", "annotator_id": opinion.reviewer_id}
@@ -215,8 +214,7 @@ def _human(state: ItemState) -> list[Judgement]:
 
 
 def _agreement(state: ItemState) -> float | None:
-    labels = {o.reviewer_id: label_of(o) for o in state.saved} if state.is_open else {}
-    return percent_agreement([labels])
+    return percent_agreement([{o.reviewer_id: label_of(o) for o in state.saved}])
 
 
 INDEX, SCRIPT, STYLE = "index.html", "bundle.js", "base.css"
