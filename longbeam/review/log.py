@@ -158,6 +158,7 @@ UNDOABLE = frozenset(EventKind) - {
     EventKind.SEARCHED,
     EventKind.LOOKED,
     EventKind.SOLVED,
+    EventKind.CHECKED,
     EventKind.UNDONE,
 }
 """Kinds that the undo key takes back; the other kinds are no decisions."""

@@ -100,7 +100,8 @@ def counted_queries(opinion: Opinion) -> set[str]:
 
 def suggested_searches(probe: Probe) -> tuple[str, ...]:
     """Return searches that could disprove an abstention, each once: the author's, then the longest words that count."""
-    words = sorted(content_words(f"{probe.details.missing} {probe.question}"), key=lambda word: (-len(word), word))
+    said = re.findall(r"\w+", f"{probe.details.missing} {probe.question}")
+    words = sorted((word for word in said if content_words(word)), key=lambda word: (-len(word), word))
     found: dict[str, str] = {}
     for query in (*probe.details.searches, *words):
         found.setdefault(_plain(query), query)

@@ -19,7 +19,7 @@ from typing import NamedTuple, Self
 
 from longbeam.errors import StoreError
 from longbeam.schemas.review import ReviewEvent
-from longbeam.schemas.review_events import AHEAD, fault_of
+from longbeam.schemas.review_events import YEARS, fault_of
 from longbeam.store.digests import checksum_of, damaged
 from longbeam.store.sqlite import (
     Format,
@@ -262,9 +262,9 @@ class ReviewStore:
         return True
 
     def _last_time(self) -> datetime | None:
-        # A time that has not come yet, of a log that somebody imported, must not become that of every later act.
-        latest = (datetime.now(UTC) + AHEAD).isoformat(timespec="microseconds")
-        found = self._db.execute("SELECT max(created_at) FROM events WHERE created_at <= ?", (latest,)).fetchone()[0]
+        # A time at the end of the calendar, of a log that somebody imported, must not push every later act beyond it.
+        query = "SELECT max(created_at) FROM events WHERE created_at < ?"
+        found = self._db.execute(query, (str(YEARS[1] + 1),)).fetchone()[0]
         return None if found is None else datetime.fromisoformat(found)
 
 

@@ -90,6 +90,7 @@ export class Pane extends Component {
     const { talk, say } = this.props;
     const isSame = talk.query === this.state.query.trim() && talk.hits.length;
     if (isSame && document.activeElement?.id === "search-box") return this.nextHit();
+    this.lines.focus({ preventScroll: true }); // keys act again, and Enter walks the hits
     this.known = this.state.query;
     talk.search(this.state.query, this.filters).catch((problem) => say(problem.message, "error"));
     return undefined;
@@ -163,6 +164,10 @@ export class Pane extends Component {
           this.lines = element;
         }}
         onScroll=${() => this.onScroll()}
+        onKeyDown=${(event) => {
+          if (event.key !== "Enter" || event.target !== this.lines || !talk.hits.length) return;
+          this.nextHit();
+        }}
       >
         ${talk.views.map(
           (message) => html`<${Message}
