@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Opened, Server, serve
 from tests.browser.test_review import HOSTILE, api, begin, first_of, given, ready, shown
@@ -130,7 +130,8 @@ def test_a_double_tap_accepts_one_item(shared: Server, open_page: Opened) -> Non
 def test_no_verdict_before_the_evidence_is_drawn(shared: Server, open_page: Opened) -> None:
     page = open_page(shared, "eda")
     item = first_of(page, shared, "summarization", "c001")
-    page.route("**/messages.json*", lambda route: (page.wait_for_timeout(1_500), route.continue_()))
+    held: list[Route] = []
+    page.route("**/messages.json*", held.append)
     page.goto(shared.base + item)
     page.wait_for_selector(".verdict-bar")
     page.wait_for_timeout(700)
@@ -138,6 +139,8 @@ def test_no_verdict_before_the_evidence_is_drawn(shared: Server, open_page: Open
     expect(page.locator(".toast")).to_contain_text("not there yet")
     assert verdict_of(page, shared, item) is None
     page.unroute_all(behavior="ignoreErrors")
+    for route in held:
+        route.continue_()
 
 
 def test_searches_for_nonsense_do_not_open_the_gate_of_an_abstention(shared: Server, open_page: Opened) -> None:
@@ -153,8 +156,8 @@ def test_searches_for_nonsense_do_not_open_the_gate_of_an_abstention(shared: Ser
     dialog = page.locator("dialog")
     expect(dialog).to_contain_text("0 of 3 searches count")
     for number in range(3):  # what blocks acceptance is done in the dialog
-        dialog.locator("#suggested button").nth(number).click()
-        expect(dialog.locator("#absence")).to_contain_text(f"{number + 1} of 3")
+        dialog.locator(".chips button").nth(number).click()
+        expect(dialog.locator("[data-count]")).to_contain_text(f"{number + 1} of 3")
     expect(dialog).to_contain_text("Nothing stands in the way")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".toast")).to_contain_text("Accepted")
@@ -380,10 +383,10 @@ def test_key_presses_to_accept_three_nuggets_an_edited_gold_and_an_abstention(
 
     absent = next(r["href"] for r in rows if r["ability"] == "abstention")
     begin(page, server, absent)
-    expect(page.locator("#suggested button").first).to_be_visible()
+    expect(page.locator(".chips button").first).to_be_visible()
     for number in range(3):
         press(page, ".")
-        expect(page.locator("#absence")).to_contain_text(f"{number + 1} of 3")
+        expect(page.locator("[data-count]")).to_contain_text(f"{number + 1} of 3")
     press(page, "Y", "a")
     accepted(absent, ".", ".", ".", "Y", "a", limit=5)
 

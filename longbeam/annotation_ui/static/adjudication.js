@@ -175,7 +175,7 @@ function Case({ item }) {
               <td dir="auto"><div class="label">${field.name}</div>${visible(field.text)}</td>
               ${field.cells.map(
                 (cell, i) => html`<td key=${i} dir="auto" class=${cell.parts.length ? "changed" : undefined}>
-                  <div class="label">${cell.label ? html`<b class=${cell.label === "no" ? "error" : "ok"}>${cell.label}</b>` : html`\u00a0`}</div>
+                  <div class="label">${item.opinions[i].reviewer_id} <b class=${cell.label === "no" ? "error" : "ok"}>${cell.label}</b></div>
                   ${cell.parts.length ? html`<${Diff} parts=${cell.parts} />` : html`<span class="soft">the same</span>`}
                 </td>`,
               )}

@@ -255,7 +255,7 @@ function Searches({ item }) {
 /** Searches that could disprove an abstention, one click each. */
 export function Suggested({ record }) {
   const made = new Set(record.queries.map((text) => text.toLowerCase()));
-  return html`<p class="chips" id="suggested">
+  return html`<p class="chips">
     <span class="soft small">Search for</span>
     ${record.suggested.map(
       (text) => html`<button
@@ -265,7 +265,7 @@ export function Suggested({ record }) {
         onClick=${() => searchNext(text)}
       >${text}</button>`,
     )}
-    <span class=${`small ${record.made >= record.needed ? "ok" : "soft"}`} id="absence">${record.made} of ${record.needed} count</span>
+    <span class=${`small ${record.made >= record.needed ? "ok" : "soft"}`} data-count>${record.made} of ${record.needed} count</span>
   </p>`;
 }
 

@@ -297,7 +297,12 @@ function Buttons({ state, item }) {
   const count = judged < item.rubric.length ? `${judged} of ${item.rubric.length} judged` : "";
   return html`<div class="buttons">
     <${KeyButton} action="accept" class="primary" disabled=${isOff} title=${count}>
-      <${Icon} name="check" /> Accept ${count ? html`<span class="small from-tablet">${count}</span>` : null}
+      <${Icon} name="check" /> Accept ${
+        count
+          ? html`<span class="small from-tablet">${count}</span>
+            <span class="small on-phone" aria-hidden="true">${judged}/${item.rubric.length}</span>`
+          : null
+      }
     </${KeyButton}>
     <${KeyButton} action="reject" disabled=${isOff}><${Icon} name="cross" /> Reject</${KeyButton}>
     <${KeyButton} action="skip" disabled=${isOff} title="leave it to somebody else">Skip</${KeyButton}>
