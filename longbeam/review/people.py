@@ -6,7 +6,6 @@ inside an emoji; bodies replace it, because no file can hold it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from longbeam.review.names import ChangeView
 from longbeam.schemas.base import Record
 from longbeam.schemas.review import Gate, LeaseView, ReviewerRole
+from longbeam.terminal import whole_text
 
 
 class Problem(Record):
@@ -98,14 +98,3 @@ class Body(BaseModel):
     @classmethod
     def _whole(cls, given: Any) -> Any:
         return whole_text(given)
-
-
-def whole_text(value: Any) -> Any:
-    """Return a JSON value in which U+FFFD stands for each half of a surrogate pair."""
-    if isinstance(value, str):
-        return _HALF.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [whole_text(part) for part in value]
-    if isinstance(value, dict):
-        return {whole_text(key): whole_text(part) for key, part in value.items()}
-    return value
