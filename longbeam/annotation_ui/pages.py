@@ -67,19 +67,21 @@ from longbeam.annotation_ui.views import (
     ItemView,
     QueueView,
 )
-from longbeam.review.log import as_jsonl
-from longbeam.review.people import Problem, not_found
-from longbeam.review.queue import all_items, wanted_items
-from longbeam.review.search import SearchFilter
-from longbeam.review.statistics import (
+from longbeam.review import (
     AgreementPage,
+    Problem,
     ProgressPage,
     RatingsPage,
+    SearchFilter,
     agreement_page,
+    all_items,
+    as_jsonl,
+    not_found,
     progress_page,
     ratings_page,
+    wanted_items,
 )
-from longbeam.schemas.base import Record
+from longbeam.schemas import Record
 
 _FILES = sorted(f for f in STATIC.rglob("*") if f.is_file())
 STATIC_BUILD = hashlib.sha256(b"".join(f.read_bytes() for f in _FILES)).hexdigest()[:12]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict
 
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import ability_of
 from longbeam.annotation_ui.items import opinion_view, own_work
 from longbeam.annotation_ui.links import conversation_href, item_href
 from longbeam.annotation_ui.rendering import render
@@ -26,17 +26,34 @@ from longbeam.annotation_ui.views import (
     QueueView,
 )
 from longbeam.keys import conversation_of
-from longbeam.review.anchors import Attachment, anchor_report
-from longbeam.review.guidelines import current_version, guidelines_in_force, section_name
-from longbeam.review.log import undoable
-from longbeam.review.names import act_name, field_name, item_name, shown_value, word_diff
-from longbeam.review.people import Viewer
-from longbeam.review.queue import VIEWS, QueueFilter, all_items, is_in_view, resume_at, wanted_items
-from longbeam.review.state import ItemState, ItemStatus, in_force, text_at
-from longbeam.review.statistics import ratings_of
-from longbeam.review.workspace import SETTINGS_OWNER, Workspace
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import NUGGET, EventKind, ReviewEvent
+from longbeam.review import (
+    SETTINGS_OWNER,
+    VIEWS,
+    Attachment,
+    ItemState,
+    ItemStatus,
+    QueueFilter,
+    Viewer,
+    Workspace,
+    act_name,
+    all_items,
+    anchor_report,
+    current_version,
+    field_name,
+    guidelines_in_force,
+    in_force,
+    is_in_view,
+    item_name,
+    ratings_of,
+    resume_at,
+    section_name,
+    shown_value,
+    text_at,
+    undoable,
+    wanted_items,
+    word_diff,
+)
+from longbeam.schemas import NUGGET, EventKind, Probe, ReviewEvent
 
 
 def queue_view(workspace: Workspace, viewer: Viewer, wanted: QueueFilter) -> QueueView:

@@ -11,8 +11,7 @@ from longbeam.cli.app import DEFAULT_OUT, OK, Out, app, command_line
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
-    from longbeam.pipeline.importing import GivenReport
-    from longbeam.pipeline.samples import Sample
+    from longbeam.pipeline import GivenReport, Sample
 
 
 @app.command(short_help="List or unpack the samples of the package.")
@@ -28,7 +27,7 @@ def sample(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """List the samples, or unpack one; `validate`, `show`, `review`, `evaluate` and `export` work on it."""
-    from longbeam.pipeline.samples import sample_named, samples
+    from longbeam.pipeline import sample_named, samples
 
     if chosen is None:
         found = samples()
@@ -54,8 +53,8 @@ def sample(
 
 def unpack_with_review(given: Sample, out: Path, name: str) -> GivenReport:
     """Make a benchmark of a sample, with the opinions of those who have read it."""
-    from longbeam.pipeline.samples import unpack
-    from longbeam.review.log import import_log
+    from longbeam.pipeline import unpack
+    from longbeam.review import import_log
 
     report = unpack(given, out, name)
     if given.reviews is not None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from longbeam.schemas.base import Record, compact
-from longbeam.schemas.plans import Assertion, Bullet, Plan
+from longbeam.schemas import Assertion, Bullet, Plan, Record, compact
 
 
 class Augmented(Record):

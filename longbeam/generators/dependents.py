@@ -12,11 +12,9 @@ from itertools import chain
 
 from longbeam.generators.ledger import Ledger, line_of
 from longbeam.generators.mentions import Mentions
-from longbeam.prompts.calls.plans import Dependent
-from longbeam.schemas.plans import AMOUNT_KINDS, TELLING_KINDS, Assertion, Bullet, Value, ValueKind
-from longbeam.text.matching import says
-from longbeam.text.sentences import sentences
-from longbeam.text.words import content_words
+from longbeam.prompts.calls import Dependent
+from longbeam.schemas import AMOUNT_KINDS, TELLING_KINDS, Assertion, Bullet, Value, ValueKind
+from longbeam.text import content_words, says, sentences
 
 SMALL = 12
 """Amounts up to this one are sums of others by chance; they count only beside a word that reckons."""

@@ -19,13 +19,9 @@ from longbeam.generators.bullets import (
     values_without_fact,
     wrong_weekdays,
 )
-from longbeam.prompts.calls.plans import BulletDraft, FactDraft, SheetLine
-from longbeam.schemas.plans import BulletKind, Value
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.matching import says
-from longbeam.text.sentences import sentences
-from longbeam.text.times import format_date
-from longbeam.text.words import content_words
+from longbeam.prompts.calls import BulletDraft, FactDraft, SheetLine
+from longbeam.schemas import ENGLISH, BulletKind, Value
+from longbeam.text import content_words, format_date, says, sentences
 
 
 @dataclass(frozen=True)

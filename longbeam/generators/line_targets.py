@@ -13,8 +13,8 @@ from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.sheets import is_late, moving_on
-from longbeam.prompts.calls.plans import LedgerLine, NewSlot, SheetLine, Stage
-from longbeam.schemas.plans import AMOUNT_KINDS, CLOSING, TELLING_KINDS, Bullet, BulletKind, ValueKind
+from longbeam.prompts.calls import LedgerLine, NewSlot, SheetLine, Stage
+from longbeam.schemas import AMOUNT_KINDS, CLOSING, TELLING_KINDS, Bullet, BulletKind, ValueKind
 
 CHANGES_PER_EVENT = 1 / 6
 """Changed slots for each event; augmentation adds the planned updates."""

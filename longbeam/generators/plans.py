@@ -18,9 +18,8 @@ from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.line_targets import Story, may_tell_any_outcome, until_due, with_targets
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.sheets import SheetInputs, draw_sheet
-from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
-from longbeam.models.changes import describe_changes
-from longbeam.prompts.calls.plans import (
+from longbeam.models import Acceptance, Asker, ListTask, Sifted, describe_changes
+from longbeam.prompts.calls import (
     BulletDraft,
     Chapter,
     LedgerLine,
@@ -33,12 +32,19 @@ from longbeam.prompts.calls.plans import (
     SubPlanInputs,
     SubPlanReply,
 )
-from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.people import Profile, RelationshipGraph
-from longbeam.schemas.plans import BulletKind, Narrative, Plan
-from longbeam.schemas.seeds import Seed
-from longbeam.text.words import content_words
+from longbeam.schemas import (
+    BulletKind,
+    Incident,
+    IncidentKind,
+    Narrative,
+    Plan,
+    Profile,
+    Record,
+    RelationshipGraph,
+    Seed,
+    digest_of,
+)
+from longbeam.text import content_words
 
 OUTLINE_PROMPTS = ("outline",)
 SUB_PLAN_PROMPTS = ("sub_plan",)

@@ -17,10 +17,8 @@ from typing import TypeVar
 
 from longbeam.generators.layout import FEW_NARRATIVES, NARRATIVES, SHORT, Layout
 from longbeam.generators.wish_forms import wish_forms
-from longbeam.prompts.calls.plans import NewSlot, SheetLine, Span, Stage
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import CLOSING, TELLING_KINDS, BulletKind, Narrative, ValueKind
-from longbeam.schemas.seeds import Category, Timeline
+from longbeam.prompts.calls import NewSlot, SheetLine, Span, Stage
+from longbeam.schemas import CLOSING, TELLING_KINDS, BulletKind, Category, Narrative, Person, Timeline, ValueKind
 
 SLACK = 0.9
 """Share of a stage's days that its bullets use; turns that are asked for later use the rest."""

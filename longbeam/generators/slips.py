@@ -16,9 +16,10 @@ from functools import cached_property
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import DECIDED, Mentions
-from longbeam.prompts.calls.plans import Place, Slip
-from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
-from longbeam.text.matching import says
+from longbeam.prompts.calls import Place
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
+from longbeam.text import says
 
 APART_MESSAGES, APART_DAYS = 20, 14
 """Least distance between a slip and its statement, and between a slip and every scene that makes it absurd.

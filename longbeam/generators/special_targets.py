@@ -30,17 +30,9 @@ from longbeam.generators.slips import (
 )
 from longbeam.generators.wish_forms import wish_forms
 from longbeam.keys import plan_index_of
-from longbeam.prompts.calls.plans import (
-    ContradictionTarget,
-    Dependent,
-    InstructionTarget,
-    LedgerLine,
-    Place,
-    Slip,
-    UpdateTarget,
-)
-from longbeam.schemas.base import Record
-from longbeam.schemas.plans import (
+from longbeam.prompts.calls import ContradictionTarget, Dependent, InstructionTarget, LedgerLine, Place, UpdateTarget
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import (
     AMOUNT_KINDS,
     CLOSING,
     TELLING_KINDS,
@@ -48,12 +40,13 @@ from longbeam.schemas.plans import (
     Bullet,
     BulletKind,
     Plan,
+    Record,
     Stance,
     SubPlan,
     Value,
     ValueKind,
 )
-from longbeam.text.matching import says
+from longbeam.text import says
 
 POSTPONED_BY_AT_MOST = timedelta(days=14)
 SETTLED_DAYS = 5

@@ -29,7 +29,7 @@ from longbeam.offline.packs import (
 from longbeam.offline.remarks import outcome_of, without_remark
 from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
 from longbeam.offline.telling import WHOLE, Scene
-from longbeam.prompts.calls.plans import (
+from longbeam.prompts.calls import (
     AugmentInputs,
     AugmentReply,
     BulletDraft,
@@ -38,9 +38,12 @@ from longbeam.prompts.calls.plans import (
     Dependent,
     FactDraft,
     InstructionDraft,
+    NarrativesInputs,
+    NarrativesReply,
     NewSlot,
     OutlineInputs,
     OutlineReply,
+    PersonalityInputs,
     PlanSheet,
     RevisionDraft,
     SheetLine,
@@ -50,11 +53,8 @@ from longbeam.prompts.calls.plans import (
     UpdateDraft,
     UpdateTarget,
 )
-from longbeam.prompts.calls.scaffold import NarrativesInputs, NarrativesReply, PersonalityInputs
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Value, ValueKind
-from longbeam.text import values
-from longbeam.text.conditions import overlapping
+from longbeam.schemas import Bullet, BulletKind, Narrative, Person, Value, ValueKind
+from longbeam.text import overlapping, values
 
 W = TypeVar("W", bound=Standing)
 WISHES_APART = 11

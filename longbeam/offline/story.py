@@ -20,10 +20,8 @@ from longbeam.offline.naming import things_of
 from longbeam.offline.packs import Pack, Thread, pack_for, read_yaml
 from longbeam.offline.telling import Scene, Teller
 from longbeam.offline.visits import Visits
-from longbeam.prompts.calls.plans import SheetLine
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.seeds import Seed
+from longbeam.prompts.calls import SheetLine
+from longbeam.schemas import BulletKind, Person, Seed
 
 Story = tuple[tuple[Scene, ...], ...]
 """Scenes of each stage."""

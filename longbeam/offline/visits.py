@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence, Set
 from longbeam.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.offline.packs import Beat, Thread
 from longbeam.offline.telling import Scene, Teller
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import ValueKind
+from longbeam.schemas import Person, ValueKind
 
 Meeting = tuple[Thread, Person, Beat]
 LATER = dt.timedelta(days=20)

@@ -13,9 +13,8 @@ from collections import Counter
 
 from longbeam.review.archive import Line, OpenConversation
 from longbeam.review.state import Opinion
-from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Probe
-from longbeam.text.words import content_words
+from longbeam.schemas import Probe, Record
+from longbeam.text import content_words
 
 MOST_SUGGESTED = 6
 

@@ -18,8 +18,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from longbeam.errors import StoreError
-from longbeam.schemas.review import ReviewEvent
-from longbeam.schemas.review_events import YEARS, fault_of
+from longbeam.schemas import YEARS, ReviewEvent, fault_of
 from longbeam.store.digests import checksum_of, damaged
 from longbeam.store.sqlite import (
     Format,

@@ -8,14 +8,18 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.augmentation import StageToAugment, write_special_bullets
-from longbeam.generators.augmented import Augmented, augmented_plan
-from longbeam.generators.dependents import dependents_of
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.mentions import Mentions
-from longbeam.generators.plans import Frame
-from longbeam.generators.special_targets import Targets
-from longbeam.prompts.calls.plans import (
+from longbeam.generators import (
+    Augmented,
+    Frame,
+    Ledger,
+    Mentions,
+    StageToAugment,
+    Targets,
+    augmented_plan,
+    dependents_of,
+    write_special_bullets,
+)
+from longbeam.prompts.calls import (
     LONGEST_TEXT,
     AugmentInputs,
     AugmentReply,
@@ -23,15 +27,13 @@ from longbeam.prompts.calls.plans import (
     InstructionDraft,
     Place,
     RevisionDraft,
-    Slip,
     Stage,
     UpdateDraft,
     UpdateTarget,
 )
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Plan, Stance
-from longbeam.text.values import money
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import Assertion, Bullet, BulletKind, IncidentKind, ModelReply, Plan, Stance
+from longbeam.text import money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 from tests.generators.test_special_targets import ANCHORS, LAYOUT, _chosen, _plan, _with_text

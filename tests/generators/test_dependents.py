@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.dependents import dependents_of, stale_words
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.mentions import Mentions
-from longbeam.prompts.calls.plans import Dependent
-from longbeam.schemas.plans import Assertion, Fact, Plan, Stance, Value, ValueKind
-from longbeam.text.values import money, ratio
+from longbeam.generators import Ledger, Mentions, dependents_of, stale_words
+from longbeam.prompts.calls import Dependent
+from longbeam.schemas import Assertion, Fact, Plan, Stance, Value, ValueKind
+from longbeam.text import money, ratio
 from tests.generators.test_special_targets import _plan, _with_text
 
 

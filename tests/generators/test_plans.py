@@ -10,16 +10,20 @@ from dataclasses import replace
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.generators.bullets import Drafted
-from longbeam.generators.layout import layout_for
-from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.plans import Frame, PlanContext, plan_of, write_outline, write_sub_plan
-from longbeam.generators.sheets import stages_of
-from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.plans import BulletDraft, FactDraft, SheetLine, SubPlanInputs, SubPlanReply
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import BulletKind, Stance
-from longbeam.schemas.seeds import Category, Timeline
+from longbeam.generators import (
+    Drafted,
+    Frame,
+    PlanContext,
+    PlanHistory,
+    layout_for,
+    stages_of,
+    write_outline,
+    write_sub_plan,
+)
+from longbeam.generators.plans import plan_of
+from longbeam.models import ModelCall
+from longbeam.prompts.calls import BulletDraft, FactDraft, SheetLine, SubPlanInputs, SubPlanReply
+from longbeam.schemas import BulletKind, Category, IncidentKind, Stance, Timeline
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 

@@ -8,25 +8,40 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.layout import Layout, layout_for
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.line_targets import CHANGEABLE, SETTLED_DAYS, Story, until_due, with_targets
-from longbeam.generators.sheets import (
+from longbeam.generators import (
     CAST,
+    CHANGEABLE,
     LEADING,
+    Layout,
+    Ledger,
     SheetInputs,
+    Story,
     bullet_counts,
     draw_sheet,
+    layout_for,
     narratives_ahead,
     narratives_for,
     narratives_over,
     stages_of,
+    until_due,
+    with_targets,
 )
-from longbeam.prompts.calls.plans import NewSlot, SheetLine, Span
-from longbeam.schemas.people import Gender, Person, Relation
-from longbeam.schemas.plans import CLOSING, TELLING_KINDS, BulletKind, Fact, Narrative, ValueKind
-from longbeam.schemas.seeds import Category, Timeline
-from longbeam.text.values import date_value
+from longbeam.generators.line_targets import SETTLED_DAYS
+from longbeam.prompts.calls import NewSlot, SheetLine, Span
+from longbeam.schemas import (
+    CLOSING,
+    TELLING_KINDS,
+    BulletKind,
+    Category,
+    Fact,
+    Gender,
+    Narrative,
+    Person,
+    Relation,
+    Timeline,
+    ValueKind,
+)
+from longbeam.text import date_value
 from tests.builders import good_conversation
 from tests.generators.test_special_targets import _plan, _with_text
 

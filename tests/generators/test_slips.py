@@ -6,12 +6,11 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.mentions import Mentions
-from longbeam.generators.slips import Pace, aftermath, is_fresh, is_settled, scenes_against, slips_of
-from longbeam.prompts.calls.plans import Place, Slip
-from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Stance, Value, ValueKind
-from longbeam.text.values import date_value, number
+from longbeam.generators import Ledger, Mentions, Pace, aftermath, is_fresh, is_settled, scenes_against, slips_of
+from longbeam.prompts.calls import Place
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import CLOSING, Assertion, Bullet, BulletKind, Fact, Stance, Value, ValueKind
+from longbeam.text import date_value, number
 from tests.generators.test_special_targets import ANCHORS, LAYOUT, _plan, _with_text
 
 FAIR = dt.date(2024, 3, 8)

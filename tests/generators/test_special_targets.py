@@ -5,21 +5,26 @@ from __future__ import annotations
 import datetime as dt
 import random
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from longbeam.generators.dependents import dependents_of
-from longbeam.generators.layout import Layout, layout_for
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.mentions import Mentions
-from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.slips import APART_DAYS, APART_MESSAGES, Pace, scenes_against
-from longbeam.generators.special_targets import Targets, choose_targets
-from longbeam.generators.wish_forms import FORMS
+from longbeam.generators import (
+    APART_DAYS,
+    APART_MESSAGES,
+    FORMS,
+    Layout,
+    Ledger,
+    Mentions,
+    Pace,
+    PlanHistory,
+    Targets,
+    choose_targets,
+    dependents_of,
+    layout_for,
+    scenes_against,
+)
 from longbeam.prompts.calls.plans import Slip
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, ValueKind
-from longbeam.schemas.seeds import Category
-from longbeam.text.values import date_value, money, name, number, ratio
+from longbeam.schemas import Assertion, Bullet, BulletKind, Category, Fact, Plan, Stance, SubPlan, ValueKind
+from longbeam.text import date_value, money, name, number, ratio
 
 ANCHORS = (dt.date(2024, 3, 4), dt.date(2024, 5, 6))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.generators.wish_forms import FORMS, wish_forms
+from longbeam.generators import FORMS, wish_forms
 
 
 def test_each_form_comes_once_before_any_comes_again() -> None:

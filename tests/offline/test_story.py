@@ -9,24 +9,29 @@ from collections.abc import Sequence
 
 import pytest
 
-from longbeam.generators.layout import Layout
-from longbeam.generators.people import draw_profile, draw_relationships
-from longbeam.generators.seeds import load_catalogue
-from longbeam.generators.sheets import SheetInputs, draw_sheet
-from longbeam.offline.drawing import Span, changed, draw, misremembered
-from longbeam.offline.packs import load_pack, pack_for, pack_paths
-from longbeam.offline.planning import _scenes_of, sub_plan
-from longbeam.offline.remarks import without_remark
-from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
-from longbeam.offline.telling import COST_SLOT, WHOLE
-from longbeam.prompts.calls.plans import PlanSheet, SheetLine, Stage, SubPlanInputs
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import ValueKind
-from longbeam.schemas.seeds import Category, Domain, Seed
-from longbeam.text.matching import says
-from longbeam.text.side_texts import relation_words
-from tests.prompts.samples import SAMPLES, STATES
-from tests.prompts.samples import SHEET as SAMPLE_SHEET
+from longbeam.generators import Layout, SheetInputs, draw_profile, draw_relationships, draw_sheet, load_catalogue
+from longbeam.offline import (
+    COST_SLOT,
+    WHOLE,
+    Span,
+    Story,
+    StoryInputs,
+    changed,
+    draw,
+    load_pack,
+    misremembered,
+    pack_for,
+    pack_paths,
+    people_thread,
+    story_of,
+    sub_plan,
+    without_remark,
+)
+from longbeam.offline.planning import _scenes_of
+from longbeam.prompts.calls import PlanSheet, SheetLine, Stage, SubPlanInputs
+from longbeam.schemas import Category, Domain, Person, Seed, ValueKind
+from longbeam.text import relation_words, says
+from tests.prompts.samples import SAMPLES, SHEET as SAMPLE_SHEET, STATES
 
 STAGES = tuple((dt.date(2024, m, 1), dt.date(2024, m, 28)) for m in range(1, 6))
 ROOM = ((15, 2), (16, 2), (16, 2), (16, 2), (16, 2))

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.models.base import ModelCall
-from longbeam.offline.packs import Preference, pack_for, wishes
-from longbeam.offline.planning import sub_plan
-from longbeam.offline.writer import OfflineWriter
-from longbeam.prompts.calls.plans import SubPlanInputs
-from longbeam.prompts.declarations import PROMPTS, default_registry
-from longbeam.schemas.plans import Bullet, BulletKind
-from longbeam.schemas.spec import Role
+from longbeam.models import ModelCall
+from longbeam.offline import OfflineWriter, Preference, pack_for, sub_plan, wishes
+from longbeam.prompts import PROMPTS, default_registry
+from longbeam.prompts.calls import SubPlanInputs
+from longbeam.schemas import Bullet, BulletKind, Role
 from tests.prompts.samples import SAMPLES, SHEET, extras_of
 
 

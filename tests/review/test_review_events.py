@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from longbeam.review.log import ReviewLog, import_log, take_back_import
-from longbeam.review.state import ItemState
-from longbeam.schemas.review import EventKind, ReviewEvent
-from longbeam.schemas.review_events import fault_of
-from longbeam.store.reviews import ReviewStore, stored_events
+from longbeam.review import ItemState, ReviewLog, import_log, take_back_import
+from longbeam.schemas import EventKind, ReviewEvent, fault_of
+from longbeam.store import ReviewStore, stored_events
 from tests.tiny import tiny_conversation
 
 ITEM = "c000/information_extraction.0"
