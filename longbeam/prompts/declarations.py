@@ -20,8 +20,6 @@ from longbeam.prompts.calls.advice import AdviceInputs, AdviceReply
 from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
     CompactInputs,
-    FollowUpDetectorInputs,
-    FollowUpDetectorReply,
     QuestionDetectorInputs,
     QuestionDetectorReply,
     UserReplyInputs,
@@ -43,6 +41,7 @@ from longbeam.prompts.calls.probes import (
     AbstentionReply,
     CandidatesInputs,
     CandidatesReply,
+    OrderReply,
     ProbeInputs,
     ProbeReply,
 )
@@ -61,8 +60,8 @@ _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
 
 
-def _probe(ability: str, version: int) -> Prompt:
-    return Prompt(f"probe_{ability}", version, Role.PROBER, ProbeInputs, ProbeReply, narrow=narrowing.probe)
+def _probe(ability: str, version: int, output: type[ProbeReply] = ProbeReply) -> Prompt:
+    return Prompt(f"probe_{ability}", version, Role.PROBER, ProbeInputs, output, narrow=narrowing.probe)
 
 
 RECALL = Tool(
@@ -105,26 +104,26 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        14,
+        15,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
-        fixed=_STAGE,
+        fixed=(*_STAGE, "voice"),
         narrow=narrowing.user_turns,
     ),
     Prompt(
         "more_turns",
-        10,
+        11,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
-        fixed=_STAGE,
+        fixed=(*_STAGE, "voice"),
         narrow=narrowing.user_turns,
     ),
     # The dialogue.
     Prompt(
         "assistant_reply",
-        13,
+        14,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,
@@ -135,39 +134,31 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_answer",
+        10,
+        Role.USER,
+        UserReplyInputs,
+        fixed=_DIALOGUE,
+        history="history",
+    ),
+    Prompt(
+        "user_follow_up",
         9,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt(
-        "follow_up_detector",
-        2,
-        Role.DETECTOR,
-        FollowUpDetectorInputs,
-        FollowUpDetectorReply,
-        narrow=narrowing.verdict,
-    ),
-    Prompt(
-        "user_follow_up",
-        8,
-        Role.USER,
-        UserReplyInputs,
-        fixed=_DIALOGUE,
-        history="history",
-    ),
-    Prompt("word_turn", 6, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
-    Prompt("compact_memory", 11, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("word_turn", 7, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
+    Prompt("compact_memory", 12, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 4, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", 7),
-    _probe("multi_session_reasoning", 5),
+    _probe("multi_session_reasoning", 6),
     _probe("knowledge_update", 4),
     _probe("temporal_reasoning", 6),
-    _probe("event_ordering", 6),
+    _probe("event_ordering", 7, OrderReply),
     _probe("contradiction_resolution", 5),
-    _probe("summarization", 6),
+    _probe("summarization", 7),
     _probe("preference_following", 4),
     _probe("instruction_following", 4),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
