@@ -85,9 +85,6 @@ READER = Viewer()
 """A viewer without a name."""
 
 
-_HALF = re.compile("[\ud800-\udfff]")
-
-
 class Body(BaseModel):
     """Body of a POST."""
 

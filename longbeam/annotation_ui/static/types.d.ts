@@ -389,6 +389,7 @@ export interface MeasuredDifficulty {
   evidence_to: number | null;
   tokens_to_question: number | null;
   competitors: number | null;
+  restated: number | null;
   lexical_overlap: number | null;
   bm25: number | null;
   random_units: number | null;
