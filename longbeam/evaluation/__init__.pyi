@@ -1,7 +1,7 @@
 from .agreement import agreement_of as agreement_of, cohen_kappa as cohen_kappa, render_agreement as render_agreement
 from .arms import (
-    Arm as Arm,
     EVIDENCE as EVIDENCE,
+    Arm as Arm,
     ablations as ablations,
     always_there as always_there,
     arm_of as arm_of,
@@ -55,9 +55,9 @@ from .report import (
 )
 from .resampling import DRAWS as DRAWS, compare as compare, interval_of as interval_of
 from .results import (
-    Evaluated as Evaluated,
     RESULTS_FILE as RESULTS_FILE,
     TIMINGS_FILE as TIMINGS_FILE,
+    Evaluated as Evaluated,
     asked_probe as asked_probe,
     contexts_path as contexts_path,
     read_results as read_results,

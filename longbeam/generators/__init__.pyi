@@ -1,6 +1,6 @@
 from .advice import ADVICE_PROMPTS as ADVICE_PROMPTS, advised_plan as advised_plan, write_advice as write_advice
 from .advice_drafts import items_of as items_of, mended_advice as mended_advice
-from .advice_sheet import Advised as Advised, LEAST_SET_ASIDE as LEAST_SET_ASIDE, StageToAdvise as StageToAdvise
+from .advice_sheet import LEAST_SET_ASIDE as LEAST_SET_ASIDE, Advised as Advised, StageToAdvise as StageToAdvise
 from .augmentation import (
     AUGMENT_PROMPTS as AUGMENT_PROMPTS,
     StageToAugment as StageToAugment,
@@ -9,8 +9,8 @@ from .augmentation import (
 from .augmented import Augmented as Augmented, augmented_plan as augmented_plan
 from .budget import Budget as Budget, Waiting as Waiting
 from .bullets import (
-    Drafted as Drafted,
     EVOLVED as EVOLVED,
+    Drafted as Drafted,
     Known as Known,
     assembled as assembled,
     faults_of as faults_of,
@@ -42,10 +42,10 @@ from .demand import LEAST as LEAST, MOST as MOST, QUICK as QUICK, STATEMENT as S
 from .dependents import dependents_of as dependents_of, stale_words as stale_words
 from .dialogue import Talk as Talk, extend as extend, talk as talk
 from .dialogue_history import (
-    DialogueHistory as DialogueHistory,
     HISTORY_TOKENS as HISTORY_TOKENS,
     KEPT_SHARE as KEPT_SHARE,
     USER_MESSAGES as USER_MESSAGES,
+    DialogueHistory as DialogueHistory,
     history_tokens as history_tokens,
 )
 from .dialogue_material import SubPlanMaterial as SubPlanMaterial, context_of as context_of
@@ -69,8 +69,8 @@ from .entailment_judge import (
     unsaid_claims as unsaid_claims,
 )
 from .layout import (
-    Layout as Layout,
     NARRATIVES as NARRATIVES,
+    Layout as Layout,
     layout_for as layout_for,
     plan_lengths as plan_lengths,
     pool_for as pool_for,
@@ -119,10 +119,10 @@ from .plan_seeds import (
     write_plan_summary as write_plan_summary,
 )
 from .plans import (
-    Frame as Frame,
     OUTLINE_PROMPTS as OUTLINE_PROMPTS,
-    PlanContext as PlanContext,
     SUB_PLAN_PROMPTS as SUB_PLAN_PROMPTS,
+    Frame as Frame,
+    PlanContext as PlanContext,
     recalled_by as recalled_by,
     write_outline as write_outline,
     write_sub_plan as write_sub_plan,
@@ -182,7 +182,6 @@ from .turn_cards import (
     ASKS_AGAIN as ASKS_AGAIN,
     ASKS_BACK as ASKS_BACK,
     DECILES as DECILES,
-    Deck as Deck,
     FEELING_SHARE as FEELING_SHARE,
     OPENINGS as OPENINGS,
     PASTES as PASTES,
@@ -190,6 +189,7 @@ from .turn_cards import (
     REACTS_AGAIN as REACTS_AGAIN,
     TAKE_UPS as TAKE_UPS,
     WANTS as WANTS,
+    Deck as Deck,
     draw_asks_back as draw_asks_back,
     draw_cards as draw_cards,
     draw_reaction as draw_reaction,
@@ -197,11 +197,11 @@ from .turn_cards import (
     reaction_at as reaction_at,
 )
 from .turn_loop import (
+    MAX_ANSWERS as MAX_ANSWERS,
+    MAX_FOLLOW_UPS as MAX_FOLLOW_UPS,
     Ask as Ask,
     DetectQuestion as DetectQuestion,
     DrawReaction as DrawReaction,
-    MAX_ANSWERS as MAX_ANSWERS,
-    MAX_FOLLOW_UPS as MAX_FOLLOW_UPS,
     MoreTurns as MoreTurns,
     QueuedTurn as QueuedTurn,
     React as React,
@@ -220,11 +220,11 @@ from .unasked import (
     with_advice as with_advice,
 )
 from .user_turns import (
+    REMEMBERED_QUESTIONS as REMEMBERED_QUESTIONS,
+    USER_TURNS_PROMPTS as USER_TURNS_PROMPTS,
     Batch as Batch,
     FurtherTurns as FurtherTurns,
-    REMEMBERED_QUESTIONS as REMEMBERED_QUESTIONS,
     Scene as Scene,
-    USER_TURNS_PROMPTS as USER_TURNS_PROMPTS,
     batches_of as batches_of,
     check_turns as check_turns,
     gist_of as gist_of,

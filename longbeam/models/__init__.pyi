@@ -1,11 +1,11 @@
 from . import gguf as gguf, loops as loops, transport as transport, vllm as vllm
 from .asking import (
     ATTEMPTS as ATTEMPTS,
+    LONGEST_SHOWN as LONGEST_SHOWN,
+    MOST_ROUNDS as MOST_ROUNDS,
     Acceptance as Acceptance,
     Asker as Asker,
-    LONGEST_SHOWN as LONGEST_SHOWN,
     ListTask as ListTask,
-    MOST_ROUNDS as MOST_ROUNDS,
     Sifted as Sifted,
     identity_of as identity_of,
 )
@@ -37,9 +37,9 @@ from .factory import Surroundings as Surroundings, check_models as check_models,
 from .gguf import GgufModel as GgufModel
 from .journal import Journal as Journal, JournalledModel as JournalledModel
 from .kinds import (
+    TOKENIZER_MARGIN as TOKENIZER_MARGIN,
     Kinds as Kinds,
     ModelKind as ModelKind,
-    TOKENIZER_MARGIN as TOKENIZER_MARGIN,
     answers_by_rule as answers_by_rule,
     describe_rules as describe_rules,
     has_model_checks as has_model_checks,
@@ -51,9 +51,9 @@ from .language import wrong_language as wrong_language
 from .limits import (
     GRACE_S as GRACE_S,
     LONGEST_RETRY_AFTER_S as LONGEST_RETRY_AFTER_S,
-    LimitedModel as LimitedModel,
     PATIENCE_S as PATIENCE_S,
     TRIES as TRIES,
+    LimitedModel as LimitedModel,
 )
 from .loops import (
     FIRST_LOOK as FIRST_LOOK,

@@ -1,11 +1,11 @@
 from .arithmetic import fault_of_length as fault_of_length
 from .base import (
-    Check as Check,
     ERROR as ERROR,
     INFO as INFO,
+    WARNING as WARNING,
+    Check as Check,
     Problem as Problem,
     Scope as Scope,
-    WARNING as WARNING,
     shorten as shorten,
 )
 from .duplicates import near_duplicates as near_duplicates

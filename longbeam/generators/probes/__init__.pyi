@@ -42,9 +42,9 @@ from .on_the_way import Moments as Moments, ask_on_the_way as ask_on_the_way
 from .registry import check_generators as check_generators, generator_for as generator_for
 from .selection import (
     ENOUGH as ENOUGH,
+    STEP as STEP,
     Interference as Interference,
     Places as Places,
-    STEP as STEP,
     select_probes as select_probes,
 )
 from .side_stories import find_side_questions as find_side_questions

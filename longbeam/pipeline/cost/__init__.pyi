@@ -11,10 +11,10 @@ from .estimate import (
     unfit_cap as unfit_cap,
 )
 from .forecast import (
+    WORDED as WORDED,
     Behaviour as Behaviour,
     Played as Played,
     PlayedDialogue as PlayedDialogue,
-    WORDED as WORDED,
     forecast as forecast,
 )
 from .judging import JUDGED_EVERY as JUDGED_EVERY

@@ -1,18 +1,18 @@
 from . import chats as chats, checks as checks, evaluation as evaluation, memory as memory
 from .advice import (
+    MOST_ITEM_WORDS as MOST_ITEM_WORDS,
+    NAMED_ADVICE as NAMED_ADVICE,
     AdviceDraft as AdviceDraft,
     AdviceInputs as AdviceInputs,
     AdviceLine as AdviceLine,
     AdviceReply as AdviceReply,
     ChoiceDraft as ChoiceDraft,
     ChoiceLine as ChoiceLine,
-    MOST_ITEM_WORDS as MOST_ITEM_WORDS,
-    NAMED_ADVICE as NAMED_ADVICE,
 )
 from .chats import (
+    MOST_STATEMENTS as MOST_STATEMENTS,
     ExtractFactsInputs as ExtractFactsInputs,
     ExtractFactsReply as ExtractFactsReply,
-    MOST_STATEMENTS as MOST_STATEMENTS,
     ReadMessage as ReadMessage,
     Says as Says,
     StatementDraft as StatementDraft,
@@ -81,6 +81,8 @@ from .memory import (
     UpdateSummaryInputs as UpdateSummaryInputs,
 )
 from .plans import (
+    LONGEST_TEXT as LONGEST_TEXT,
+    ONCE as ONCE,
     AugmentInputs as AugmentInputs,
     AugmentReply as AugmentReply,
     BulletDraft as BulletDraft,
@@ -91,10 +93,8 @@ from .plans import (
     FactDraft as FactDraft,
     InstructionDraft as InstructionDraft,
     InstructionTarget as InstructionTarget,
-    LONGEST_TEXT as LONGEST_TEXT,
     LedgerLine as LedgerLine,
     NewSlot as NewSlot,
-    ONCE as ONCE,
     OutlineInputs as OutlineInputs,
     OutlineReply as OutlineReply,
     Place as Place,
@@ -116,6 +116,7 @@ from .plans import (
     UpdateTarget as UpdateTarget,
 )
 from .probes import (
+    MAX_NUGGETS as MAX_NUGGETS,
     AbstentionDraft as AbstentionDraft,
     AbstentionInputs as AbstentionInputs,
     AbstentionReply as AbstentionReply,
@@ -123,7 +124,6 @@ from .probes import (
     CandidatesInputs as CandidatesInputs,
     CandidatesReply as CandidatesReply,
     Excerpt as Excerpt,
-    MAX_NUGGETS as MAX_NUGGETS,
     NuggetDraft as NuggetDraft,
     OrderReply as OrderReply,
     ProbeInputs as ProbeInputs,
