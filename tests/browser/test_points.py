@@ -131,7 +131,7 @@ def test_no_verdict_before_the_evidence_is_drawn(shared: Server, open_page: Open
     page = open_page(shared, "eda")
     item = first_of(page, shared, "summarization", "c001")
     held: list[Route] = []
-    page.route("**/messages.json*", held.append)
+    page.route("**/messages.json*", lambda route: held.append(route))
     page.goto(shared.base + item)
     page.wait_for_selector(".verdict-bar")
     page.wait_for_timeout(700)
@@ -412,7 +412,7 @@ def test_a_lead_gives_items_to_people_and_they_see_theirs(start: Start, open_pag
     log = ana.request.get(f"{server.base}/log.jsonl")
     assert log.ok
     assert '"reviewer_id":"ana"' in log.text()
-    assert "lea" not in log.text()
+    assert '"reviewer_id":"lea"' not in log.text()
     assert "question" in ana.request.get(f"{server.base}/queue.csv").text()
 
 

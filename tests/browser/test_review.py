@@ -29,7 +29,7 @@ def begin(page: Page, server: Server, item: str = "") -> None:
         page.goto(f"{server.base}/queue?view=mine")
         item = str(page.locator("td a").first.get_attribute("href"))
     page.goto(server.base + item)
-    page.wait_for_selector(".message")
+    page.wait_for_selector(".message", state="attached")  # on a phone it is behind a tab
     ready(page)
 
 
