@@ -50,6 +50,7 @@ const Step = ({ action, name, icon, isOff }) =>
   html`<button
     type="button"
     class="quiet only-icon"
+    data-action=${action}
     aria-label=${name}
     title=${`${name} (${keyOf(action)})`}
     disabled=${isOff}
