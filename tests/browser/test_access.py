@@ -67,7 +67,19 @@ def test_no_state_of_the_item_page_has_a_fault(shared: Server, open_page: Opened
     page = open_page(shared, f"axel{scheme}{width}", color_scheme=scheme, viewport={"width": width, "height": 800})
     begin(page, shared, first_of(page, shared, "event_ordering"))
     found = {}
-    for keys in (["g"], ["Escape", "y"], ["x"], ["Escape", "?"], ["Escape", "m"], ["w"], ["i"], ["l"], ["c"], ["Escape", "n", "a"], ["Escape", "t"]):
+    for keys in (
+        ["g"],
+        ["Escape", "y"],
+        ["x"],
+        ["Escape", "?"],
+        ["Escape", "m"],
+        ["w"],
+        ["i"],
+        ["l"],
+        ["c"],
+        ["Escape", "n", "a"],
+        ["Escape", "t"],
+    ):
         for key in keys:
             page.keyboard.press(key)
         page.wait_for_timeout(700)
@@ -77,9 +89,7 @@ def test_no_state_of_the_item_page_has_a_fault(shared: Server, open_page: Opened
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_of_a_folder_has_a_fault(
-    half_reviewed: Server, browser: Browser, tmp_path: Path, scheme: str
-) -> None:
+def test_no_page_of_a_folder_has_a_fault(half_reviewed: Server, browser: Browser, tmp_path: Path, scheme: str) -> None:
     made = {"bundle": ["--reviewer", "dora"], "passports": []}
     for name, given in made.items():
         command = ["reviews", name, "made", str(tmp_path / name), *given, "--out", str(half_reviewed.out)]
