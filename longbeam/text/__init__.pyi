@@ -1,4 +1,4 @@
-from . import redaction as redaction, times as times, values as values
+from . import name_tables as name_tables, times as times, values as values
 from .claims import (
     DEED_OF_USER as DEED_OF_USER,
     INTENDED as INTENDED,
@@ -66,7 +66,6 @@ from .later_evidence import (
     evidence_on as evidence_on,
     find_evidence as find_evidence,
     is_recalled as is_recalled,
-    other_values as other_values,
     passages_of as passages_of,
     rank_passages as rank_passages,
 )
@@ -78,6 +77,7 @@ from .matching import (
     use_quote as use_quote,
     value_pattern as value_pattern,
 )
+from .name_tables import PLACES as PLACES, jobs as jobs, names_of as names_of
 from .numbers import (
     COUNT as COUNT,
     NUMBER_WORDS as NUMBER_WORDS,
@@ -93,14 +93,7 @@ from .numbers import (
     unit_name as unit_name,
 )
 from .reading import disagreement as disagreement, read_value as read_value
-from .redaction import (
-    PLACES as PLACES,
-    Found as Found,
-    Redaction as Redaction,
-    jobs as jobs,
-    names_of as names_of,
-    render_found as render_found,
-)
+from .redaction import KINDS as KINDS, Found as Found, Redaction as Redaction, render_found as render_found
 from .sentences import (
     FENCE as FENCE,
     fenced_spans as fenced_spans,

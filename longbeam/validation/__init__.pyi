@@ -3,14 +3,12 @@ from .arithmetic import fault_of_length as fault_of_length
 from .base import (
     ERROR as ERROR,
     INFO as INFO,
-    WARNING as WARNING,
     Check as Check,
     Problem as Problem,
     Scope as Scope,
     asks_assistant as asks_assistant,
     asks_for_past as asks_for_past,
     claim as claim,
-    shorten as shorten,
 )
 from .duplicates import near_duplicates as near_duplicates
 from .index import ConversationIndex as ConversationIndex, build_index as build_index

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.text import PLACES, jobs, names_of, redaction
+from longbeam.text import PLACES, jobs, name_tables, names_of
 
 KINDS = ("first_names_female", "first_names_male", "last_names")
 
@@ -36,7 +36,7 @@ def test_jobs_are_those_of_faker() -> None:
 
 def write() -> None:
     """Write the tables of the Faker that is installed."""
-    folder = Path(redaction.__file__).parent / "data"
+    folder = Path(name_tables.__file__).parent / "data"
     names = {place: of_faker(place) for place in PLACES}
     for file, table in (("names.json", names), ("jobs.json", jobs_of_faker())):
         text = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
