@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longbeam.generators import rule_on_message, unsaid_claims
-from longbeam.generators.entailment import Answer
+from longbeam.generators import Answer, rule_on_message, unsaid_claims
 from longbeam.generators.entailment_judge import compatible_remarks
 from longbeam.keys import UnitKey
 from longbeam.models import Asker, ChatModel, LimitedModel, ModelCall

@@ -57,6 +57,7 @@ from .dialogue_wording import (
 )
 from .draft_mends import Mender as Mender
 from .entailment import (
+    Answer as Answer,
     rule_on_contradiction as rule_on_contradiction,
     rule_on_message as rule_on_message,
     rule_on_update as rule_on_update,
@@ -126,7 +127,12 @@ from .plans import (
     write_outline as write_outline,
     write_sub_plan as write_sub_plan,
 )
-from .reply_excerpt import END_CHARACTERS as END_CHARACTERS, asking_part as asking_part, may_ask as may_ask
+from .reply_excerpt import (
+    END_CHARACTERS as END_CHARACTERS,
+    asking_part as asking_part,
+    asks as asks,
+    ends_asking as ends_asking,
+)
 from .said_advice import advice_faults as advice_faults, known_advice as known_advice, said_advice as said_advice
 from .said_plans import said_plans as said_plans
 from .seeds import (
@@ -178,17 +184,19 @@ from .turn_cards import (
     Deck as Deck,
     draw_asks_back as draw_asks_back,
     draw_cards as draw_cards,
+    draw_reaction as draw_reaction,
     draw_take_up as draw_take_up,
+    reaction_at as reaction_at,
 )
 from .turn_loop import (
     MAX_ANSWERS as MAX_ANSWERS,
     MAX_FOLLOW_UPS as MAX_FOLLOW_UPS,
     Ask as Ask,
-    DetectFollowUp as DetectFollowUp,
     DetectQuestion as DetectQuestion,
-    FollowUp as FollowUp,
+    DrawReaction as DrawReaction,
     MoreTurns as MoreTurns,
     QueuedTurn as QueuedTurn,
+    React as React,
     Reply as Reply,
     Step as Step,
     dialogue_steps as dialogue_steps,
@@ -196,6 +204,7 @@ from .turn_loop import (
 )
 from .unasked import (
     Unasked as Unasked,
+    listed_advice as listed_advice,
     said_once as said_once,
     unasked_advice as unasked_advice,
     uncontested as uncontested,
@@ -209,6 +218,7 @@ from .user_turns import (
     batches_of as batches_of,
     check_turns as check_turns,
     gist_of as gist_of,
+    last_questions as last_questions,
     new_values_in as new_values_in,
     ordered_turns as ordered_turns,
     stepped_end as stepped_end,

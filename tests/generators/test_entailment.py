@@ -6,8 +6,7 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators import rule_on_contradiction, rule_on_message, rule_on_update
-from longbeam.generators.entailment import Answer
+from longbeam.generators import Answer, rule_on_contradiction, rule_on_message, rule_on_update
 from longbeam.prompts.calls import BulletBrief, ContradictionTarget, LedgerLine, Place, UpdateTarget
 from longbeam.prompts.calls.plans import Slip
 from longbeam.schemas import Bullet, BulletKind, Value

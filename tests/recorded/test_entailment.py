@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from longbeam.generators import Ledger, rule_on_contradiction, rule_on_message, rule_on_update
-from longbeam.generators.entailment import Answer
+from longbeam.generators import Answer, Ledger, rule_on_contradiction, rule_on_message, rule_on_update
 from longbeam.prompts.calls import BulletBrief, ContradictionTarget, Place, UpdateTarget
 from longbeam.prompts.calls.plans import Slip
 from longbeam.schemas import BulletKind
