@@ -1,4 +1,4 @@
-from . import name_tables as name_tables, times as times, values as values
+from . import times as times, values as values
 from .closeness import REACH as REACH, stand_together as stand_together, within_reach as within_reach
 from .computing import COMPUTATIONS as COMPUTATIONS, recompute as recompute
 from .conditions import overlapping as overlapping
@@ -26,7 +26,6 @@ from .grounding import (
     values_with_keys as values_with_keys,
 )
 from .matching import in_days as in_days, quote_for as quote_for, says as says, says_equivalent as says_equivalent
-from .name_tables import PLACES as PLACES, jobs as jobs, names_of as names_of
 from .normalizing import normalize_values as normalize_values
 from .numbers import (
     COUNT as COUNT,
