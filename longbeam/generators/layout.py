@@ -93,18 +93,19 @@ _FULL: dict[Category, tuple[_Row, ...]] = {
         (1_000_000, 10, 30, 60, 6),
     ),
 }
-# For a pool of four: a bullet a question, and room for answers and follow-ups beside the questions.
+# For a pool of four: a bullet a question, and room for answers and follow-ups beside the questions: fewer matters, so
+# that people answer each other at 16K as at 1M.
 _LEAN: dict[Category, tuple[_Row, ...]] = {
     Category.GENERAL: (
-        *_rows((16_000, 2, 20, 14, 2), (32_000, 3, 18, 16, 2), (64_000, 4, 20, 20, 2)),
+        *_rows((16_000, 2, 14, 12, 2), (32_000, 3, 16, 14, 2), (64_000, 4, 18, 18, 2)),
         *_FULL[Category.GENERAL][3:4],
     ),
     Category.CODING: (
-        *_rows((16_000, 2, 20, 12, 1), (32_000, 2, 24, 20, 1), (64_000, 3, 23, 23, 1)),
+        *_rows((16_000, 2, 14, 10, 1), (32_000, 2, 20, 18, 1), (64_000, 3, 22, 22, 1)),
         *_FULL[Category.CODING][3:4],
     ),
     Category.MATH: (
-        *_rows((16_000, 2, 20, 12, 1), (32_000, 2, 24, 20, 1), (64_000, 3, 25, 24, 1)),
+        *_rows((16_000, 2, 14, 10, 1), (32_000, 2, 20, 18, 1), (64_000, 3, 23, 23, 1)),
         *_FULL[Category.MATH][3:4],
     ),
 }

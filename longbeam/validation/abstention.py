@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from longbeam.abilities import Trait
 from longbeam.schemas import Message, Probe, ValueKind
@@ -107,7 +108,7 @@ def _record(index: ConversationIndex, probe: Probe) -> Problem:
 def _answering(index: ConversationIndex, question: str) -> Iterator[tuple[Message, str]]:
     """Yield messages of the user with a sentence that may answer a question."""
     terms = content_words(question) - _ASKING - ASKING_WORDS
-    weights = {t: index.rarity(t) for t in terms}
+    weights = {t: index.said_by_user.rarity(t) for t in terms}
     least = MIN_COVERED * sum(weights.values()) - 1e-9  # sums of fractions depend on their order
     if len(terms) < MIN_TERMS:
         return
@@ -115,7 +116,7 @@ def _answering(index: ConversationIndex, question: str) -> Iterator[tuple[Messag
     for _, message in index.user_messages_with(weights, least):
         of_others = index.speakers & asked - {message.speaker.casefold()}
         told = [s for a, b in sentences(message.content) if not _QUESTION.match(s := message.content[a:b])]
-        for window in map(" ".join, zip(told, (*told[1:], ""), strict=True)):
+        for window in map(" ".join, zip_longest(told, told[1:], fillvalue="")):
             words = content_words(window)
             if sum(weights.get(w, 0.0) for w in words) < least:
                 continue

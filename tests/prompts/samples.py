@@ -26,7 +26,6 @@ from longbeam.prompts.calls import (
     Dependent,
     DialogueContext,
     Excerpt,
-    FollowUpDetectorInputs,
     InstructionTarget,
     LedgerLine,
     NarrativesInputs,
@@ -40,6 +39,7 @@ from longbeam.prompts.calls import (
     ProbeInputs,
     ProjectName,
     QuestionDetectorInputs,
+    Reaction,
     SeedsInputs,
     SheetLine,
     Stage,
@@ -384,6 +384,10 @@ USER_REPLY = UserReplyInputs(
     people=PEOPLE[:1],
     names=NAMES,
 )
+KILN_SAID = (
+    check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),
+    check_calls.DatedMessage(number=2, said_on=dt.date(2023, 4, 2), text="They raised the price to 4,400 euros."),
+)
 SAMPLES: dict[str, PromptInputs] = {
     "personality": PersonalityInputs(
         gender=Gender.FEMALE,
@@ -530,10 +534,7 @@ SAMPLES: dict[str, PromptInputs] = {
     ),
     "question_detector": QuestionDetectorInputs(reply=HISTORY[1].content),
     "user_answer": USER_REPLY,
-    "follow_up_detector": FollowUpDetectorInputs(
-        title=SEED.title, question=HISTORY[0].content, reply=HISTORY[1].content, follow_ups=1
-    ),
-    "user_follow_up": USER_REPLY.model_copy(update={"summary": ""}),
+    "user_follow_up": USER_REPLY.model_copy(update={"summary": "", "reaction": Reaction.OBJECTS}),
     "word_turn": WordTurnInputs(
         context=CONTEXT,
         summary="",
@@ -706,25 +707,33 @@ SAMPLES: dict[str, PromptInputs] = {
             text="I have never fired a kiln, so how hot does it get?", day=dt.date(2022, 5, 20)
         ),
     ),
-    "support_nuggets": check_calls.SupportInputs(
-        question="What does the kiln cost?",
-        nuggets=("States that the kiln costs 4,200 euros", "States that it is paid in May"),
-        gold_answer="4,200 euros, paid in May.",
-        has_one_answer=True,
-        evidence=(check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),),
+    "read_passages": check_calls.ReadInputs(
+        passages=KILN_SAID,
+        questions=(check_calls.AskedQuestion(number=1, question="What does the kiln cost?", passages=(1, 2)),),
+        is_brief=True,
     ),
-    "guess_answer": check_calls.GuessInputs(question="What does the kiln cost?"),
-    "counter_evidence": check_calls.CounterEvidenceInputs(
-        question="What does the kiln cost?",
-        gold_answer="4,200 euros.",
-        is_contradiction=True,
-        is_order=True,
-        evidence=(check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),),
-        others=(
-            check_calls.DatedMessage(
-                number=1, said_on=dt.date(2023, 4, 2), text="They raised the price to 4,400 euros.", is_after=True
+    "criticise_probes": check_calls.CriticInputs(
+        passages=KILN_SAID,
+        probes=(
+            check_calls.JudgedProbe(
+                number=1,
+                ability="knowledge_update",
+                question="What does the kiln cost?",
+                gold_answer="4,400 euros.",
+                nuggets=("States that the kiln costs 4,400 euros",),
+                cited=(1,),
+                passages=(1, 2),
             ),
-            check_calls.DatedMessage(number=2, said_on=dt.date(2023, 3, 1), text="Kiln, lease, shelves.", before=1),
+        ),
+    ),
+    "mark_answers": check_calls.MarkInputs(
+        probes=(
+            check_calls.MarkedProbe(
+                number=1,
+                question="What does the kiln cost?",
+                nuggets=("States that the kiln costs 4,400 euros",),
+                answers=("4,400 euros", "no information"),
+            ),
         ),
     ),
 }
@@ -758,7 +767,6 @@ STATES: dict[str, KeptJson] = {
     "more_turns": BatchState(first_ordinal=23),
     "assistant_reply": TURN_STATE,
     "user_answer": TURN_STATE,
-    "follow_up_detector": TURN_STATE,
     "user_follow_up": TURN_STATE,
 }
 """The states that the samples' calls are made from."""
