@@ -100,7 +100,7 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
-    Prompt("advise", 7, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
+    Prompt("advise", 8, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",)),
     # The user's questions.
     Prompt(
         "user_turns",
@@ -123,7 +123,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        14,
+        15,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,
@@ -149,7 +149,7 @@ PROMPTS: tuple[Prompt, ...] = (
         history="history",
     ),
     Prompt("word_turn", 7, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
-    Prompt("compact_memory", 12, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 4, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", 7),
@@ -220,25 +220,18 @@ PROMPTS: tuple[Prompt, ...] = (
         narrow=narrowing.entailment,
     ),
     Prompt("check_contradiction", 3, Role.CHECKER, check_calls.ContradictionInputs, check_calls.ContradictionReply),
-    # Model-backed checks.
+    # The gate of probes. The passages come first, so that its readers and its critic share them as a prefix.
+    Prompt("read_passages", 1, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
-        "support_nuggets",
-        3,
+        "criticise_probes",
+        1,
         Role.CHECKER,
-        check_calls.SupportInputs,
-        check_calls.SupportReply,
+        check_calls.CriticInputs,
+        check_calls.CriticReply,
+        fixed=("passages",),
         narrow=narrowing.verdict,
     ),
-    Prompt("guess_answer", 1, Role.CHECKER, check_calls.GuessInputs),
-    Prompt(
-        "counter_evidence",
-        4,
-        Role.CHECKER,
-        check_calls.CounterEvidenceInputs,
-        check_calls.CounterEvidenceReply,
-        fixed=("is_contradiction", "is_order"),
-        narrow=narrowing.verdict,
-    ),
+    Prompt("mark_answers", 1, Role.CHECKER, check_calls.MarkInputs, check_calls.MarkReply),
 )
 
 

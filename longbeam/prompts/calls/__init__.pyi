@@ -1,7 +1,6 @@
 from . import chats as chats, checks as checks, evaluation as evaluation, memory as memory
 from .advice import (
     MOST_ITEM_WORDS as MOST_ITEM_WORDS,
-    NAMED_ADVICE as NAMED_ADVICE,
     AdviceDraft as AdviceDraft,
     AdviceInputs as AdviceInputs,
     AdviceLine as AdviceLine,
@@ -18,18 +17,24 @@ from .chats import (
     StatementDraft as StatementDraft,
 )
 from .checks import (
+    AskedQuestion as AskedQuestion,
     ClaimVerdict as ClaimVerdict,
     ContradictionInputs as ContradictionInputs,
     ContradictionReply as ContradictionReply,
-    CounterEvidenceInputs as CounterEvidenceInputs,
-    CounterEvidenceReply as CounterEvidenceReply,
+    CriticInputs as CriticInputs,
+    CriticReply as CriticReply,
+    Critique as Critique,
     DatedMessage as DatedMessage,
     EntailmentInputs as EntailmentInputs,
     EntailmentReply as EntailmentReply,
-    GuessInputs as GuessInputs,
-    NuggetSupport as NuggetSupport,
-    SupportInputs as SupportInputs,
-    SupportReply as SupportReply,
+    JudgedProbe as JudgedProbe,
+    Mark as Mark,
+    MarkedProbe as MarkedProbe,
+    MarkInputs as MarkInputs,
+    MarkReply as MarkReply,
+    ReadAnswer as ReadAnswer,
+    ReadInputs as ReadInputs,
+    ReadReply as ReadReply,
     ToldRemark as ToldRemark,
 )
 from .dialogue import (
