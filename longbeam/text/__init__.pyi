@@ -1,4 +1,4 @@
-from . import name_tables as name_tables, times as times, values as values
+from . import times as times, values as values
 from .claims import (
     DEED_OF_USER as DEED_OF_USER,
     INTENDED as INTENDED,
@@ -77,7 +77,6 @@ from .matching import (
     use_quote as use_quote,
     value_pattern as value_pattern,
 )
-from .name_tables import PLACES as PLACES, jobs as jobs, names_of as names_of
 from .numbers import (
     COUNT as COUNT,
     NUMBER_WORDS as NUMBER_WORDS,
