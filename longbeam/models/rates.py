@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from longbeam.models.adaptive import Clock
 from longbeam.schemas import EndpointLimits
 
 WINDOW_S = 60.0
@@ -18,7 +19,6 @@ CHARACTERS_PER_TOKEN = 4.0
 LEARNING = 0.05
 """Weight of one more answer in what is known of their sizes."""
 
-Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
 
 
