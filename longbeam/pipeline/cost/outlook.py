@@ -34,7 +34,7 @@ ALIVE_S = 60.0
 """Age of `pace.json` up to which a run that has not said that it ended counts as going on."""
 
 
-class Pace(Record):
+class CostPace(Record):
     """How a run goes."""
 
     calls: int = 0
@@ -52,16 +52,16 @@ def is_worth_rehearsing(spec: BenchmarkSpec) -> bool:
 def rehearsal_of(benchmark: Benchmark, services: Services) -> Rehearsal:
     """Return the benchmark's rehearsal, made now unless a kept one would come out the same."""
     spec, path = benchmark.spec, benchmark.root / "rehearsal.json"
-    kept = _read(path, Kept)
+    kept = _read(path, KeptRehearsal)
     if kept is not None and kept.spec_digest == _digest(spec):
         return kept.rehearsal
     rehearsal = asyncio.run(rehearse(spec, services))
-    kept = Kept(spec_digest=_digest(spec), rehearsal=rehearsal)
+    kept = KeptRehearsal(spec_digest=_digest(spec), rehearsal=rehearsal)
     write_atomically(path, kept.model_dump_json() + "\n")
     return rehearsal
 
 
-class Kept(Record):
+class KeptRehearsal(Record):
     """A rehearsal and what it depends on."""
 
     spec_digest: str
@@ -120,7 +120,7 @@ class Outlook:
     def save(self, *, has_ended: bool = False) -> None:
         """Keep what the journals do not hold."""
         calls = sum(counts["calls"] for counts in self.meter.now.values())
-        pace = Pace(
+        pace = CostPace(
             calls=calls,
             elapsed_s=self.clock() - self._begun,
             has_ended=has_ended,
@@ -175,11 +175,11 @@ def stored_outlook(benchmark: Benchmark, used: Sequence[Usage]) -> tuple[tuple[U
 
     Usage is empty if no rehearsal of the spec is stored.
     """
-    kept = _read(benchmark.root / "rehearsal.json", Kept)
+    kept = _read(benchmark.root / "rehearsal.json", KeptRehearsal)
     if kept is None or kept.spec_digest != _digest(benchmark.spec):
         return (), None
     path = benchmark.root / "pace.json"
-    pace = _read(path, Pace)
+    pace = _read(path, CostPace)
     if pace is None:
         return kept.rehearsal.usage, None
     expected = forecast(kept.rehearsal, used)
