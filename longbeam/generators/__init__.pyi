@@ -133,7 +133,12 @@ from .reply_excerpt import (
     asks as asks,
     ends_asking as ends_asking,
 )
-from .said_advice import advice_faults as advice_faults, known_advice as known_advice, said_advice as said_advice
+from .said_advice import (
+    advice_faults as advice_faults,
+    advice_quote as advice_quote,
+    known_advice as known_advice,
+    said_advice as said_advice,
+)
 from .said_plans import said_plans as said_plans
 from .seeds import (
     CATALOGUE_DOMAINS as CATALOGUE_DOMAINS,
@@ -180,7 +185,10 @@ from .turn_cards import (
     FEELING_SHARE as FEELING_SHARE,
     OPENINGS as OPENINGS,
     PASTES as PASTES,
+    REACTIONS as REACTIONS,
+    REACTS_AGAIN as REACTS_AGAIN,
     TAKE_UPS as TAKE_UPS,
+    WANTS as WANTS,
     Deck as Deck,
     draw_asks_back as draw_asks_back,
     draw_cards as draw_cards,
@@ -190,6 +198,7 @@ from .turn_cards import (
 from .turn_loop import MAX_ANSWERS as MAX_ANSWERS, MAX_FOLLOW_UPS as MAX_FOLLOW_UPS, waiting_of as waiting_of
 from .unasked import (
     Unasked as Unasked,
+    items_in as items_in,
     listed_advice as listed_advice,
     said_once as said_once,
     unasked_advice as unasked_advice,
@@ -197,6 +206,7 @@ from .unasked import (
     with_advice as with_advice,
 )
 from .user_turns import (
+    REMEMBERED_QUESTIONS as REMEMBERED_QUESTIONS,
     USER_TURNS_PROMPTS as USER_TURNS_PROMPTS,
     Batch as Batch,
     FurtherTurns as FurtherTurns,
@@ -212,4 +222,5 @@ from .user_turns import (
     write_more_turns as write_more_turns,
     write_user_turns as write_user_turns,
 )
+from .voices import HABITS as HABITS, voice_of as voice_of
 from .wish_forms import FORMS as FORMS, wish_forms as wish_forms

@@ -172,7 +172,7 @@ class DialogueWriter:
         return any(not content_words(b.topic).isdisjoint(content_words(reply)) for b in told)
 
     def _wording_faults(self, text: str, turn: UserTurn, day: dt.date, briefs: Sequence[BulletBrief]) -> Iterator[str]:
-        language, world = self._asker.spec.language, self._said.world
+        world = self._said.world
         if self._said.transcript.has(text):
             yield SAID_BEFORE
         if trace := self._trace_in(text, MessageRole.USER):
@@ -180,7 +180,7 @@ class DialogueWriter:
         if world is not None:
             told = (b.bullet.text for b in briefs)
             yield from world.faults(text, day, near=[spell_out(turn.text, day), *told])
-        yield from filter(None, (fault_in(spell_out(text, day), brief, language) for brief in briefs))
+        yield from filter(None, (fault_in(spell_out(text, day), brief) for brief in briefs))
 
     # --- replies, answers and follow-ups ------------------------------------------------------------------------
 

@@ -153,7 +153,7 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
         slip=_slip(briefs, rng) if slips and is_free else None,
         callback=rng.choice(advised) if callback and advised and is_free else "",
         has_aside=aside and is_free,
-        wants=_wants(bullets, deck.rng_key, number) if is_plain else None,
+        wants=_wants(bullets, deck.rng_key, number),
         asks_to_confirm=confirms and len(bullets) == 1 if has_wish(bullets) else None,
         days=_days(days, rng),
         told_on=_told_on(days),
@@ -232,8 +232,9 @@ def has_wish(bullets: Iterable[Bullet]) -> bool:
 
 
 def _wants(bullets: Sequence[Bullet], rng_key: str, number: int) -> AdviceKind | None:
-    """Return what a message asks for; news, pasted documents and messages that tell nothing ask as it comes."""
-    if not bullets or any(b.kind not in (BulletKind.EVENT, BulletKind.UPDATE) for b in bullets):
+    """Return what a message asks for; news, wishes, endings and messages that tell nothing ask as it comes."""
+    hosts = [b for b in bullets if b.kind in (BulletKind.EVENT, BulletKind.UPDATE) and b.variety != CLOSING]
+    if not bullets or len(hosts) < len(bullets):
         return None
     rng = random.Random(f"{rng_key}/{number}/wants")
     return next(iter(rng.choices([*WANTS, None], [*WANTS.values(), 1 - sum(WANTS.values())])))

@@ -244,7 +244,7 @@ def check_turns(
     for turn in reply.turns:
         for bullet_id in (i for i in turn.voices if i in offered):
             card = by_bullet.get(bullet_id)
-            if problem := fault_in(in_full(turn.text, card.days if card else ()), offered[bullet_id], language):
+            if problem := fault_in(in_full(turn.text, card.days if card else ()), offered[bullet_id]):
                 yield problem
             if offered[bullet_id].bullet.kind is BulletKind.CONTRADICTION and len(turn.voices) > 1:
                 yield f"{bullet_id} must have a turn of its own"

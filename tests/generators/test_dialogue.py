@@ -535,6 +535,32 @@ async def test_a_reply_is_asked_to_be_as_long_as_its_message_asks() -> None:
     assert asked[short] * 2 < asked[long]
 
 
+@pytest.mark.parametrize(("wants_yes", "most"), [(True, 20), (False, 1_150)])
+async def test_a_turn_that_wants_a_yes_gets_one_in_whatever_words_it_asks(wants_yes: bool, most: int) -> None:
+    turn = (
+        _material(1).turns[0].model_copy(update={"text": "Name the firm. Say ja and no more.", "wants_yes": wants_yes})
+    )
+    model = _model()
+    await talk(asker_for(model), TOKENIZER, replace(_material(share=2_000), turns=(turn,)))
+    first = next(c for c in model.calls if isinstance(c.inputs, AssistantReplyInputs))
+    assert isinstance(first.inputs, AssistantReplyInputs)
+    assert (first.inputs.target_tokens <= 20) is wants_yes
+    assert first.inputs.target_tokens <= most
+    assert ("1 to 12 words" in first.messages()[-1].content) is wants_yes
+
+
+async def test_news_from_the_users_life_gets_a_short_reply() -> None:
+    material = _material(share=4_000)
+    bullets = tuple(b.model_copy(update={"kind": BulletKind.SIDE}) for b in material.sub_plan.bullets)
+    sub_plan = material.sub_plan.model_copy(update={"bullets": bullets})
+    ledger = replace(material.ledger, sub_plans=(sub_plan, *material.ledger.sub_plans[1:]))
+    model = _model()
+    await talk(asker_for(model), TOKENIZER, replace(material, ledger=ledger, sub_plan=sub_plan))
+    replies = [c.inputs for c in model.calls if c.unit_key.endswith("/replyquestion0")]
+    planned = [r.target_tokens for r in replies[: len(material.turns)] if isinstance(r, AssistantReplyInputs)]
+    assert max(planned) * 9 // 10 <= 110  # words; LENGTH_VARIATION is up to 1.15
+
+
 # --- messages that are worded when they are due -----------------------------------------------------------------
 
 
