@@ -54,7 +54,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 def _tellings(material: ProbeMaterial) -> Iterator[Quote]:
     """Yield the user's uncontested statements: facts of one value, and events without a fact that name their topic."""
-    yield from material.stated.settled
+    yield from (said for said in material.stated.settled if said.subject != "me")
     histories = material.histories
     telling = {bullet.bullet_id for life in histories.lives() for bullet, _ in life.made} | histories.contested_bullets
     for bullet in histories.bullets():
@@ -141,7 +141,7 @@ def check_items(candidate: ProbeCandidate, reply: ProbeReply) -> Iterator[str]:
     for item, excerpt in zip(items, candidate.excerpts, strict=True):
         if not item.strip() or len(item.split()) > MAX_ITEM_WORDS:
             yield f"the item {shown(item)} must have 1 to {MAX_ITEM_WORDS} words"
-        elif candidate.language == ENGLISH and not coverage(item, f"{excerpt.quote} {excerpt.subject}"):
+        elif candidate.language == ENGLISH and not coverage(item, f"{excerpt.quote} {excerpt.subject} {excerpt.attribute}"):
             yield f"the item {shown(item)} has no word of excerpt {excerpt.ordinal}; name what that excerpt tells"
         if coverage(item, reply.question) < 1:
             yield f"the question does not name {shown(item)}; list the items as they are in `items`"

@@ -54,8 +54,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     Nobody asks for the days between two things that have nothing to do with each other. Days of events are used only
     where the dates of settled facts give too few pairs.
     """
-    dated = (s for s in material.stated.settled if s.value.kind is ValueKind.DATE and s.value.date is not None)
-    facts = [s for s in dated if has_one_reading(s)]
+    facts = [s for s in material.stated.settled if s.value.kind is ValueKind.DATE and s.value.date is not None]
     pairs = _of_one_thing(facts)
     if len(pairs) < LEAST:
         # "The day of the move" may be any of its days where the move has another one.
