@@ -1,5 +1,4 @@
 from .advice import ADVICE_PROMPTS as ADVICE_PROMPTS, advised_plan as advised_plan, write_advice as write_advice
-from .advice_drafts import items_of as items_of, mended_advice as mended_advice
 from .advice_sheet import LEAST_SET_ASIDE as LEAST_SET_ASIDE, Advised as Advised, StageToAdvise as StageToAdvise
 from .augmentation import (
     AUGMENT_PROMPTS as AUGMENT_PROMPTS,
@@ -133,12 +132,7 @@ from .reply_excerpt import (
     asks as asks,
     ends_asking as ends_asking,
 )
-from .said_advice import (
-    advice_faults as advice_faults,
-    advice_quote as advice_quote,
-    known_advice as known_advice,
-    said_advice as said_advice,
-)
+from .said_advice import advice_quote as advice_quote
 from .said_plans import said_plans as said_plans
 from .seeds import (
     CATALOGUE_DOMAINS as CATALOGUE_DOMAINS,

@@ -16,6 +16,7 @@ from .baselines import (
     SearchToolSettings as SearchToolSettings,
 )
 from .context import ContextBuilder as ContextBuilder
+from .culprits import name_of as name_of
 from .exchanges import (
     dated as dated,
     exchanges_of as exchanges_of,
@@ -23,6 +24,8 @@ from .exchanges import (
     said as said,
     with_released_copies as with_released_copies,
 )
+from .hosted import make_system as make_system
+from .hosting import copied as copied
 from .product import (
     AnsweringProduct as AnsweringProduct,
     Memory as Memory,

@@ -58,6 +58,7 @@ from .incidents import (
     Incident as Incident,
     IncidentKind as IncidentKind,
     Making as Making,
+    PromptLine as PromptLine,
     PromptRecord as PromptRecord,
     as_row as as_row,
     incident_counts as incident_counts,

@@ -80,7 +80,7 @@ from .numbers import (
 from .patterns import value_pattern as value_pattern
 from .phrases import ORDINAL_WORDS as ORDINAL_WORDS, listed as listed
 from .reading import disagreement as disagreement, read_value as read_value
-from .redaction import Found as Found, Redaction as Redaction, render_found as render_found
+from .redaction import KINDS as KINDS, Found as Found, Redaction as Redaction, render_found as render_found
 from .relative_days import is_day_meant as is_day_meant, is_day_named as is_day_named
 from .sentences import (
     FENCE as FENCE,

@@ -3,13 +3,15 @@ from .driver import (
     ConversationRun as ConversationRun,
     RunContext as RunContext,
     RunSummary as RunSummary,
-    StageOf as StageOf,
+    conversation_gate as conversation_gate,
+    conversations_of as conversations_of,
     limited_models as limited_models,
     open_run as open_run,
     run_conversation as run_conversation,
+    run_conversations as run_conversations,
     run_inline as run_inline,
-    run_stage as run_stage,
     seeds_of as seeds_of,
+    summarise as summarise,
     talk_conversation as talk_conversation,
 )
 from .finished import finished_conversations as finished_conversations
@@ -28,7 +30,12 @@ from .metering import (
     open_meter as open_meter,
 )
 from .scheduling import LEAST_OPEN as LEAST_OPEN, Schedule as Schedule
-from .stages import STAGES as STAGES, probes_stage as probes_stage, seal_stage as seal_stage
+from .stages import (
+    STAGES as STAGES,
+    checks_stage as checks_stage,
+    probes_stage as probes_stage,
+    seal_stage as seal_stage,
+)
 from .unit_spec import DeclaredPrompts as DeclaredPrompts, UnitSpec as UnitSpec
 from .units import (
     Blocked as Blocked,
