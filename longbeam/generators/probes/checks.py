@@ -155,8 +155,9 @@ def check_words(banned: Iterable[str]) -> Check:
     return check
 
 
-RUN = 4
-"""Words in a row that a question and one side of its evidence share only where the question copies that side."""
+RUN, TELLING = 4, 2
+"""Words in a row that a question and one side of its evidence share only where the question copies that side, and how
+many of them say more than the name of the thing."""
 
 
 def check_balance(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
@@ -170,7 +171,7 @@ def check_balance(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
             # The thing's own name stands in any question for it.
             name = words_of(" ".join((candidate.topic, *(f"{e.subject} {e.attribute}" for e in candidate.excerpts))))
             shared = _runs(reply.question) & _runs(sides[one]) - _runs(sides[other])
-            copied = {run for run in shared if words_of(" ".join(run)) - name}
+            copied = {run for run in shared if len(words_of(" ".join(run)) - name) >= TELLING}
             if copied:
                 words = shown(" ".join(min(copied)))
                 return f"the question copies {words} from the {one}; say it in words of both sides"
