@@ -1,7 +1,7 @@
 """View records: the data of every page, written once.
 
 A page shows one of these records, its address with `.json` returns it, and `static/types.d.ts` is generated from them
-(`scripts.py`).
+(`script_types.py`).
 """
 
 from __future__ import annotations

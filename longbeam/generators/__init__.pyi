@@ -84,6 +84,7 @@ from .ledger import (
 from .line_targets import CHANGEABLE as CHANGEABLE, Story as Story, until_due as until_due, with_targets as with_targets
 from .mending import Place as Place, mend_turn as mend_turn, turn_key as turn_key, voice_bullet as voice_bullet
 from .mentions import Mentions as Mentions
+from .names import LOCALES as LOCALES, Names as Names, romanised as romanised
 from .pasted_files import FILE_CHARS as FILE_CHARS, last_pasted as last_pasted
 from .people import (
     CORE as CORE,
@@ -95,7 +96,6 @@ from .people import (
     cities as cities,
     draw_profile as draw_profile,
     draw_relationships as draw_relationships,
-    first_names as first_names,
     people_of_plan as people_of_plan,
     professions as professions,
 )

@@ -1,4 +1,4 @@
-from . import name_tables as name_tables, times as times, values as values
+from . import times as times, values as values
 from .claims import (
     DEED_OF_USER as DEED_OF_USER,
     INTENDED as INTENDED,
@@ -64,7 +64,6 @@ from .later_evidence import (
     rank_passages as rank_passages,
 )
 from .matching import in_days as in_days, quote_for as quote_for, says as says, says_equivalent as says_equivalent
-from .name_tables import PLACES as PLACES, jobs as jobs, names_of as names_of
 from .normalizing import normalize_values as normalize_values
 from .numbers import (
     COUNT as COUNT,
