@@ -6,7 +6,7 @@ from .augmentation import (
     write_special_bullets as write_special_bullets,
 )
 from .augmented import Augmented as Augmented, augmented_plan as augmented_plan
-from .budget import Budget as Budget, Waiting as Waiting
+from .budget import Budget as Budget
 from .bullets import (
     EVOLVED as EVOLVED,
     Drafted as Drafted,
@@ -188,22 +188,8 @@ from .turn_cards import (
     draw_cards as draw_cards,
     draw_reaction as draw_reaction,
     draw_take_up as draw_take_up,
-    reaction_at as reaction_at,
 )
-from .turn_loop import (
-    MAX_ANSWERS as MAX_ANSWERS,
-    MAX_FOLLOW_UPS as MAX_FOLLOW_UPS,
-    Ask as Ask,
-    DetectQuestion as DetectQuestion,
-    DrawReaction as DrawReaction,
-    MoreTurns as MoreTurns,
-    QueuedTurn as QueuedTurn,
-    React as React,
-    Reply as Reply,
-    Step as Step,
-    dialogue_steps as dialogue_steps,
-    waiting_of as waiting_of,
-)
+from .turn_loop import MAX_ANSWERS as MAX_ANSWERS, MAX_FOLLOW_UPS as MAX_FOLLOW_UPS, waiting_of as waiting_of
 from .unasked import (
     Unasked as Unasked,
     items_in as items_in,
