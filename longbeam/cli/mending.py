@@ -156,7 +156,7 @@ def purge(
 
     Work logs, checks and evaluations that hold it are deleted. Then every file of the benchmark is searched.
     """
-    from longbeam.pipeline.purging import purge as purge_texts
+    from longbeam.pipeline import purge as purge_texts
     from longbeam.store import open_benchmark
 
     report = purge_texts(open_benchmark(out, name), text)

@@ -20,11 +20,18 @@ import duckdb
 
 from longbeam.errors import UserError
 from longbeam.pipeline.checking import make_again
-from longbeam.schemas import ReviewEvent
-from longbeam.schemas.base import R
-from longbeam.store import Benchmark, Lease, ReviewStore, SealedConversation, has_reviews, seal_conversation
-from longbeam.store.digests import SUFFIX, write_with_copy
-from longbeam.store.files import delete_file
+from longbeam.schemas import R, ReviewEvent
+from longbeam.store import (
+    SUFFIX,
+    Benchmark,
+    Lease,
+    ReviewStore,
+    SealedConversation,
+    delete_file,
+    has_reviews,
+    seal_conversation,
+    write_with_copy,
+)
 
 REMOVED = "[removed]"
 _MADE = ("work", "checks", "evaluation", "batches", "logs", "leases")

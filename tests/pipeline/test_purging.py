@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.pipeline.purging import holds
+from longbeam.pipeline import holds
 from longbeam.store import ReviewStore, SealedConversation, open_benchmark
 from tests.review.events import event
 
