@@ -95,7 +95,7 @@ def test_conversations_are_runs_of_their_own_deployment(served: Pages, served_ou
     run_id = served.start(MAIN, name="spread", conversations=2, runner="deployment", **SHORT)
     assert served.wait_for_end(run_id) == "COMPLETED"
     assert open_benchmark(served_out, "spread").sealed_ids == ("c000", "c001")
-    children = [served.run(child) for child in served.below(run_id)]
+    children = served.ask("/flow_runs/filter", {"flow_runs": {"parent_flow_run_id": {"any_": [run_id]}}})
     assert [child["deployment_id"] is not None for child in children] == [True, True]
     assert len({process_of(served, child["id"]) for child in children}) == 2
 
