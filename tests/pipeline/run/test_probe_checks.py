@@ -22,7 +22,8 @@ from longbeam.store import Benchmark, SealedConversation, create_benchmark, writ
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 
-ABILITIES = ("information_extraction", "temporal_reasoning")
+ABILITIES = ("information_extraction", "knowledge_update")
+"""Abilities of which the rule-based reader answers all."""
 FIRST, SECOND = "openai:first", "openai:second"
 
 
