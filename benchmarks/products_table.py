@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from longbeam.evaluation import RESULTS_FILE, Evaluated, Line, read_results, sections_of
+from longbeam.evaluation import RESULTS_FILE, Evaluated, ReportLine, read_results, sections_of
 
 HEAD = (
     "system",
@@ -37,7 +37,7 @@ def main(root: str) -> None:
         print(f"| {' | '.join(_cells(evaluated, line))} |")
 
 
-def _cells(evaluated: Evaluated, line: Line) -> Iterator[str]:
+def _cells(evaluated: Evaluated, line: ReportLine) -> Iterator[str]:
     row, usage, seconds = line.row, line.usage, line.latency
     conversations = evaluated.run.conversations
     calls = sum(s.calls for s in evaluated.run.spending if s.system == row.system and s.stage == "prepare")

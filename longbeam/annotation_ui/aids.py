@@ -12,11 +12,11 @@ from functools import cache
 
 from longbeam.abilities import ability_of, resolve
 from longbeam.annotation_ui.links import message_href
-from longbeam.annotation_ui.rendering import Mark, render_plain, without_markdown
+from longbeam.annotation_ui.rendering import TextMark, render_plain, without_markdown
 from longbeam.annotation_ui.views import (
     CounterRow,
     CounterView,
-    EvidenceRole,
+    EvidenceRoleView,
     LedgerValue,
     MessageLink,
     NuggetCoverage,
@@ -146,18 +146,18 @@ def _voiced(conversation: OpenConversation, bullet_ids: list[str]) -> dict[str, 
     return found
 
 
-def _sides(place: ItemPlace, probe: Probe) -> list[EvidenceRole]:
+def _sides(place: ItemPlace, probe: Probe) -> list[EvidenceRoleView]:
     ids = place.conversation.ids
     order = sorted({ids[e.message_key] for e in probe.evidence if e.message_key in ids})
     return [_side(place, probe, e, order) for e in probe.evidence]
 
 
-def _side(place: ItemPlace, probe: Probe, evidence: Evidence, order: list[int]) -> EvidenceRole:
+def _side(place: ItemPlace, probe: Probe, evidence: Evidence, order: list[int]) -> EvidenceRoleView:
     conversation = place.conversation
     message_id = conversation.ids.get(evidence.message_key)
     line = conversation.lines[message_id] if message_id is not None else None
     items, group = probe.details.items, evidence.group
-    return EvidenceRole(
+    return EvidenceRoleView(
         evidence_id=evidence_id_of(evidence),
         part=evidence.part,
         group=group,
@@ -218,7 +218,7 @@ def _counter_row(place: ItemPlace, candidate: LaterPassage, terms: Sequence[str]
     start, end = max(centre - WINDOW, 0), min(centre + 2 * WINDOW, len(message.content))
     shown = without_markdown(message.content[start:end])
     places = (re.search(rf"{re.escape(term)}\w*", shown, re.IGNORECASE) for term in terms)
-    marks = [Mark(start=place.start(), end=place.end(), kind="search") for place in places if place]
+    marks = [TextMark(start=place.start(), end=place.end(), kind="search") for place in places if place]
     message_id = message.message_id or 0
     return CounterRow(
         quote=_sentence_at(message.content, centre),

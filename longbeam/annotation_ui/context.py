@@ -17,7 +17,7 @@ from longbeam.review import (
     UI_BUILD,
     Checker,
     OpenConversation,
-    Problem,
+    PeopleProblem,
     QueueFilter,
     Refusal,
     Viewer,
@@ -71,10 +71,10 @@ async def writer_of(request: Request) -> Viewer:
     cookie = request.cookies.get(access.cookie, "")
     viewer = access.viewer_of(cookie)
     if not viewer.can_write:
-        raise Refusal(Problem(error="signed_out", message="you are not signed in; choose your name to go on"))
+        raise Refusal(PeopleProblem(error="signed_out", message="you are not signed in; choose your name to go on"))
     if request.headers.get(CSRF_HEADER, "") != access.csrf_of(cookie):
         text = "this page belongs to another sign-in of this browser (X-CSRF-Token)"
-        raise Refusal(Problem(error="csrf", message=text))
+        raise Refusal(PeopleProblem(error="csrf", message=text))
     return viewer
 
 

@@ -46,7 +46,7 @@ from longbeam.review import (
 from longbeam.schemas import REASON_CODES, Nugget, Record, ReviewerRole
 
 
-class Judgement(Record):
+class JudgementView(Record):
     """Judgement of a person, a model or a check on one target; one table compares them all."""
 
     target: str
@@ -98,7 +98,7 @@ class ProvenanceView(Record):
     messages: int
     """Messages of the conversation."""
     checks: tuple[CheckRow, ...]
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[JudgementView, ...]
     agreement: float | None
     """Share of pairs of reviewers who gave the same label; None below two reviewers, and while the item is blind."""
     sealed_version: str
@@ -149,7 +149,7 @@ def provenance_view(workspace: Workspace, item_id: str, viewer: Viewer = READER)
         judgements=(
             *(_human(state) if state.is_open_to(viewer) else ()),
             *(
-                Judgement(
+                JudgementView(
                     target="item",
                     name="the item",
                     label=f.severity.value,
@@ -170,14 +170,14 @@ def provenance_view(workspace: Workspace, item_id: str, viewer: Viewer = READER)
     )
 
 
-def _human(state: ItemState) -> list[Judgement]:
+def _human(state: ItemState) -> list[JudgementView]:
     found = []
     for opinion in state.saved:
         who = {"annotator_kind": "HUMAN", "annotator_id": opinion.reviewer_id}
         at, version = opinion.saved_at, opinion.guideline_version
         explanation = ": ".join(part for part in (opinion.reason_code, opinion.note) if part)
         found.append(
-            Judgement(
+            JudgementView(
                 target="item",
                 name="the item",
                 label=label_of(opinion),
@@ -189,7 +189,7 @@ def _human(state: ItemState) -> list[Judgement]:
             )
         )
         found += [
-            Judgement(
+            JudgementView(
                 target=f"nugget/{i}",
                 name=field_name(opinion.probe, f"nugget/{i}"),
                 label=label.value,
@@ -204,7 +204,7 @@ def _human(state: ItemState) -> list[Judgement]:
     if state.adjudication is not None:
         decided = state.adjudication
         found.append(
-            Judgement(
+            JudgementView(
                 target="item",
                 name="the item",
                 label=decided.verdict.value,

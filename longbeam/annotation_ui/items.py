@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from longbeam.abilities import ability_of
 from longbeam.annotation_ui.aids import panel_kind_of
 from longbeam.annotation_ui.links import finding_views, item_href, message_href
-from longbeam.annotation_ui.rendering import Mark
+from longbeam.annotation_ui.rendering import TextMark
 from longbeam.annotation_ui.transcript import MessageMarks, MessageView, view_of
 from longbeam.annotation_ui.views import (
     AdjudicationView,
@@ -30,8 +30,8 @@ from longbeam.keys import ItemId, conversation_of
 from longbeam.review import (
     FINAL,
     Adjudication,
+    AnchoredQuote,
     ChangeView,
-    CitedQuote,
     ItemState,
     OpenConversation,
     Opinion,
@@ -117,10 +117,10 @@ def comment_view(event: ReviewEvent, conversation: OpenConversation, item_id: st
     )
 
 
-def _evidence_view(conversation: OpenConversation, quote: CitedQuote, *, is_added: bool) -> EvidenceView:
+def _evidence_view(conversation: OpenConversation, quote: AnchoredQuote, *, is_added: bool) -> EvidenceView:
     evidence, message, place = quote.evidence, quote.message, quote.place
     evidence_id = evidence_id_of(evidence)
-    marks = [Mark(start=place[0], end=place[1])] if place else []
+    marks = [TextMark(start=place[0], end=place[1])] if place else []
     return EvidenceView(
         evidence_id=evidence_id,
         message_key=evidence.message_key,
@@ -261,7 +261,7 @@ def _removed(conversation: OpenConversation, shown: Probe, sealed: Probe) -> lis
 def _context(conversation: OpenConversation, evidence: Sequence[EvidenceView], k: int) -> list[MessageView]:
     if k <= 0:
         return []
-    marks: dict[str, list[Mark]] = {}
+    marks: dict[str, list[TextMark]] = {}
     cited: dict[str, list[str]] = {}
     wanted: set[int] = set()
     for e in evidence:
@@ -269,7 +269,7 @@ def _context(conversation: OpenConversation, evidence: Sequence[EvidenceView], k
             wanted |= set(range(max(e.message_id - k, 0), e.message_id + k + 1))
             cited.setdefault(e.message_key, []).append(e.evidence_id)
             if e.end > e.start:
-                marks.setdefault(e.message_key, []).append(Mark(start=e.start, end=e.end))
+                marks.setdefault(e.message_key, []).append(TextMark(start=e.start, end=e.end))
     return [
         view_of(m, MessageMarks(marks.get(m.message_key, ()), cited.get(m.message_key, ())))
         for m in conversation.messages_of(wanted)

@@ -69,7 +69,7 @@ from longbeam.annotation_ui.views import (
 )
 from longbeam.review import (
     AgreementPage,
-    Problem,
+    PeopleProblem,
     ProgressPage,
     RatingsPage,
     SearchFilter,
@@ -144,7 +144,7 @@ class ProblemPage(Record):
     message: str
 
 
-def problem_page(request: Request, problem: Problem, status: int) -> HTMLResponse:
+def problem_page(request: Request, problem: PeopleProblem, status: int) -> HTMLResponse:
     """Return a refusal as a page."""
     title = "There is no such page" if status == 404 else "This does not work"
     message = f"{problem.message[:1].upper()}{problem.message[1:]}."

@@ -40,7 +40,7 @@ _EMPHASIS = re.compile(r"\*\*|__|`+")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
-class Mark(Record):
+class TextMark(Record):
     """A highlighted stretch, in code points."""
 
     start: int
@@ -57,7 +57,7 @@ class Clamp:
     end: int
 
 
-def render(text: str, marks: Sequence[Mark] = (), *, breaks: bool = True) -> str:
+def render(text: str, marks: Sequence[TextMark] = (), *, breaks: bool = True) -> str:
     """Return safe HTML of a markdown text: no link, no image, no attribute but the class of a mark.
 
     Lines of a message break where they were broken, as in a chat; with `breaks` off, a paragraph flows.
@@ -69,7 +69,7 @@ def render(text: str, marks: Sequence[Mark] = (), *, breaks: bool = True) -> str
     return _signed(nh3.clean(rendered, tags=_TAGS, attributes={"mark": {"class"}}, link_rel=None))
 
 
-def render_plain(text: str, marks: Sequence[Mark] = ()) -> str:
+def render_plain(text: str, marks: Sequence[TextMark] = ()) -> str:
     """Return safe HTML of an excerpt: the text as it is, escaped, with marks."""
     shown = _signed(html.escape(_marked(text, marks, is_plain=True)))
     return _MARKED.sub(lambda m: f'<mark class="{_name_of(m[1])}">', shown).replace(_CLOSE, "</mark>")
@@ -115,7 +115,7 @@ def _markdown(breaks: bool) -> MarkdownIt:
     return parser.disable(["link", "image", "autolink", "reference", "html_inline", "html_block", "entity"])
 
 
-def _marked(text: str, marks: Sequence[Mark], *, is_plain: bool = False) -> str:
+def _marked(text: str, marks: Sequence[TextMark], *, is_plain: bool = False) -> str:
     """Return a text with marks, line by line; private-use characters of the text itself are removed."""
     spans = _disjoint(marks, len(text))
     if not spans:
@@ -144,9 +144,9 @@ def _marked_lines(text: str, kind: str, is_line_start: bool, is_plain: bool) -> 
     return "\n".join(lines)
 
 
-def _disjoint(marks: Sequence[Mark], length: int) -> list[Mark]:
+def _disjoint(marks: Sequence[TextMark], length: int) -> list[TextMark]:
     """Return marks that do not overlap, in order; the first of overlapping ones wins."""
-    kept: list[Mark] = []
+    kept: list[TextMark] = []
     for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
         is_free = not kept or kept[-1].end <= mark.start
         if 0 <= mark.start < mark.end <= length and is_free and mark.kind in _KIND:

@@ -35,7 +35,7 @@ READ: tuple[type[Record], ...] = (
     acts.ActResult,
     acts.UndoResult,
     acts.WrittenView,
-    people.Problem,
+    people.PeopleProblem,
     keyboard.Key,
 )
 """Records that the pages' scripts read; those that they hold come along."""

@@ -25,7 +25,7 @@ from longbeam.annotation_ui.security import Access, Guard, Reach, open_access
 from longbeam.errors import StoreError, UserError
 from longbeam.review import (
     Checker,
-    Problem,
+    PeopleProblem,
     Refusal,
     ReviewLog,
     RubricJudge,
@@ -80,10 +80,10 @@ def _missing(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, HTTPException)
     kind = "not_found" if exc.status_code == 404 else "invalid"
     message = f"there is no page {request.url.path}" if exc.status_code == 404 else str(exc.detail)
-    return _answer(request, Problem(error=kind, message=message), exc.status_code)
+    return _answer(request, PeopleProblem(error=kind, message=message), exc.status_code)
 
 
-def _answer(request: Request, problem: Problem, status: int) -> Response:
+def _answer(request: Request, problem: PeopleProblem, status: int) -> Response:
     """Return a refusal as a page to a browser that asks for one, and as JSON to a script."""
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
         return pages.problem_page(request, problem, status)
@@ -94,13 +94,13 @@ def _invalid(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, RequestValidationError)
     first = exc.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    problem = Problem(error="invalid", message=f"{where}: {first['msg']}")
+    problem = PeopleProblem(error="invalid", message=f"{where}: {first['msg']}")
     return _answer(request, problem, 422)
 
 
 def _broken(request: Request, exc: Exception) -> Response:
     """Answer for a file that cannot be read or written; the message names the file and the remedy."""
-    return _answer(request, Problem(error="store", message=str(exc)), 503)
+    return _answer(request, PeopleProblem(error="store", message=str(exc)), 503)
 
 
 FOLD_EVERY_S = 5.0

@@ -10,9 +10,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from longbeam.annotation_ui.rendering import Mark, clamp, render, render_plain
+from longbeam.annotation_ui.rendering import TextMark, clamp, render, render_plain
 from longbeam.review import (
-    Line,
+    ArchiveLine,
     OpenConversation,
     SearchFilter,
     Viewer,
@@ -55,7 +55,7 @@ class MessageView(Record):
     end: int
     is_whole: bool
     html: str
-    marks: tuple[Mark, ...]
+    marks: tuple[TextMark, ...]
     """In code points of the whole message; marks outside the shown part are included."""
     evidence_ids: tuple[str, ...] = ()
     comments: int = 0
@@ -161,7 +161,7 @@ class LocatedView(Record):
 class MessageMarks:
     """Highlights of one message, the evidence that cites it, and the number of comments on it."""
 
-    marks: Sequence[Mark] = ()
+    marks: Sequence[TextMark] = ()
     evidence_ids: Sequence[str] = ()
     comments: int = 0
 
@@ -170,7 +170,7 @@ class MessageMarks:
 class ItemMarks:
     """Marks of an item in the messages of its conversation, by message key."""
 
-    marks: dict[str, list[Mark]] = field(default_factory=dict)
+    marks: dict[str, list[TextMark]] = field(default_factory=dict)
     evidence_ids: dict[str, list[str]] = field(default_factory=dict)
     said: dict[str, list[MessageComment]] = field(default_factory=dict)
     """Comments on messages."""
@@ -236,7 +236,7 @@ def marks_for(workspace: Workspace, viewer: Viewer, conversation: OpenConversati
         key = evidence.message_key
         shown.evidence_ids.setdefault(key, []).append(evidence_id_of(evidence))
         if key in messages and (place := find_quote(messages[key], evidence.quote)):
-            shown.marks.setdefault(key, []).append(Mark(start=place[0], end=place[1]))
+            shown.marks.setdefault(key, []).append(TextMark(start=place[0], end=place[1]))
     for comment in state.comments_for(viewer):
         if comment.target.startswith(MESSAGE):
             view = MessageComment(
@@ -258,7 +258,7 @@ def view_of(message: Message, shown: MessageMarks, limit: int = CLAMP) -> Messag
     around = (evidence[0].start, evidence[0].end) if evidence else None
     part = clamp(content, limit, around)
     inside = [
-        Mark(start=max(m.start, part.start) - part.start, end=min(m.end, part.end) - part.start, kind=m.kind)
+        TextMark(start=max(m.start, part.start) - part.start, end=min(m.end, part.end) - part.start, kind=m.kind)
         for m in marks
         if m.start < part.end and m.end > part.start
     ]
@@ -286,16 +286,16 @@ def view_of(message: Message, shown: MessageMarks, limit: int = CLAMP) -> Messag
     )
 
 
-def part_of_message(message: Message, wanted: MessagePlace, marks: Sequence[Mark] = ()) -> MessagePart:
+def part_of_message(message: Message, wanted: MessagePlace, marks: Sequence[TextMark] = ()) -> MessagePart:
     """Return a window inside a message, and all places of the text to find."""
     find = wanted.find
     places = places_of(message.content, find, most=1_000_000) if find.strip() else []
-    found = [Mark(start=a, end=b, kind="search") for a, b in places[:1000]]
+    found = [TextMark(start=a, end=b, kind="search") for a, b in places[:1000]]
     size = max(200, min(wanted.size, MOST_CHARS))
     at = max(0, min(wanted.at, max(len(message.content) - 1, 0)))
     shown = message.content[at : at + size]
     inside = [
-        Mark(start=max(m.start - at, 0), end=min(m.end - at, len(shown)), kind=m.kind)
+        TextMark(start=max(m.start - at, 0), end=min(m.end - at, len(shown)), kind=m.kind)
         for m in (*marks, *found)
         if m.start < at + size and m.end > at
     ]
@@ -349,7 +349,7 @@ def minimap(
 
 def locate(
     conversation: OpenConversation, by: Literal["date", "plan", "session", "key", "id"], value: str
-) -> Line | None:
+) -> ArchiveLine | None:
     """Return the first message of a day or the next one that has any, of a plan, of a session, or the one named."""
     lines = conversation.lines
     try:
@@ -369,7 +369,7 @@ def locate(
     return lines[place] if 0 <= place < len(lines) else None
 
 
-def _borders(lines: Sequence[Line], what: str) -> tuple[Border, ...]:
+def _borders(lines: Sequence[ArchiveLine], what: str) -> tuple[Border, ...]:
     borders: list[Border] = []
     last: object = object()
     for line in lines:
@@ -380,18 +380,18 @@ def _borders(lines: Sequence[Line], what: str) -> tuple[Border, ...]:
     return tuple(borders)
 
 
-def _hits(content: str, query: str) -> list[Mark]:
+def _hits(content: str, query: str) -> list[TextMark]:
     if not query.strip():
         return []
-    return [Mark(start=a, end=b, kind="search") for a, b in places_of(content, query.strip(), most=100)]
+    return [TextMark(start=a, end=b, kind="search") for a, b in places_of(content, query.strip(), most=100)]
 
 
-def _hit(line: Line, times: int, content: str, query: str) -> Hit:
+def _hit(line: ArchiveLine, times: int, content: str, query: str) -> Hit:
     # Lower-casing may change the length of a text: then the exact place is unknown, and the message opens at its start.
     start, end = next(iter(places_of(content, query, most=1)), (0, 0))
     low, high = max(start - AROUND_HIT, 0), min(end + AROUND_HIT, len(content))
     excerpt = " ".join(content[low:high].split("\n"))
-    shown = render_plain(excerpt, [Mark(start=start - low, end=end - low, kind="search")])
+    shown = render_plain(excerpt, [TextMark(start=start - low, end=end - low, kind="search")])
     return Hit(
         message_id=line.message_id,
         message_key=line.message_key,

@@ -342,7 +342,7 @@ class LedgerValue(Record):
     """Whether this is the last value that was set."""
 
 
-class EvidenceRole(Record):
+class EvidenceRoleView(Record):
     """A piece of evidence in its role: a side of a contradiction, an item of an order, an instruction."""
 
     evidence_id: str
@@ -381,7 +381,7 @@ class PanelView(Record):
 
     ability: str
     values: tuple[LedgerValue, ...]
-    sides: tuple[EvidenceRole, ...]
+    sides: tuple[EvidenceRoleView, ...]
     coverage: tuple[NuggetCoverage, ...]
     matches: tuple[ValueMatch, ...]
     sessions: tuple[int, ...]

@@ -69,7 +69,7 @@ class Display(Protocol):
         """Write a line that stays."""
 
 
-class Outlook(Protocol):
+class DisplayOutlook(Protocol):
     """Current usage and cost of a run, and the calls that it still needs."""
 
     def line(self) -> str:
@@ -79,7 +79,7 @@ class Outlook(Protocol):
         """Return the expected number of calls left by stage; None if it is unknown."""
 
 
-def display_for(stream: TextIO, target: Target, outlook: Outlook | None = None) -> Display:
+def display_for(stream: TextIO, target: Target, outlook: DisplayOutlook | None = None) -> Display:
     """Return a live display for a terminal, plain lines otherwise. With an outlook, both show usage and cost."""
     return LiveDisplay(stream, target, outlook=outlook) if stream.isatty() else PlainDisplay(stream, outlook=outlook)
 
@@ -87,7 +87,7 @@ def display_for(stream: TextIO, target: Target, outlook: Outlook | None = None) 
 class PlainDisplay:
     """Display of one line at the end of a stage, and every few seconds before; units of earlier runs have none."""
 
-    def __init__(self, stream: TextIO, clock: Clock = time.monotonic, outlook: Outlook | None = None) -> None:
+    def __init__(self, stream: TextIO, clock: Clock = time.monotonic, outlook: DisplayOutlook | None = None) -> None:
         self._stream = stream
         self._outlook = outlook
         self._clock = clock
@@ -148,7 +148,7 @@ class LiveDisplay:
     """Display of a bar for each stage, a row for each recent conversation, and a line of sums."""
 
     def __init__(
-        self, stream: TextIO, target: Target, clock: Clock = time.monotonic, outlook: Outlook | None = None
+        self, stream: TextIO, target: Target, clock: Clock = time.monotonic, outlook: DisplayOutlook | None = None
     ) -> None:
         from rich.console import Console
         from rich.live import Live

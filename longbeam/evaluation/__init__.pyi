@@ -56,7 +56,7 @@ from .probe_gate import (
     matters_of as matters_of,
 )
 from .report import (
-    Line as Line,
+    ReportLine as ReportLine,
     plots_of as plots_of,
     render_html as render_html,
     render_markdown as render_markdown,

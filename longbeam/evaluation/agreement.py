@@ -15,7 +15,7 @@ VERDICTS = (0.0, 0.5, 1.0)
 ALL = "all"
 
 
-class Agreement(Record):
+class JudgeAgreement(Record):
     """Agreement on one ability, or on all."""
 
     ability: str
@@ -34,7 +34,7 @@ class AgreementReport(Record):
     first: str
     """The first judge."""
     second: str
-    rows: tuple[Agreement, ...]
+    rows: tuple[JudgeAgreement, ...]
     other_answers: int
     """Answers left out because they differ between the files."""
     failed: int
@@ -94,9 +94,9 @@ def _asked_by_both(first: Evaluated, second: Evaluated) -> set[tuple[str, str]]:
     return same
 
 
-def _agreement(ability: str, pairs: Sequence[tuple[float, float]]) -> Agreement:
+def _agreement(ability: str, pairs: Sequence[tuple[float, float]]) -> JudgeAgreement:
     counts = Counter(pairs)
-    return Agreement(
+    return JudgeAgreement(
         ability=ability,
         verdicts=len(pairs),
         equal=sum(a == b for a, b in pairs) / len(pairs),

@@ -26,7 +26,7 @@ READ = 256
 
 
 @dataclass
-class _Places:
+class _EvidencePlaces:
     """Ordinals of cited messages, and the tokens and times of everything, as arrays."""
 
     cited: dict[str, tuple[int, int, MessageRole]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class DifficultyMeter:
     def __init__(self, messages: Iterable[Message], probes: Sequence[Probe], plans: Sequence[Plan], key: str) -> None:
         """Read the conversation for these probes; `key` seeds the random floor."""
         self._key = key
-        self._places = _Places()
+        self._places = _EvidencePlaces()
         cited = {e.message_key for p in probes for e in p.evidence}
         vocabulary = frozenset(word for p in probes for word in words_of(p.question))
         self._index = Bm25Index(self._texts(messages, cited), vocabulary=vocabulary)

@@ -54,7 +54,7 @@ _ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_b
 
 
 @dataclass(frozen=True)
-class Line:
+class ReportLine:
     """One system of one evaluation."""
 
     row: Row
@@ -79,7 +79,7 @@ class Section:
     """One evaluation."""
 
     evaluated: Evaluated
-    lines: tuple[Line, ...]
+    lines: tuple[ReportLine, ...]
     """Systems by rank, then floors, then ceilings."""
     abilities: tuple[str, ...]
     groups: tuple[Group, ...]
@@ -170,13 +170,13 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
     )
 
 
-def _line(one: Evaluated, row: Row, rank: int | None) -> Line:
+def _line(one: Evaluated, row: Row, rank: int | None) -> ReportLine:
     own = [r for r in one.results if r.system == row.system]
     usage = next((p.usage for p in one.run.preparations if p.system == row.system), None)
     spent: dict[str, Spending] = {s.stage: s for s in one.run.spending if s.system == row.system}
     answers = spent.get("answer")
     tokens = answers.prompt_tokens + answers.output_tokens if answers else 0
-    return Line(
+    return ReportLine(
         row=row,
         rank=rank,
         kind=kind_of(row.system),

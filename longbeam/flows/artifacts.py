@@ -19,7 +19,7 @@ from prefect.artifacts import (
 )
 
 from longbeam.flows.events import answered
-from longbeam.flows.opened import OpenConversation
+from longbeam.flows.opened import OpenedConversation
 from longbeam.pipeline import benchmark_status, render_findings
 from longbeam.schemas import Finding, PromptLine, prompt_lines
 from longbeam.store import Benchmark
@@ -30,7 +30,7 @@ MOST_FINDINGS = 200
 """Lines of findings on the page; `longbeam validate` has all."""
 
 
-async def show_progress(opened: OpenConversation) -> None:
+async def show_progress(opened: OpenedConversation) -> None:
     """Show the share of a conversation's stages that are done."""
     name, percent = opened.run.conversation.conversation_id, round(100 * opened.share_done, 1)
     tokens = sum(opened.run.conversation.units.tokens.values())

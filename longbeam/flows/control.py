@@ -20,7 +20,7 @@ from prefect.states import Cancelled
 from longbeam.errors import LongbeamError, RunStopped
 from longbeam.flows.artifacts import show_progress
 from longbeam.flows.events import answered
-from longbeam.flows.opened import OpenConversation, Reference, begun, conversations
+from longbeam.flows.opened import OpenedConversation, Reference, begun, conversations
 from longbeam.pipeline import describe_failure
 from longbeam.pipeline.run import Blocked, ConversationRun
 from longbeam.stopping import drop_replies
@@ -74,7 +74,7 @@ async def carry_out(of: Reference, stage: str, work: Callable[[ConversationRun],
     return of.by(stage)
 
 
-def _failed(opened: OpenConversation, blocked: Blocked) -> StageFailed:
+def _failed(opened: OpenedConversation, blocked: Blocked) -> StageFailed:
     failed = opened.run.conversation.units.failed
     lines = [describe_failure(unit) for unit in failed[:3]] or [str(blocked)]
     more = f"; and {len(failed) - 3} more units" if len(failed) > 3 else ""

@@ -27,7 +27,7 @@ from prefect.states import Completed, Crashed, Failed
 
 from longbeam import __version__
 from longbeam.errors import LongbeamError, UserError, require_extra
-from longbeam.flows.opened import Begun, ClusterOptions, OpenConversation, conversations
+from longbeam.flows.opened import Begun, ClusterOptions, OpenedConversation, conversations
 from longbeam.pipeline.distributed import REPLIES_S, Job, JobEnd, JobResult, share_of, stop_path, work_on
 from longbeam.pipeline.run import ConversationRun, RunSummary, seeds_of
 from longbeam.store import Benchmark, position_of_holder
@@ -71,7 +71,7 @@ def _made(text: str, limit: str) -> State[Any]:
 
     async def make(run: ConversationRun, benchmark: Benchmark) -> None:
         root, conversation_id = str(benchmark.root), run.conversation.conversation_id
-        conversations[root, conversation_id] = OpenConversation(benchmark, run)
+        conversations[root, conversation_id] = OpenedConversation(benchmark, run)
         try:
             await raise_escaped(await make_conversation(root, conversation_id, limit, return_state=True))
         finally:

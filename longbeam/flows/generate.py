@@ -25,7 +25,14 @@ from prefect.states import Completed, Failed
 from longbeam.flows.artifacts import show_findings, show_usage
 from longbeam.flows.control import RunCancelled, StageFailed, cancelled, carry_out, may_help, raise_escaped, stoppable
 from longbeam.flows.elsewhere import DaskRun, make_by_deployment
-from longbeam.flows.opened import ClusterOptions, OpenBenchmark, Part, Reference, opened_benchmark, opened_conversation
+from longbeam.flows.opened import (
+    ClusterOptions,
+    OpenBenchmark,
+    OpenedPart,
+    Reference,
+    opened_benchmark,
+    opened_conversation,
+)
 from longbeam.pipeline import check_and_store, check_spec, load_spec
 from longbeam.pipeline.run import all_of, conversations_of
 from longbeam.store import SPEC, Benchmark, create_benchmark, open_benchmark
@@ -122,7 +129,7 @@ async def make_conversation(
         async with (
             stoppable(benchmark),
             _slot(limit),
-            opened_conversation(benchmark, conversation_id, Part(places, max_cost_usd)) as opened,
+            opened_conversation(benchmark, conversation_id, OpenedPart(places, max_cost_usd)) as opened,
         ):
             seed = await seeds(start)
             persona = await all_of([profile(seed), relationships(seed), narratives(seed)])

@@ -96,7 +96,7 @@ class Begun:
 
 
 @dataclass(frozen=True)
-class Part:
+class OpenedPart:
     """Part of the limits of a spec for one of several processes."""
 
     places: int = 1
@@ -140,7 +140,7 @@ class OpenBenchmark:
 
 
 @dataclass
-class OpenConversation:
+class OpenedConversation:
     """A conversation that a flow of this process makes."""
 
     benchmark: Benchmark
@@ -163,12 +163,12 @@ class OpenConversation:
 begun: dict[str, Begun] = {}
 """What commands of this process have begun, by the benchmark's folder."""
 _benchmarks: dict[str, OpenBenchmark] = {}
-conversations: dict[tuple[str, str], OpenConversation] = {}
+conversations: dict[tuple[str, str], OpenedConversation] = {}
 """Open conversations by folder and id."""
 
 
 @asynccontextmanager
-async def opened_benchmark(root: str, part: Part | None = None) -> AsyncIterator[OpenBenchmark]:
+async def opened_benchmark(root: str, part: OpenedPart | None = None) -> AsyncIterator[OpenBenchmark]:
     """Give the benchmark of a folder: the one that is open in this process, or else opened for this block.
 
     `part` of the limits: for a process that makes one conversation while others are made elsewhere.
@@ -187,7 +187,7 @@ async def opened_benchmark(root: str, part: Part | None = None) -> AsyncIterator
             del _benchmarks[root]
 
 
-def _read(root: Path, part: Part | None) -> Begun:
+def _read(root: Path, part: OpenedPart | None) -> Begun:
     benchmark = open_benchmark(root.parent, root.name)
     if part is None:
         meter = open_meter(benchmark, services())
@@ -199,8 +199,8 @@ def _read(root: Path, part: Part | None) -> Begun:
 
 @asynccontextmanager
 async def opened_conversation(
-    root: str, conversation_id: str, part: Part | None = None
-) -> AsyncIterator[OpenConversation]:
+    root: str, conversation_id: str, part: OpenedPart | None = None
+) -> AsyncIterator[OpenedConversation]:
     """Give a conversation with its work log open for writing; a worker's is open already."""
     key = root, conversation_id
     if key in conversations:
@@ -211,7 +211,7 @@ async def opened_conversation(
         seed = seeds_of(opened.benchmark)[ids.index(conversation_id)]
         async with open_run(opened.context, conversation_id, seed) as run:
             opened.runs.append(run)
-            conversations[key] = OpenConversation(opened.benchmark, run)
+            conversations[key] = OpenedConversation(opened.benchmark, run)
             try:
                 yield conversations[key]
             finally:

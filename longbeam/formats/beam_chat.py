@@ -33,7 +33,7 @@ Batch = tuple[int, int, dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class ChatReader:
+class BeamChatReader:
     """Makes messages from a chat's batches."""
 
     where: str
@@ -53,14 +53,14 @@ class ChatReader:
             ended = min((later for later in self.anchors.values() if later > begun), default=dt.date.max)
             for turn, listed in enumerate(turns_of(batch, f"{self.where}: sub-plan {sub_plan + 1}")):
                 for n, item in enumerate(listed):
-                    place = Place(plan, sub_plan, turn, n, session, ordinal)
+                    place = BeamPlace(plan, sub_plan, turn, n, session, ordinal)
                     # Days never go back, and those of a batch end before the next one begins.
                     own = _day_of(item)
                     day = own if own is not None and day <= own <= ended else day
                     yield self._message(item, place, day, notes)
                     ordinal += 1
 
-    def _message(self, item: object, place: Place, day: dt.date, notes: Notes) -> tuple[int, Message]:
+    def _message(self, item: object, place: BeamPlace, day: dt.date, notes: Notes) -> tuple[int, Message]:
         where = f"{self.where}: message {place.ordinal}"
         kept = dict(want_dict(item, where, "a message with role and content"))
         role_name = kept.pop("role", None)
@@ -88,7 +88,7 @@ class ChatReader:
             details=({"beam": kept} if kept else {}) | ({"marker": marker} if marker else {}),
         )
 
-    def _id(self, kept: dict[str, Any], place: Place, notes: Notes) -> int:
+    def _id(self, kept: dict[str, Any], place: BeamPlace, notes: Notes) -> int:
         found = kept.get("id")
         if found == place.ordinal and not isinstance(found, bool):
             del kept["id"]
@@ -101,7 +101,7 @@ class ChatReader:
         kept.setdefault("id", None)
         return place.ordinal
 
-    def _kind(self, kept: Mapping[str, Any], role: MessageRole, place: Place, notes: Notes) -> MessageKind:
+    def _kind(self, kept: Mapping[str, Any], role: MessageRole, place: BeamPlace, notes: Notes) -> MessageKind:
         if role is MessageRole.ASSISTANT:
             return MessageKind.REPLY
         found = kept.get("question_type")
@@ -112,7 +112,7 @@ class ChatReader:
         notes.add(NoteKind.MESSAGE_KIND, place.key, text, place.key)
         return kind
 
-    def _bullets(self, kept: Mapping[str, Any], role: MessageRole, place: Place, notes: Notes) -> tuple[str, ...]:
+    def _bullets(self, kept: Mapping[str, Any], role: MessageRole, place: BeamPlace, notes: Notes) -> tuple[str, ...]:
         said = kept.get("index")
         if said is None or role is MessageRole.ASSISTANT:
             return ()
@@ -131,7 +131,7 @@ class ChatReader:
 
 
 @dataclass(frozen=True)
-class Place:
+class BeamPlace:
     """Place of a message in the chat."""
 
     plan: int
@@ -179,7 +179,7 @@ def batch_details(batch: Mapping[str, Any], number: int) -> dict[str, Any]:
     return {k: v for k, v in batch.items() if k != "turns" and (k not in usual or usual[k] != v)}
 
 
-def _note_markers(text: str, marker: str, kind: MessageKind, place: Place, notes: Notes) -> None:
+def _note_markers(text: str, marker: str, kind: MessageKind, place: BeamPlace, notes: Notes) -> None:
     if marker and kind is not MessageKind.QUESTION:
         what = f"a message of kind {kind.value} ends with the plan marker {marker.strip()!r}"
         notes.add(NoteKind.COPIED_MARKER, place.key, what, place.key)

@@ -56,7 +56,7 @@ def read_probes(questions: object, where: str, index: MessageIndex | None, notes
     for category, items in found.items():
         for i, item in enumerate(want_list(items, f"{where}: {category}", "a list of questions")):
             place = f"{where}: {category}[{i}]"
-            question = _Question(category, i, want_dict(item, place, "a question"), place, notes)
+            question = _BeamQuestion(category, i, want_dict(item, place, "a question"), place, notes)
             probes.append(_read_probe(question, index))
     if not probes:
         notes.add(NoteKind.NO_PROBES, "conversation", "there are no probing questions")
@@ -64,7 +64,7 @@ def read_probes(questions: object, where: str, index: MessageIndex | None, notes
 
 
 @dataclass(frozen=True)
-class _Question:
+class _BeamQuestion:
     """One question of a file, with its place and the notes of its import."""
 
     category: str
@@ -86,7 +86,7 @@ class _Question:
         self.notes.add(kind, self.probe_id, text)
 
 
-def _read_probe(question: _Question, index: MessageIndex | None) -> Probe:
+def _read_probe(question: _BeamQuestion, index: MessageIndex | None) -> Probe:
     ability, item, probe_id = question.ability, question.item, question.probe_id
     kept = dict(item)
     text = want_text(kept.pop("question", None), f"{question.where}: question", "the question's text")
@@ -129,7 +129,7 @@ def _read_probe(question: _Question, index: MessageIndex | None) -> Probe:
     )
 
 
-def _read_gold(question: _Question, kept: dict[str, Any]) -> str:
+def _read_gold(question: _BeamQuestion, kept: dict[str, Any]) -> str:
     key = question.ability.beam.answer
     if isinstance(kept.get(key), str):
         return str(kept.pop(key))
@@ -137,7 +137,7 @@ def _read_gold(question: _Question, kept: dict[str, Any]) -> str:
     return "" if kept.get(key) is None else str(kept[key])
 
 
-def _read_rubric(question: _Question, kept: dict[str, Any], gold: str) -> list[str]:
+def _read_rubric(question: _BeamQuestion, kept: dict[str, Any], gold: str) -> list[str]:
     rubric = kept.get("rubric")
     if isinstance(rubric, Mapping) and "nuggets" in rubric:  # a form that mem0's loader accepts
         rubric = [n.get("description", "") if isinstance(n, Mapping) else n for n in rubric["nuggets"]]
@@ -157,7 +157,7 @@ def _read_rubric(question: _Question, kept: dict[str, Any], gold: str) -> list[s
     return [item if isinstance(item, str) else describe(item) for item in rubric]
 
 
-def _cited(question: _Question, items: int) -> Iterator[Cited]:
+def _cited(question: _BeamQuestion, items: int) -> Iterator[Cited]:
     ids, ability = question.item.get("source_chat_ids"), question.ability
     if ids is None:
         return
@@ -179,7 +179,7 @@ def _cited(question: _Question, items: int) -> Iterator[Cited]:
         yield message_id, ability.listed_part, group if grouped else None
 
 
-def _ids_of(question: _Question, listed: object) -> Iterator[tuple[int, int]]:
+def _ids_of(question: _BeamQuestion, listed: object) -> Iterator[tuple[int, int]]:
     """Yield message ids, each with the ordinal of the outermost element that contains it."""
     elements = listed if isinstance(listed, list) else [listed]
     kinds = {isinstance(e, list) for e in elements}
@@ -197,7 +197,7 @@ def _ids_of(question: _Question, listed: object) -> Iterator[tuple[int, int]]:
                 question.note(NoteKind.EVIDENCE_ID, f"evidence cites {describe(item)}, which is no message id")
 
 
-def _evidence(question: _Question, cited: list[Cited], index: MessageIndex) -> tuple[Evidence, ...]:
+def _evidence(question: _BeamQuestion, cited: list[Cited], index: MessageIndex) -> tuple[Evidence, ...]:
     if question.ability.has(Trait.RESOLVES_CONTRADICTION):
         cited = _denial_second(cited, index)
     found: list[Evidence] = []
@@ -223,7 +223,7 @@ def _denial_second(cited: list[Cited], index: MessageIndex) -> list[Cited]:
     return [(i, other[EvidencePart(part)], group) for i, part, group in cited]
 
 
-def _note_missing_keys(question: _Question) -> None:
+def _note_missing_keys(question: _BeamQuestion) -> None:
     ability = question.ability
     if not ability.beam.further:
         return  # of an ability that BEAM does not have, nobody knows the keys
@@ -233,7 +233,7 @@ def _note_missing_keys(question: _Question) -> None:
         question.note(NoteKind.MISSING_KEY, f"the probe has no {', '.join(missing)}")
 
 
-def _note_missing_evidence(question: _Question, cited: Sequence[Cited]) -> None:
+def _note_missing_evidence(question: _BeamQuestion, cited: Sequence[Cited]) -> None:
     if question.ability.has(Trait.ABSTAINS) or "source_chat_ids" not in question.item:
         return
     parts = {part for _, part, _ in cited}
@@ -243,7 +243,7 @@ def _note_missing_evidence(question: _Question, cited: Sequence[Cited]) -> None:
         question.note(NoteKind.EVIDENCE_MISSING, f"the probe cites no message for {', '.join(empty)}")
 
 
-def _note_shared_evidence(question: _Question, cited: Sequence[Cited]) -> None:
+def _note_shared_evidence(question: _BeamQuestion, cited: Sequence[Cited]) -> None:
     """Note messages that are both sides; with the chat at hand, the check `evidence_parts` reports them."""
     for first, second in question.ability.parts_apart:
         sides = [{i for i, part, _ in cited if part == side} for side in (first, second)]
@@ -252,7 +252,7 @@ def _note_shared_evidence(question: _Question, cited: Sequence[Cited]) -> None:
             question.note(kind, f"message {', '.join(map(str, both))} is {first} and {second} at once")
 
 
-def _note_order(question: _Question, cited: Sequence[Cited]) -> None:
+def _note_order(question: _BeamQuestion, cited: Sequence[Cited]) -> None:
     ids = [message_id for message_id, _, _ in cited]
     if ids != sorted(ids):
         text = f"the messages of an ordered answer are cited out of order: {', '.join(map(str, ids))}"

@@ -13,7 +13,7 @@ from datetime import date
 from itertools import count
 from typing import Any
 
-from longbeam.formats.beam_chat import Batch, ChatReader, anchor_text, batch_details, with_neighbours
+from longbeam.formats.beam_chat import Batch, BeamChatReader, anchor_text, batch_details, with_neighbours
 from longbeam.formats.beam_probes import MessageIndex, read_probes
 from longbeam.formats.beam_seeds import read_plan_seeds, read_seed
 from longbeam.formats.beam_text import (
@@ -69,7 +69,7 @@ def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) 
     # tokens does not fit in memory.
     anchors, kept = _survey_batches(raw, batches, plan_texts)
     plans = tuple(_plan(i, text, anchors) for i, text in enumerate(plan_texts))
-    reader = ChatReader(
+    reader = BeamChatReader(
         where=raw.where,
         batches=batches,
         anchors=anchors,
@@ -110,7 +110,7 @@ def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) 
         },
         import_notes=tuple(notes.kept),
     )
-    counting = ChatReader(
+    counting = BeamChatReader(
         reader.where, reader.batches, reader.anchors, reader.bullets, load_tokenizer(options.tokenizer).count
     )
     return GivenConversation(head, lambda: (message for _, message in counting.messages()), probes)
@@ -186,7 +186,7 @@ def _planned_anchor(raw: RawChat, plan: int, sub_plan: int) -> str:
     return str(batch.get("time_anchor") or "") if isinstance(batch, dict) else ""
 
 
-def _survey_messages(reader: ChatReader, notes: Notes, unsaid: int | None) -> MessageIndex:
+def _survey_messages(reader: BeamChatReader, notes: Notes, unsaid: int | None) -> MessageIndex:
     """Return the index of the messages; from the plan `unsaid` on they cannot be cited, as their ids are not known."""
     index = MessageIndex(is_partial=unsaid is not None)
     marked = 0

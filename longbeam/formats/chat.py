@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from longbeam.formats.chat_shapes import UNSAID, USERS, ChatReader, GivenChat, Oddities, PlainChat, Said, kind_of
+from longbeam.formats.chat_shapes import UNSAID, USERS, ChatReader, ChatText, GivenChat, Oddities, PlainChat, kind_of
 from longbeam.formats.reading import ImportOptions, Notes, refuse, stream_values
 from longbeam.formats.session_reading import session_head
 from longbeam.keys import MessageKey
@@ -223,7 +223,7 @@ def _parts_oldest_first(chats: Iterable[GivenChat]) -> list[tuple[int, GivenChat
 
 def _days_of(chat: GivenChat) -> Iterator[GivenChat]:
     """Yield a chat's messages in parts, each of which begins with a message of the user's of a later day."""
-    run: list[Said] = []
+    run: list[ChatText] = []
     last = chat.begins
     for said in chat.said:
         if said.time is not None and last is not None and said.time > last:

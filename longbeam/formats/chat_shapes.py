@@ -39,7 +39,7 @@ _MEDIA = ("image", "audio", "video", "file", "document")
 _SHOWN_PLACES = 3
 
 
-class Said(NamedTuple):
+class ChatText(NamedTuple):
     """One message of a chat."""
 
     role: str
@@ -72,7 +72,7 @@ class GivenChat:
     shape: str
     """`openai`, `sharegpt`, `chatgpt`, `claude`."""
     title: str
-    said: tuple[Said, ...]
+    said: tuple[ChatText, ...]
     place: str = ""
     time: datetime | None = None
     """Time of its beginning."""
@@ -92,13 +92,13 @@ class GivenChat:
 # --- declared shapes --------------------------------------------------------------------------------------
 
 
-class Shape(BaseModel):
+class ChatShape(BaseModel):
     """What a maker's export holds; other members are let through and ignored."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
-class Piece(Shape):
+class ChatPart(ChatShape):
     """A typed part of a content, of any maker."""
 
     type: str | None = None
@@ -113,7 +113,7 @@ class Piece(Shape):
         return self.type or self.content_type or "text"
 
 
-class ToolCall(Shape):
+class ToolCall(ChatShape):
     """A call of a tool in OpenAI's messages; the older `function_call` is its `function` alone."""
 
     function: Any = None
@@ -121,14 +121,14 @@ class ToolCall(Shape):
     arguments: Any = None
 
 
-class Attached(Shape):
+class Attached(ChatShape):
     """A file of a message in Claude's export; a long pasted text is one, too."""
 
     file_name: str | None = None
     extracted_content: str | None = None
 
 
-class Timed(Shape):
+class Timed(ChatShape):
     """The members in which shapes hold a time; the first one that is given counts."""
 
     created_at: Any = None
@@ -165,7 +165,7 @@ class PlainChat(Timed):
     id: str | int | None = None
 
 
-class ChatGptAuthor(Shape):
+class ChatGptAuthor(ChatShape):
     """Author of a message in ChatGPT's export."""
 
     role: str | None = None
@@ -184,7 +184,7 @@ class ChatGptMessage(Timed):
         return {"role": given} if isinstance(given, str) else given
 
 
-class ChatGptNode(Shape):
+class ChatGptNode(ChatShape):
     """A node of a chat's tree."""
 
     message: Any = None
@@ -222,7 +222,7 @@ class ClaudeChat(Timed):
     chat_messages: list[Any]
 
 
-S = TypeVar("S", bound=Shape)
+S = TypeVar("S", bound=ChatShape)
 
 
 def kind_of(value: object) -> str:
@@ -307,7 +307,7 @@ class ChatReader:
         """Return a chat of ChatGPT's export; None if it does not fit."""
         if (chat := self.fit(ChatGptChat, given, place)) is None:
             return None
-        nodes, said = dict[str, ChatGptNode](), dict[str, list[Said]]()
+        nodes, said = dict[str, ChatGptNode](), dict[str, list[ChatText]]()
         for name, element in chat.mapping.items():
             where = f"{place}: mapping.{name}"
             if (node := self.fit(ChatGptNode, element, where)) is not None:
@@ -334,8 +334,8 @@ class ChatReader:
         return parents
 
     def branch(
-        self, leaf: str | None, parents: Mapping[str, str | None], said: Mapping[str, list[Said]], place: str
-    ) -> tuple[Said, ...]:
+        self, leaf: str | None, parents: Mapping[str, str | None], said: Mapping[str, list[ChatText]], place: str
+    ) -> tuple[ChatText, ...]:
         """Return the messages from the root to a leaf; others that say something leave a finding."""
         path: dict[str, None] = {}
         while leaf is not None:
@@ -350,7 +350,7 @@ class ChatReader:
                 self.odd.add(NoteKind.OTHER_BRANCH, what, f"{place}: {name}")
         return tuple(message for name in reversed(path) for message in said.get(name, ()))
 
-    def chatgpt_said(self, given: object, place: str) -> list[Said]:
+    def chatgpt_said(self, given: object, place: str) -> list[ChatText]:
         """Return a message of ChatGPT's export as said; none if it does not fit or is empty."""
         if (message := self.fit(ChatGptMessage, given, place)) is None:
             return []
@@ -368,7 +368,7 @@ class ChatReader:
         """Return a chat of Claude's export; None if it does not fit."""
         if (chat := self.fit(ClaudeChat, given, place)) is None:
             return None
-        parents, said = dict[str, str | None](), dict[str, list[Said]]()
+        parents, said = dict[str, str | None](), dict[str, list[ChatText]]()
         before: str | None = None
         for number, element in enumerate(chat.chat_messages, 1):
             where = f"{place}: chat_messages {number}"
@@ -408,7 +408,7 @@ class ChatReader:
                 kind=PartKind.TEXT, text=f"(file) {file.file_name or ''}\n{file.extracted_content or ''}".strip()
             )
 
-    def said(self, role: str | None, parts: tuple[Part, ...], time: datetime | None, place: str) -> list[Said]:
+    def said(self, role: str | None, parts: tuple[Part, ...], time: datetime | None, place: str) -> list[ChatText]:
         """Return a message; one of a role that no shape knows is kept unsaid, an empty one is left out."""
         name = (role or "").strip().casefold()
         if not any(part.text.strip() or part.data for part in parts):
@@ -419,7 +419,7 @@ class ChatReader:
             what = f"the role is {name[:40]!r}; user, assistant, system and tool are read; the text is kept, unsaid"
             self.odd.add(NoteKind.UNREAD, what, place)
             name = "system"
-        return [Said(name, parts, time)]
+        return [ChatText(name, parts, time)]
 
     def parts(self, content: object, place: str) -> tuple[Part, ...]:
         """Return the parts of a content: a text, or a list of texts and typed parts."""
@@ -436,7 +436,7 @@ class ChatReader:
 
     def typed(self, content: dict[str, Any], place: str) -> tuple[Part, ...]:
         """Return the parts of a typed piece; media without words leave a stub."""
-        if (piece := self.fit(Piece, content, place)) is None:
+        if (piece := self.fit(ChatPart, content, place)) is None:
             return ()
         kind = piece.kind
         if kind in {"text", "multimodal_text"} and isinstance(content.get("parts"), list):

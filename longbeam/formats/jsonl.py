@@ -20,7 +20,14 @@ from longbeam.formats.exporting import (
     cited_ids,
     cited_keys,
 )
-from longbeam.formats.jsonl_lines import LINES, Cited, ConversationCounts, conversation_line, message_line, probe_line
+from longbeam.formats.jsonl_lines import (
+    LINES,
+    ConversationCounts,
+    EvidenceLine,
+    conversation_line,
+    message_line,
+    probe_line,
+)
 from longbeam.schemas import ConversationReader, MessageKind, MessageRole
 
 FORMAT = "longbeam-jsonl"
@@ -55,12 +62,12 @@ export_jsonl = FormatExporter(FORMAT, FORMAT_VERSION, _write)
 
 def _write_conversation(writer: ExportWriter, reader: ConversationReader, files: dict[str, HashedFile]) -> None:
     head = reader.head
-    wanted, places, times = cited_keys(reader), dict[str, Cited](), list[datetime]()
+    wanted, places, times = cited_keys(reader), dict[str, EvidenceLine](), list[datetime]()
     before = writer.counts
     seen = dict.fromkeys(("user_messages", "user_tokens", "tokens", *MessageKind), 0)
     for ordinal, message in writer.messages_of(reader):
         if message.message_key in wanted:
-            places[message.message_key] = Cited(ordinal, message.role.value, message.speaker)
+            places[message.message_key] = EvidenceLine(ordinal, message.role.value, message.speaker)
         times.append(message.sent_at)
         files["messages"].write_line(message_line(head.conversation_id, ordinal, message).model_dump(mode="json"))
         seen[message.kind] += 1

@@ -241,7 +241,7 @@ def message_line(conversation_id: str, message_id: int, message: Message) -> Mes
     )
 
 
-class Cited(NamedTuple):
+class EvidenceLine(NamedTuple):
     """A cited message: its ordinal in the conversation, and who said it."""
 
     message_id: int
@@ -250,7 +250,7 @@ class Cited(NamedTuple):
 
 
 def probe_line(
-    conversation_id: str, probe: Probe, cited: Sequence[Cited], asked_after: int | None, review_status: str
+    conversation_id: str, probe: Probe, cited: Sequence[EvidenceLine], asked_after: int | None, review_status: str
 ) -> ProbeLine:
     """Return the line of a probe; `cited` are the messages of its evidence."""
     return ProbeLine(

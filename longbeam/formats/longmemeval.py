@@ -184,7 +184,7 @@ def _conversation(items: list[_Item], conversation_id: str, options: ImportOptio
     first = items[0]
     notes = Notes()
     times = session_times(map(_date, count(), map(str, first.found["haystack_dates"])), notes)
-    places = _Places.of(first)
+    places = _SessionPlaces.of(first)
     probes = tuple(_probe(item, i, places, notes) for i, item in enumerate(items))
     details = {
         "format": FORMAT,
@@ -212,7 +212,7 @@ def _session(session: int, items: list[dict[str, Any]]) -> Iterator[SessionMessa
 
 
 @dataclass(frozen=True)
-class _Places:
+class _SessionPlaces:
     """Places of a haystack's messages."""
 
     keys: list[str]
@@ -221,7 +221,7 @@ class _Places:
     """Ordinals of the messages of each session, by the session's id."""
 
     @classmethod
-    def of(cls, item: _Item) -> _Places:
+    def of(cls, item: _Item) -> _SessionPlaces:
         """Return the places in the haystack of an item."""
         ids = [str(i) for i in item.session_ids]
         lengths = [len(session) for session in item.sessions]
@@ -236,7 +236,7 @@ class _Places:
         return self.ordinals.get(name, self.ordinals.get(name.removeprefix(EVIDENCE)))
 
 
-def _probe(item: _Item, number: int, places: _Places, notes: Notes) -> Probe:
+def _probe(item: _Item, number: int, places: _SessionPlaces, notes: Notes) -> Probe:
     fields = {k: v for k, v in item.found.items() if k not in _HAYSTACK}
     kind = fields["question_type"]
     question = GivenQuestion.read(fields, item.where, (kind, _ability_of_question(item.question_id, kind)), number)
@@ -254,7 +254,7 @@ def _ability_of_question(question_id: str, kind: str) -> str:
     return next(readers, ability_named(kind))
 
 
-def _cited(item: _Item, probe_id: str, places: _Places, notes: Notes) -> list[str]:
+def _cited(item: _Item, probe_id: str, places: _SessionPlaces, notes: Notes) -> list[str]:
     """Return the keys of the messages marked as evidence; a session without a marked message cites none."""
     marked = [ordinal for ordinal, flag in item.marks.get("has_answer", ()) if flag]
     sessions = item.found.get("answer_session_ids")
@@ -279,7 +279,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
                 haystack = _Haystack(reader, writer.messages_of(reader), spool)
                 probes = [probe for probe, _ in writer.probes_of(reader)]
                 for probe in sorted(probes, key=lambda p: p.details.extra.get("number", 0)):
-                    question = _Question.of(reader, haystack, probe)
+                    question = _LongMemEvalQuestion.of(reader, haystack, probe)
                     types |= question.types
                     questions.begin()
                     for piece in question.text():
@@ -351,7 +351,7 @@ class _Haystack:
 
 
 @dataclass(frozen=True)
-class _Question:
+class _LongMemEvalQuestion:
     """A probe on its way into the file, with the marks of its evidence in the haystack."""
 
     head: ConversationHead
@@ -367,7 +367,7 @@ class _Question:
     """Ordinals of the evidence; None for an import whose evidence is as it was."""
 
     @classmethod
-    def of(cls, reader: ConversationReader, haystack: _Haystack, probe: Probe) -> _Question:
+    def of(cls, reader: ConversationReader, haystack: _Haystack, probe: Probe) -> _LongMemEvalQuestion:
         """Return the question; marks of an import stay as they were unless its evidence was changed since."""
         cited = frozenset(cited_ids(reader, probe, haystack.message_ids))
         extra = probe.details.extra

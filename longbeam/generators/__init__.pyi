@@ -29,7 +29,7 @@ from .chat_conflicts import Opposed as Opposed, confirmed as confirmed, opposed_
 from .chat_ledger import (
     CHATS as CHATS,
     EXTRACT_PROMPT as EXTRACT_PROMPT,
-    Statement as Statement,
+    ChatStatement as ChatStatement,
     passages_of as passages_of,
     read_passage as read_passage,
     verified as verified,
@@ -82,7 +82,7 @@ from .ledger import (
     standing_bullets as standing_bullets,
 )
 from .line_targets import CHANGEABLE as CHANGEABLE, Story as Story, until_due as until_due, with_targets as with_targets
-from .mending import Place as Place, mend_turn as mend_turn, turn_key as turn_key, voice_bullet as voice_bullet
+from .mending import TurnPlace as TurnPlace, mend_turn as mend_turn, turn_key as turn_key, voice_bullet as voice_bullet
 from .mentions import Mentions as Mentions
 from .names import LOCALES as LOCALES, Names as Names, romanised as romanised
 from .pasted_files import FILE_CHARS as FILE_CHARS, last_pasted as last_pasted
@@ -171,7 +171,7 @@ from .slips import (
     slips_of as slips_of,
 )
 from .special_targets import Targets as Targets, choose_targets as choose_targets
-from .transcript import Line as Line, Transcript as Transcript, turns_asked as turns_asked
+from .transcript import Transcript as Transcript, TranscriptLine as TranscriptLine, turns_asked as turns_asked
 from .turn_cards import (
     ASKS_AGAIN as ASKS_AGAIN,
     ASKS_BACK as ASKS_BACK,
@@ -202,9 +202,9 @@ from .unasked import (
 from .user_turns import (
     REMEMBERED_QUESTIONS as REMEMBERED_QUESTIONS,
     USER_TURNS_PROMPTS as USER_TURNS_PROMPTS,
-    Batch as Batch,
     FurtherTurns as FurtherTurns,
-    Scene as Scene,
+    TurnBatch as TurnBatch,
+    TurnScene as TurnScene,
     batches_of as batches_of,
     check_turns as check_turns,
     gist_of as gist_of,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from longbeam.generators.chat_ledger import Statement
+from longbeam.generators.chat_ledger import ChatStatement
 from longbeam.generators.entailment_judge import exclude_each_other
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.models import Asker
@@ -29,13 +29,13 @@ MOST_DENIED = 3
 class Opposed(Record):
     """Two statements of the user's that give one thing two values, or of which the later denies the earlier."""
 
-    earlier: Statement
-    later: Statement
+    earlier: ChatStatement
+    later: ChatStatement
     remarks: tuple[ToldRemark, ToldRemark]
     """The words of both, as the checker reads them."""
 
 
-def opposed_pairs(messages: Sequence[Message], statements: Iterable[Statement]) -> list[Opposed]:
+def opposed_pairs(messages: Sequence[Message], statements: Iterable[ChatStatement]) -> list[Opposed]:
     """Return the pairs of statements that may contradict each other.
 
     Both are the user's, at least CONTRADICTION_MESSAGES_APART messages apart. They give one thing two values, and no
@@ -46,11 +46,11 @@ def opposed_pairs(messages: Sequence[Message], statements: Iterable[Statement]) 
     told = [s for s in statements if s.role is MessageRole.USER and s.value is not None]
     told.sort(key=lambda s: places[s.message_key])
 
-    def pair(earlier: Statement, later: Statement) -> Opposed:
+    def pair(earlier: ChatStatement, later: ChatStatement) -> Opposed:
         first, second = (_remark(messages[places[s.message_key]], s) for s in (earlier, later))
         return Opposed(earlier=earlier, later=later, remarks=(first, second))
 
-    def is_far(earlier: Statement, later: Statement) -> bool:
+    def is_far(earlier: ChatStatement, later: ChatStatement) -> bool:
         return places[later.message_key] - places[earlier.message_key] >= CONTRADICTION_MESSAGES_APART
 
     pairs = [pair(*both) for both in _of_one_thing(told) if is_far(*both)]
@@ -65,7 +65,7 @@ async def confirmed(asker: Asker, pair: Opposed) -> tuple[Opposed, ...]:
     return (pair,) if await exclude_each_other(asker, "pair", *pair.remarks) else ()
 
 
-def _of_one_thing(told: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
+def _of_one_thing(told: Sequence[ChatStatement]) -> Iterator[tuple[ChatStatement, ChatStatement]]:
     """Yield the statements on things that have exactly two, in their order."""
     by_word: dict[str, list[int]] = {}
     for i, statement in enumerate(told):
@@ -81,7 +81,7 @@ def _of_one_thing(told: Sequence[Statement]) -> Iterator[tuple[Statement, Statem
                 yield told[i], told[j]
 
 
-def _is_one_thing(one: Statement, other: Statement) -> bool:
+def _is_one_thing(one: ChatStatement, other: ChatStatement) -> bool:
     """Return whether two statements may give the same attribute of the same thing, under names that differ a little."""
     assert one.value is not None
     assert other.value is not None
@@ -142,14 +142,14 @@ def _closeness(pair: Opposed) -> float:
     return len(denied & content_words(pair.earlier.quote)) / max(1, len(denied))
 
 
-def _denied_of(denial: Statement) -> frozenset[str]:
+def _denied_of(denial: ChatStatement) -> frozenset[str]:
     """Return the words that a denial denies of its subject; of anything where no negator stands before its subject."""
     every = words_of_denials(denial.quote)
     own = [words for words in every if words & content_words(denial.subject)]
     return frozenset[str]().union(*(own or every))
 
 
-def _remark(message: Message, statement: Statement) -> ToldRemark:
+def _remark(message: Message, statement: ChatStatement) -> ToldRemark:
     """Return the words of a statement with the sentences around them, which may say how it is meant."""
     content, quote = message.content, statement.quote
     start = content.find(quote)

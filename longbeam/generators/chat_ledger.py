@@ -191,7 +191,7 @@ _KINDS = {"instruction": BulletKind.INSTRUCTION, "preference": BulletKind.PREFER
 """Bullets of the user's standing wishes."""
 
 
-class Statement(Record):
+class ChatStatement(Record):
     """A verified statement of one message."""
 
     message_key: str
@@ -230,7 +230,7 @@ def passages_of(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
 
 async def read_passage(
     asker: Asker, messages: Sequence[Message], known: Sequence[str], *, is_dated: bool = False
-) -> list[Statement]:
+) -> list[ChatStatement]:
     """Return the statements of a passage that code can verify, each once.
 
     `is_dated`: whether the times of the messages are true, so that they give the year to a day without one.
@@ -241,14 +241,14 @@ async def read_passage(
     )
     inputs = ExtractFactsInputs(messages=tuple(read), known=tuple(known[-MOST_KNOWN:]))
     reply: ExtractFactsReply = await asker.structured(EXTRACT_PROMPT, inputs, accept=Acceptance(may_copy=True))
-    found: dict[str, Statement] = {}
+    found: dict[str, ChatStatement] = {}
     for draft in reply.statements:
         if (statement := verified(draft, messages, is_dated=is_dated)) is not None:
             found.setdefault(statement.digest, statement)
     return list(found.values())
 
 
-def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bool = False) -> Statement | None:
+def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bool = False) -> ChatStatement | None:
     """Return the statement of a draft; None if its message, its quote, its value or a name of it does not hold."""
     if not 0 <= draft.message < len(messages):
         return None
@@ -258,7 +258,9 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
     subject = _named(draft.subject, of_wish=is_wish)
     if not quote or not subject or not standing(quote, _own_words(message)):
         return None
-    made = Statement(message_key=message.message_key, role=message.role, quote=quote, says=draft.says, subject=subject)
+    made = ChatStatement(
+        message_key=message.message_key, role=message.role, quote=quote, says=draft.says, subject=subject
+    )
     if is_wish:
         condition, requirement = draft.condition.strip(), draft.requirement.strip()
         is_whole = message.role is MessageRole.USER and condition and requirement
@@ -271,7 +273,7 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
     return made.model_copy(update={"attribute": attribute, "value": value})
 
 
-def without_echoes(messages: Iterable[Message], statements: Sequence[Statement]) -> list[Statement]:
+def without_echoes(messages: Iterable[Message], statements: Sequence[ChatStatement]) -> list[ChatStatement]:
     """Return the statements without the assistant's first ones on a thing whose value the user gave before them.
 
     The user gave it in the message that the reply answers, or in a statement on a thing with a word of its name.
@@ -280,9 +282,9 @@ def without_echoes(messages: Iterable[Message], statements: Sequence[Statement])
     for message in messages:
         answered[message.message_key] = before
         before = message.content if message.role is MessageRole.USER else before
-    told: list[Statement] = []
+    told: list[ChatStatement] = []
     given: set[str] = set()
-    kept: list[Statement] = []
+    kept: list[ChatStatement] = []
     for statement in statements:
         if statement.role is MessageRole.USER:
             told.append(statement)
@@ -295,7 +297,7 @@ def without_echoes(messages: Iterable[Message], statements: Sequence[Statement])
     return kept
 
 
-def _is_echo(statement: Statement, answered: str, told: Iterable[Statement]) -> bool:
+def _is_echo(statement: ChatStatement, answered: str, told: Iterable[ChatStatement]) -> bool:
     value = statement.value
     assert value is not None
     is_named = value.number is None and value.date is None  # a name may be the one that is recommended of several
@@ -338,7 +340,7 @@ class _Ledger:
     given: dict[str, Assertion] = field(default_factory=dict)
     """Assertion of each statement, by digest."""
 
-    def add(self, statement: Statement, bullet_id: str) -> tuple[BulletKind, str | None]:
+    def add(self, statement: ChatStatement, bullet_id: str) -> tuple[BulletKind, str | None]:
         """Add a fact's statement; returns the kind of its bullet, and the bullet that it updates or contradicts."""
         value = statement.value
         if (against := self.given.get(self.denied.get(statement.digest, ""))) is not None:
@@ -362,7 +364,9 @@ class _Ledger:
             self.last[fact_id] = value, bullet_id
         return (BulletKind.UPDATE, before[1]) if before is not None and is_update else (BulletKind.EVENT, None)
 
-    def _assert(self, statement: Statement, bullet_id: str, fact_id: str, stance: Stance, value: Value | None) -> None:
+    def _assert(
+        self, statement: ChatStatement, bullet_id: str, fact_id: str, stance: Stance, value: Value | None
+    ) -> None:
         made = Assertion(bullet_id=bullet_id, fact_id=fact_id, stance=stance, value=value)
         self.assertions.append(made)
         self.given[statement.digest] = made
@@ -375,13 +379,13 @@ def _counted_as(before: Value, value: Value) -> Value:
 
 
 def plan_of(
-    messages: Sequence[Message], statements: Sequence[Statement], denied: Mapping[str, str] | None = None
+    messages: Sequence[Message], statements: Sequence[ChatStatement], denied: Mapping[str, str] | None = None
 ) -> tuple[Plan, dict[str, tuple[str, ...]]]:
     """Return the plan of the statements, a sub-plan for each session, and the bullets that each message voices.
 
     `denied`: the statements that contradict an earlier one, which they name; by digest. Other denials are left out.
     """
-    by_message: dict[str, list[Statement]] = {}
+    by_message: dict[str, list[ChatStatement]] = {}
     for statement in _askable(statements, denied or {}):
         by_message.setdefault(statement.message_key, []).append(statement)
     ledger, voiced = _Ledger(denied or {}), dict[str, tuple[str, ...]]()
@@ -402,7 +406,7 @@ def plan_of(
     return Plan(plan_index=0, sub_plans=sub_plans, facts=facts, assertions=assertions), voiced
 
 
-def _askable(statements: Sequence[Statement], denied: Mapping[str, str]) -> Iterator[Statement]:
+def _askable(statements: Sequence[ChatStatement], denied: Mapping[str, str]) -> Iterator[ChatStatement]:
     """Yield the statements without denials that contradict nothing, and without what else was told of a denied thing.
 
     Who has "never been to Trieste" leaves the stay there in doubt, with all that was told of it. Wishes that are lifted
@@ -420,7 +424,7 @@ def _askable(statements: Sequence[Statement], denied: Mapping[str, str]) -> Iter
             yield s
 
 
-def _lifted(statements: Iterable[Statement]) -> set[str]:
+def _lifted(statements: Iterable[ChatStatement]) -> set[str]:
     """Return the digests of wishes that a later one on the same matter lifts, and of those that lift them."""
     wishes: dict[tuple[str, str], list[str]] = {}
     lifted: set[str] = set()
@@ -432,7 +436,7 @@ def _lifted(statements: Iterable[Statement]) -> set[str]:
     return lifted
 
 
-def _bullet(statement: Statement, message: Message, ordinal: int, ledger: _Ledger) -> Bullet:
+def _bullet(statement: ChatStatement, message: Message, ordinal: int, ledger: _Ledger) -> Bullet:
     bullet_id = str(BulletId(0, message.session, ordinal))
     kind, target = _KINDS.get(statement.says, BulletKind.EVENT), None
     if statement.says not in _KINDS:

@@ -22,9 +22,9 @@ from longbeam.errors import ProviderError, is_final, reason_of
 from longbeam.generators.budget import Budget, Waiting
 from longbeam.generators.demand import QUICK, YES, demand_of
 from longbeam.generators.dialogue_material import SubPlanMaterial, fill_until
-from longbeam.generators.dialogue_wording import DialogueWriter, Exchange, Moment
+from longbeam.generators.dialogue_wording import DialogueWriter, SaidExchange, WordingMoment
 from longbeam.generators.reply_excerpt import asks
-from longbeam.generators.transcript import Line, SaidSoFar
+from longbeam.generators.transcript import SaidSoFar, TranscriptLine
 from longbeam.generators.turn_loop import (
     Ask,
     DetectQuestion,
@@ -76,7 +76,7 @@ async def extend(
 class OpenTurn:
     """The turn that is being asked, and the newest messages of it."""
 
-    moment: Moment
+    moment: WordingMoment
     is_planned: bool
     """Whether the turn was planned. Planned turns are parts of the text, so a lost one is a missing part."""
     reaction: Reaction = Reaction.ANSWER
@@ -126,7 +126,7 @@ class Talk:
             self._turn_tokens[turn.text] = self.tokenizer.count(turn.text)
         return self._turn_tokens[turn.text]
 
-    def _reply_length(self, waiting: Waiting, due: Exchange) -> int:
+    def _reply_length(self, waiting: Waiting, due: SaidExchange) -> int:
         """Return the tokens to ask for: by how much the newest message asks, varied a little by turn."""
         turn = due.moment.turn
         key = f"{self.asker.spec.seed}/{turn.turn_id}/{due.ordinal}/length"
@@ -167,7 +167,7 @@ class Talk:
         now = self.open
         match step:
             case Reply(kind, exchange, waiting):
-                reply = self._reply(Exchange(now.moment, kind, exchange, now.reaction), waiting)
+                reply = self._reply(SaidExchange(now.moment, kind, exchange, now.reaction), waiting)
                 return await self._is_lost(reply, "assistant_reply", now, replies_to=kind)
             case DetectQuestion(answers):
                 return await self.writer.asks_user(now.moment.turn, self.reply, answers)
@@ -175,7 +175,7 @@ class Talk:
                 return self.writer.reaction(now.moment.turn, reactions)
             case React(reaction, ordinal):
                 now.reaction = reaction
-                due = Exchange(now.moment, step.kind, ordinal, reaction)
+                due = SaidExchange(now.moment, step.kind, ordinal, reaction)
                 return await self._is_lost(self._react(due), due.prompt_id, now)
 
     async def _ask(self, turn: UserTurn, *, is_planned: bool, is_behind: bool) -> None:
@@ -186,16 +186,18 @@ class Talk:
         self.open = OpenTurn(self.writer.moment(turn, day), is_planned)
         self.said.slips[turn.bullet_ids] = turn.slip
         question = MessageRole.USER, MessageKind.QUESTION
-        self._add(Line(*question, self.said.turn_index, day, self._tokens_of(turn), turn.bullet_ids, turn.text))
+        self._add(
+            TranscriptLine(*question, self.said.turn_index, day, self._tokens_of(turn), turn.bullet_ids, turn.text)
+        )
 
-    async def _reply(self, due: Exchange, waiting: Waiting) -> None:
+    async def _reply(self, due: SaidExchange, waiting: Waiting) -> None:
         tokens = self._reply_length(waiting, due)
         day = self.said.transcript.lines[-1].day
         text, advice_ids = await self.writer.reply(due, tokens)
         self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, day, advice_ids)
         self.reply = text
 
-    async def _react(self, due: Exchange) -> None:
+    async def _react(self, due: SaidExchange) -> None:
         text = await self.writer.user(due, self.reply)
         self._say(MessageRole.USER, due.kind, text, due.moment.day)
 
@@ -206,12 +208,12 @@ class Talk:
         exchange = sum(m.role is MessageRole.ASSISTANT for m in own)
         self.reply = own[-1].text
         if message.role is MessageRole.ASSISTANT:
-            await self._reply(Exchange(moment, own[-1].kind, exchange), waiting_of(()))
+            await self._reply(SaidExchange(moment, own[-1].kind, exchange), waiting_of(()))
             return
         reaction = Reaction.ASKS_ON
         if message.kind is MessageKind.ANSWER:
             reaction = Reaction.ANSWER if asks(self.reply) else Reaction.ACCEPTS
-        await self._react(Exchange(moment, message.kind, exchange - 1, reaction))
+        await self._react(SaidExchange(moment, message.kind, exchange - 1, reaction))
 
     async def _is_lost(
         self, writing: Awaitable[object], prompt_id: str, now: OpenTurn, *, replies_to: MessageKind | None = None
@@ -265,9 +267,11 @@ class Talk:
         self, speaker: MessageRole, kind: MessageKind, text: str, day: dt.date, advice_ids: tuple[str, ...] = ()
     ) -> None:
         """Say a message that voices no bullet of the user's, but perhaps brings some advice in."""
-        self._add(Line(speaker, kind, self.said.turn_index, day, self.tokenizer.count(text), advice_ids, text))
+        self._add(
+            TranscriptLine(speaker, kind, self.said.turn_index, day, self.tokenizer.count(text), advice_ids, text)
+        )
 
-    def _add(self, line: Line) -> None:
+    def _add(self, line: TranscriptLine) -> None:
         self.said.add(line)
         self.budget.used += line.tokens
 

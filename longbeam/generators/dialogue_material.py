@@ -13,7 +13,7 @@ from functools import cached_property
 
 from longbeam.generators.ledger import Ledger, replaced_wishes, standing_bullets
 from longbeam.generators.plans import Frame
-from longbeam.generators.user_turns import Scene
+from longbeam.generators.user_turns import TurnScene
 from longbeam.generators.voices import voice_of
 from longbeam.keys import plan_index_of
 from longbeam.prompts.calls import BulletBrief, DialogueContext, ProjectName, Stage, TurnState
@@ -56,9 +56,9 @@ class SubPlanMaterial:
     """The last questions of the plan's earlier sub-plans, in short."""
 
     @cached_property
-    def scene(self) -> Scene:
+    def scene(self) -> TurnScene:
         """The sub-plan with the story around it."""
-        return Scene(self.frame, self.ledger, self.stage, self.sub_plan)
+        return TurnScene(self.frame, self.ledger, self.stage, self.sub_plan)
 
     @cached_property
     def digest(self) -> str:

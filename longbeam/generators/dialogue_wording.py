@@ -56,7 +56,7 @@ SAID_BEFORE = "you said exactly this before; say something else"
 
 
 @dataclass(frozen=True)
-class Moment:
+class WordingMoment:
     """A turn of the user's on its day, and the state of the dialogue when it began."""
 
     turn: UserTurn
@@ -73,10 +73,10 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Exchange:
+class SaidExchange:
     """The message that is due in a turn: a reply to a message of this kind, or a message of this kind."""
 
-    moment: Moment
+    moment: WordingMoment
     kind: MessageKind
     ordinal: int
     reaction: Reaction = Reaction.ANSWER
@@ -111,10 +111,10 @@ class DialogueWriter:
         self._rng_key = f"{asker.spec.seed}/{asker.unit_key.conversation_id}"
         self._asked_back = False  # whether the newest reply was to ask the user something
 
-    def moment(self, turn: UserTurn, day: dt.date) -> Moment:
+    def moment(self, turn: UserTurn, day: dt.date) -> WordingMoment:
         """Return a turn on its day; its state is computed when a call wants it, from what has been heard by now."""
         material, heard, before = self._material, self._said.heard, len(self._said.heard)
-        return Moment(turn, day, cache(lambda: turn_state(material, turn, day, heard[:before])))
+        return WordingMoment(turn, day, cache(lambda: turn_state(material, turn, day, heard[:before])))
 
     # --- planned messages that are worded when they are due ---------------------------------------------------
 
@@ -184,7 +184,7 @@ class DialogueWriter:
 
     # --- replies, answers and follow-ups ------------------------------------------------------------------------
 
-    async def reply(self, due: Exchange, target_tokens: int) -> tuple[str, tuple[str, ...]]:
+    async def reply(self, due: SaidExchange, target_tokens: int) -> tuple[str, tuple[str, ...]]:
         """Return the assistant's reply to a message, and the ids of the advice that it gives."""
         said, turn, day = self._said, due.moment.turn, self._said.transcript.lines[-1].day
         await said.history.fold(self._asker, self.context)
@@ -219,7 +219,7 @@ class DialogueWriter:
         )
         return text, said_advice(advice, text)
 
-    async def user(self, due: Exchange, reply: str) -> str:
+    async def user(self, due: SaidExchange, reply: str) -> str:
         """Return the user's reaction to the newest reply."""
         day, has = due.moment.day, self._said.transcript.has
         inputs = self._user_inputs(UserReplyInputs, day, reaction=due.reaction)

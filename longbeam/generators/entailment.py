@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage
-from longbeam.prompts.calls import BulletBrief, ContradictionTarget, UpdateTarget
-from longbeam.prompts.calls.plans import Slip
+from longbeam.prompts.calls import BulletBrief, ContradictionTarget, Slip, UpdateTarget
 from longbeam.schemas import ENGLISH, Bullet, BulletKind, Value, ValueKind
 from longbeam.text import (
     NEGATOR,

@@ -43,7 +43,7 @@ class Layout(Record):
         return self.specials * (stage_index + 1) // self.sub_plans - self.specials * stage_index // self.sub_plans
 
 
-class _Row(Record):
+class _LayoutRow(Record):
     """One length of a table."""
 
     length: int
@@ -55,16 +55,16 @@ class _Row(Record):
     """I, for the lengths above the row before and up to this one."""
 
 
-def _rows(*rows: tuple[int, int, int, int, int]) -> tuple[_Row, ...]:
+def _rows(*rows: tuple[int, int, int, int, int]) -> tuple[_LayoutRow, ...]:
     names = ("length", "sub_plans", "bullets", "questions", "per_batch")
-    return tuple(_Row.model_validate(dict(zip(names, row, strict=True))) for row in rows)
+    return tuple(_LayoutRow.model_validate(dict(zip(names, row, strict=True))) for row in rows)
 
 
 # 128K, 500K and 1M: Table 6 of BEAM (arXiv 2510.27246), and the bullet counts of its code. The others
 # keep tokens per question between those of their neighbours; questions grow slower than the length below
 # 128K, because exchanges get longer with it. Below 128K a full pool of eight candidates per ability needs more
 # bullets than at 128K, and several of them in one question.
-_FULL: dict[Category, tuple[_Row, ...]] = {
+_FULL: dict[Category, tuple[_LayoutRow, ...]] = {
     Category.GENERAL: _rows(
         (16_000, 2, 42, 20, 2),
         (32_000, 3, 30, 20, 2),
@@ -95,7 +95,7 @@ _FULL: dict[Category, tuple[_Row, ...]] = {
 }
 # For a pool of four: a bullet a question, and room for answers and follow-ups beside the questions: fewer matters, so
 # that people answer each other at 16K as at 1M.
-_LEAN: dict[Category, tuple[_Row, ...]] = {
+_LEAN: dict[Category, tuple[_LayoutRow, ...]] = {
     Category.GENERAL: (
         *_rows((16_000, 2, 14, 12, 2), (32_000, 3, 16, 14, 2), (64_000, 4, 18, 18, 2)),
         *_FULL[Category.GENERAL][3:4],
@@ -161,7 +161,7 @@ def sub_plans_for(length: int, category: Category) -> int:
     return layout_for(length, category, asked=1).sub_plans
 
 
-def _counts_at(length: int, table: Sequence[_Row]) -> tuple[int, int, int]:
+def _counts_at(length: int, table: Sequence[_LayoutRow]) -> tuple[int, int, int]:
     """Return sub-plans, bullets and questions at a length of a table."""
     low, high = next((a, b) for a, b in pairwise(table) if length <= b.length)
     if length == low.length:
@@ -187,7 +187,7 @@ def most_sub_plans(length: int) -> int:
     return sum(max(sub_plans_for(part, category) for category in Category) for part in plan_lengths(length))
 
 
-def _between(length: int, low: _Row, high: _Row, first: int, last: int) -> int:
+def _between(length: int, low: _LayoutRow, high: _LayoutRow, first: int, last: int) -> int:
     span = high.length - low.length
     return first if span == 0 else _rounded(first * span + (last - first) * (length - low.length), span)
 

@@ -15,7 +15,7 @@ from longbeam.errors import ReplyError
 from longbeam.generators.budget import Budget
 from longbeam.generators.dialogue import Talk
 from longbeam.generators.dialogue_material import SubPlanMaterial
-from longbeam.generators.user_turns import Batch, FurtherTurns, write_more_turns, write_user_turns
+from longbeam.generators.user_turns import FurtherTurns, TurnBatch, write_more_turns, write_user_turns
 from longbeam.models import Asker, Tokenizer
 from longbeam.schemas import Message, UserTurn
 
@@ -26,7 +26,7 @@ GAP = dt.timedelta(seconds=40)
 
 
 @dataclass(frozen=True)
-class Place:
+class TurnPlace:
     """The place in a dialogue where messages are written again."""
 
     material: SubPlanMaterial
@@ -38,7 +38,7 @@ class Place:
 
 
 async def mend_turn(
-    asker: Asker, place: Place, turn: Sequence[Message], problems: Mapping[str, str]
+    asker: Asker, place: TurnPlace, turn: Sequence[Message], problems: Mapping[str, str]
 ) -> tuple[Message, ...]:
     """Return the turn's messages, those anew whose keys `problems` has a reason for.
 
@@ -60,14 +60,14 @@ async def mend_turn(
 
 
 async def voice_bullet(
-    asker: Asker, place: Place, bullet_id: str, problem: str, instead: Sequence[Message]
+    asker: Asker, place: TurnPlace, bullet_id: str, problem: str, instead: Sequence[Message]
 ) -> tuple[Message, ...]:
     """Return a turn that says a bullet that nobody says, in place of one that may go, else behind all others."""
     (question,) = await _voicing(asker, place.material, (bullet_id,), problem)
     return await _asked(asker, place, question, instead)
 
 
-async def _question(asker: Asker, place: Place, message: Message, problem: str) -> UserTurn:
+async def _question(asker: Asker, place: TurnPlace, message: Message, problem: str) -> UserTurn:
     m = place.material
     if message.bullet_ids:  # a question: nothing else of the user's voices a bullet
         (turn,) = await _voicing(asker, m, message.bullet_ids, problem)
@@ -83,11 +83,11 @@ async def _question(asker: Asker, place: Place, message: Message, problem: str) 
 
 
 async def _voicing(asker: Asker, m: SubPlanMaterial, bullet_ids: tuple[str, ...], problem: str) -> tuple[UserTurn, ...]:
-    batch = Batch(batch_index=0, bullet_ids=bullet_ids, questions=1)
+    batch = TurnBatch(batch_index=0, bullet_ids=bullet_ids, questions=1)
     return await write_user_turns(asker, m.scene, batch, problem)
 
 
-async def _asked(asker: Asker, place: Place, question: UserTurn, old: Sequence[Message]) -> tuple[Message, ...]:
+async def _asked(asker: Asker, place: TurnPlace, question: UserTurn, old: Sequence[Message]) -> tuple[Message, ...]:
     """Ask a question and what comes of it, in about as many tokens as the old turn had."""
     room = sum(m.tokens for m in old) or place.tokenizer.count(question.text) + REPLY_TO_NEW_TURN
     talk = _talk(asker, place, place.before, room, "")
@@ -101,7 +101,7 @@ async def _asked(asker: Asker, place: Place, question: UserTurn, old: Sequence[M
     return _timed(new, old, place.before)
 
 
-def _talk(asker: Asker, place: Place, said: Sequence[Message], room: int, problem: str) -> Talk:
+def _talk(asker: Asker, place: TurnPlace, said: Sequence[Message], room: int, problem: str) -> Talk:
     talk = Talk(asker, place.tokenizer, place.material, said, problem=problem, taken=place.taken)
     talk.budget = Budget(talk.budget.used + room, talk.budget.used)
     talk.said.history.forget()

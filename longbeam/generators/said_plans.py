@@ -21,7 +21,7 @@ def said_plans(plans: Sequence[Plan], unsaid: Set[str]) -> Iterator[tuple[Plan, 
     `unsaid` are the ids of the bullets that no message voices. The plans are read twice, one at a time.
     """
     touched, valued = _facts_of(plans, unsaid)
-    story = _Story(unsaid, touched, valued)
+    story = _PlanStory(unsaid, touched, valued)
     for plan in plans:
         yield story.follow(plan)
 
@@ -39,7 +39,7 @@ def _facts_of(plans: Iterable[Plan], unsaid: Set[str]) -> tuple[frozenset[str], 
 
 
 @dataclass
-class _Story:
+class _PlanStory:
     """The facts that unsaid bullets assert, followed through the story."""
 
     unsaid: Set[str]

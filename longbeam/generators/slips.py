@@ -16,8 +16,7 @@ from functools import cached_property
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import DECIDED, Mentions
-from longbeam.prompts.calls import Place
-from longbeam.prompts.calls.plans import Slip
+from longbeam.prompts.calls import Place, Slip
 from longbeam.schemas import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
 from longbeam.text import says
 

@@ -30,8 +30,15 @@ from longbeam.generators.slips import (
 )
 from longbeam.generators.wish_forms import wish_forms
 from longbeam.keys import plan_index_of
-from longbeam.prompts.calls import ContradictionTarget, Dependent, InstructionTarget, LedgerLine, Place, UpdateTarget
-from longbeam.prompts.calls.plans import Slip
+from longbeam.prompts.calls import (
+    ContradictionTarget,
+    Dependent,
+    InstructionTarget,
+    LedgerLine,
+    Place,
+    Slip,
+    UpdateTarget,
+)
 from longbeam.schemas import (
     AMOUNT_KINDS,
     CLOSING,

@@ -27,7 +27,7 @@ MESSAGES_PER_TURN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TranscriptLine:
     """One message of a dialogue under way; a `Message` of it would take three times the memory."""
 
     role: MessageRole
@@ -43,26 +43,28 @@ class Transcript:
     """The lines of one sub-plan, in order."""
 
     def __init__(self, sub_plan: SubPlan, session: int, said: Sequence[Message] = ()) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[TranscriptLine] = []
         self._texts: set[str] = set()
         self._sub_plan = sub_plan
         self._session = session
         for m in said:
-            self.add(Line(m.role, m.kind, m.turn_index or 0, m.sent_at.date(), m.tokens, m.bullet_ids, m.content))
+            self.add(
+                TranscriptLine(m.role, m.kind, m.turn_index or 0, m.sent_at.date(), m.tokens, m.bullet_ids, m.content)
+            )
 
-    def add(self, line: Line) -> None:
+    def add(self, line: TranscriptLine) -> None:
         """Append a line."""
         self.lines.append(line)
         self._texts.add(line.text)
 
-    def take_back(self) -> Line:
+    def take_back(self) -> TranscriptLine:
         """Remove and return the last line."""
         last = self.lines.pop()
         if all(line.text != last.text for line in self.lines):
             self._texts.discard(last.text)
         return last
 
-    def turn(self, turn_index: int) -> list[Line]:
+    def turn(self, turn_index: int) -> list[TranscriptLine]:
         """Return the lines of the newest turn; empty if it has another index."""
         return [line for line in self.lines[-MESSAGES_PER_TURN:] if line.turn_index == turn_index]
 
@@ -94,7 +96,7 @@ class Transcript:
             self._message(line, ordinal, sent_at) for _, turn in turns for ordinal, (line, sent_at) in enumerate(turn)
         )
 
-    def _message(self, line: Line, ordinal: int, sent_at: dt.datetime) -> Message:
+    def _message(self, line: TranscriptLine, ordinal: int, sent_at: dt.datetime) -> Message:
         plan_index, sub_plan_index = self._sub_plan.plan_index, self._sub_plan.sub_plan_index
         return Message(
             message_key=str(MessageKey(plan_index, sub_plan_index, line.turn_index, ordinal)),
@@ -136,7 +138,7 @@ class SaidSoFar:
             self.appeared.hear(said.content)
             self._hear(said.role, said.content, said.sent_at.date(), said.bullet_ids)
 
-    def add(self, line: Line) -> None:
+    def add(self, line: TranscriptLine) -> None:
         """Append a line; a question also voices its bullets."""
         self._hear(line.role, line.text, line.day, line.bullet_ids)
         self.transcript.add(line)
@@ -144,7 +146,7 @@ class SaidSoFar:
         if line.kind is MessageKind.QUESTION:
             self.heard += [self._bullets[i] for i in line.bullet_ids]
 
-    def take_back(self) -> Line:
+    def take_back(self) -> TranscriptLine:
         """Remove and return the last line, which nobody replies to; a question with the bullets that it voices."""
         line = self.transcript.take_back()
         self.history.take_back()

@@ -13,8 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from longbeam.prompts.calls import BulletBrief, Opening, Paste, Reaction, SpokenDay, TakeUp, ToldOn, TurnCard
-from longbeam.prompts.calls.user_turns import Slip
+from longbeam.prompts.calls import BulletBrief, Opening, Paste, Reaction, SpokenDay, TakeUp, ToldOn, TurnCard, Typo
 from longbeam.schemas import (
     AMOUNT_KINDS,
     CLOSING,
@@ -247,14 +246,14 @@ def _asks_about(bullets: Sequence[Bullet], due: Collection[str]) -> str:
     return next((b.bullet_id for b in reversed(bullets) if b.bullet_id in due), "")
 
 
-def _slip(briefs: Sequence[BulletBrief], rng: random.Random) -> Slip | None:
+def _slip(briefs: Sequence[BulletBrief], rng: random.Random) -> Typo | None:
     """Return a wrong amount that the writer corrects at once; None where the bullets set no amount."""
     amounts = [f.value for b in briefs for f in b.facts if f.value is not None and f.value.kind in AMOUNT_KINDS]
     if not amounts:
         return None
     meant = rng.choice(amounts)
     wrong = _wrong(meant, rng)
-    return Slip(said=wrong, meant=meant) if wrong is not None else None
+    return Typo(said=wrong, meant=meant) if wrong is not None else None
 
 
 def _wrong(value: Value, rng: random.Random) -> Value | None:

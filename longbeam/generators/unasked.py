@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from longbeam.generators.chat_ledger import Statement
+from longbeam.generators.chat_ledger import ChatStatement
 from longbeam.generators.said_advice import advice_quote
 from longbeam.keys import natural_order
 from longbeam.prompts.calls import MOST_ITEM_WORDS
@@ -92,7 +92,7 @@ def _in_short(line: str) -> str:
 
 
 def unasked_advice(
-    sub_plan: SubPlan, planned: Sequence[Advice], messages: Sequence[Message], statements: Iterable[Statement]
+    sub_plan: SubPlan, planned: Sequence[Advice], messages: Sequence[Message], statements: Iterable[ChatStatement]
 ) -> Iterator[Unasked]:
     """Yield the values that the replies of a sub-plan give beside known advice, in the order of the statements.
 
@@ -130,7 +130,9 @@ def unasked_advice(
             yield Unasked(reply.message_key, advice)
 
 
-def uncontested(given: Iterable[Unasked], statements: Iterable[Statement], planned: Iterable[Advice]) -> list[Unasked]:
+def uncontested(
+    given: Iterable[Unasked], statements: Iterable[ChatStatement], planned: Iterable[Advice]
+) -> list[Unasked]:
     """Return the advice on things that the assistant gives one value of its kind, and no plan one of its name."""
     values: dict[tuple[str, ValueKind], set[str]] = {}
     for statement in statements:

@@ -24,20 +24,20 @@ from longbeam.generators.turn_cards import Deck, draw_cards
 from longbeam.generators.voices import voice_of
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import (
-    BatchState,
     BulletBrief,
     Paste,
     PastedFile,
     ProjectName,
     Stage,
     TurnCard,
+    TurnsSoFar,
+    Typo,
     UserTurnDraft,
     UserTurnsInputs,
     UserTurnsReply,
     in_full,
     longest_message,
 )
-from longbeam.prompts.calls.user_turns import Slip
 from longbeam.schemas import (
     ENGLISH,
     SPECIAL_KINDS,
@@ -72,7 +72,7 @@ CONTEXT_BULLETS = 40
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
-class Batch(Record):
+class TurnBatch(Record):
     """Bullets of one sub-plan that are put into questions by one call."""
 
     batch_index: int
@@ -88,7 +88,7 @@ class Batch(Record):
     files: tuple[PastedFile, ...] = ()
     """Files that the messages of the batches before pasted, which this one carries on."""
 
-    def behind(self, sub_plan: SubPlan, turns: Sequence[UserTurn], names: Sequence[ProjectName] = ()) -> Batch:
+    def behind(self, sub_plan: SubPlan, turns: Sequence[UserTurn], names: Sequence[ProjectName] = ()) -> TurnBatch:
         """Return the batch as it is written behind these turns of its sub-plan; `names`: the things of its stage."""
         position = {b.bullet_id: i for i, b in enumerate(sub_plan.bullets)}
         first = position[self.bullet_ids[0]]
@@ -103,7 +103,7 @@ class Batch(Record):
         )
 
 
-def batches_of(sub_plan: SubPlan, layout: Layout, lengths: TurnLengths = TurnLengths.BEAM) -> tuple[Batch, ...]:
+def batches_of(sub_plan: SubPlan, layout: Layout, lengths: TurnLengths = TurnLengths.BEAM) -> tuple[TurnBatch, ...]:
     """K contiguous batches of ordinary bullets, then the special bullets a few at a time, one question each."""
     ordinary = [b.bullet_id for b in sub_plan.bullets if b.kind not in SPECIAL_KINDS]
     special = [b.bullet_id for b in sub_plan.bullets if b.kind in SPECIAL_KINDS]
@@ -112,12 +112,12 @@ def batches_of(sub_plan: SubPlan, layout: Layout, lengths: TurnLengths = TurnLen
         chunk = tuple(special[start : start + SPECIALS_PER_CALL])
         groups.append((chunk, len(chunk)))
     return tuple(
-        Batch(batch_index=i, bullet_ids=ids, questions=n, lengths=lengths) for i, (ids, n) in enumerate(groups)
+        TurnBatch(batch_index=i, bullet_ids=ids, questions=n, lengths=lengths) for i, (ids, n) in enumerate(groups)
     )
 
 
 @dataclass(frozen=True)
-class Scene:
+class TurnScene:
     """A sub-plan with the story around it: what its turns are written from."""
 
     frame: Frame
@@ -133,7 +133,7 @@ class Scene:
         return digest_of(self.frame, self.ledger.digest, self.stage, self.sub_plan, self.advice)
 
 
-async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: str = "") -> tuple[UserTurn, ...]:
+async def write_user_turns(asker: Asker, scene: TurnScene, batch: TurnBatch, problem: str = "") -> tuple[UserTurn, ...]:
     """Return the turns of one batch; their ids hold the batch until `ordered_turns` numbers them.
 
     `problem` says what was wrong with these turns when they are asked for again.
@@ -186,7 +186,7 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
             confirm=lambda r: voicing.judge([(turn.text, turn.voices) for turn in r.turns]),
             mend=mend,
         ),
-        state=lambda: BatchState(first_ordinal=batch.batch_index * 100, asked=batch.further),
+        state=lambda: TurnsSoFar(first_ordinal=batch.batch_index * 100, asked=batch.further),
     )
     slips = [_slip_of(turn, cards) for turn in reply.turns]
     if world is not None:
@@ -273,7 +273,7 @@ def new_values_in(
         yield from world.faults(turn.text, day, near=[b.text for b in own], declared=declared)
 
 
-def _slip_of(turn: UserTurnDraft, cards: Sequence[TurnCard]) -> Slip | None:
+def _slip_of(turn: UserTurnDraft, cards: Sequence[TurnCard]) -> Typo | None:
     """Return the slip of a card that a turn says; the gate lets it pass, and no fact has its value."""
     of_turn = (card.slip for card in _cards_of(turn, cards) if card.slip)
     return next((slip for slip in of_turn if says(turn.text, slip.said)), None)
@@ -405,7 +405,7 @@ class FurtherTurns:
     """Faults of these turns when they are asked for again."""
 
 
-async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> tuple[UserTurn, ...]:
+async def write_more_turns(asker: Asker, scene: TurnScene, wanted: FurtherTurns) -> tuple[UserTurn, ...]:
     """Return up to `wanted.count` further questions about the bullets heard; they voice nothing new.
 
     Questions that were asked before are left out; none is left where every reply repeats them.
@@ -456,7 +456,7 @@ async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> 
         "more_turns",
         inputs,
         accept=Acceptance(check=check, mend=mend),
-        state=lambda: BatchState(first_ordinal=len(asked), asked=tuple(t.text for t in asked)),
+        state=lambda: TurnsSoFar(first_ordinal=len(asked), asked=tuple(t.text for t in asked)),
     )
     known = {b.bullet_id for b in sub_plan.bullets}
     fresh = [turn for turn in reply.turns if normal_form(turn.text) not in before]

@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 
 from longbeam.errors import UserError
-from longbeam.manual.queue import Queue, Slot, name_of
+from longbeam.manual.queue import Queue, QueueSlot, name_of
 from longbeam.manual.showing import as_markdown
 from longbeam.store import write_atomically
 
@@ -45,7 +45,7 @@ class RequestFolder:
                 self._path(number, kind).unlink(missing_ok=True)
             self._written.remove(number)
 
-    def _write(self, slot: Slot) -> None:
+    def _write(self, slot: QueueSlot) -> None:
         write_atomically(self._path(slot.number, REQUEST), as_markdown(slot))
         write_atomically(self._path(slot.number, BODY), json.dumps(slot.body, ensure_ascii=False, indent=1) + "\n")
         self._written.add(slot.number)

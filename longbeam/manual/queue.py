@@ -19,7 +19,7 @@ from pydantic_core import from_json, to_json
 
 from longbeam.errors import UserError
 from longbeam.manual.forms import checked_reply, key_of, text_of
-from longbeam.store import Format, describe_os_error, open_for_writing, transaction
+from longbeam.store import FileFormat, describe_os_error, open_for_writing, transaction
 from longbeam.store.sqlite import translated_errors
 
 CLAIM_S = 900.0
@@ -51,7 +51,7 @@ CREATE TABLE shown (
   PRIMARY KEY (writer, sha256)
 ) WITHOUT ROWID""",
 )
-QUEUE = Format(name="queue of requests", application_id=0x4C424D51, migrations=(_CREATE,))  # "LBMQ"
+QUEUE = FileFormat(name="queue of requests", application_id=0x4C424D51, migrations=(_CREATE,))  # "LBMQ"
 _COLUMNS = "number, prompt, body, asked_at, asks, clients, writer, claimed_until, reply, replied_at"
 
 
@@ -61,7 +61,7 @@ def name_of(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Slot:
+class QueueSlot:
     """One request and its reply."""
 
     number: int
@@ -122,7 +122,7 @@ class Queue:
         with self._changing() as db:
             db.execute("UPDATE slots SET clients = 0")
 
-    def ask(self, body: Mapping[str, Any], prompt: str) -> Slot:
+    def ask(self, body: Mapping[str, Any], prompt: str) -> QueueSlot:
         """Return the slot of a request, which is made if nobody asked the same before; a client waits from now on."""
         key = key_of(body)
         with self._changing() as db:
@@ -139,7 +139,7 @@ class Queue:
         with self._changing() as db:
             db.execute("UPDATE slots SET clients = max(0, clients - 1) WHERE number = ?", (number,))
 
-    def slot(self, number: int) -> Slot:
+    def slot(self, number: int) -> QueueSlot:
         """Return a slot; UserError if there is none of this number."""
         # SQLite holds no greater number.
         return self._one("number = ?", number if abs(number) < 2**63 else -1)
@@ -150,11 +150,11 @@ class Queue:
             row = self._db.execute("SELECT reply FROM slots WHERE number = ?", (number,)).fetchone()
         return row[0] if row else None
 
-    def unanswered(self, prompt: str = "") -> list[Slot]:
+    def unanswered(self, prompt: str = "") -> list[QueueSlot]:
         """Return the requests without a reply by number, of all prompts or of one."""
         return self._read("reply IS NULL AND (? = '' OR prompt = ?) ORDER BY number", prompt, prompt)
 
-    def answered(self, prompt: str = "", most: int = 50) -> list[Slot]:
+    def answered(self, prompt: str = "", most: int = 50) -> list[QueueSlot]:
         """Return the requests that were answered last, latest first, of all prompts or of one."""
         order = "reply IS NOT NULL AND (? = '' OR prompt = ?) ORDER BY replied_at DESC, number DESC LIMIT ?"
         return self._read(order, prompt, prompt, most)
@@ -165,7 +165,7 @@ class Queue:
         with translated_errors(self.path):
             return self._db.execute(query).fetchall()
 
-    def claim(self, writer: str, most: int = 1, *, prompt: str = "", lasts_s: float = CLAIM_S) -> list[Slot]:
+    def claim(self, writer: str, most: int = 1, *, prompt: str = "", lasts_s: float = CLAIM_S) -> list[QueueSlot]:
         """Return up to `most` unanswered requests that nobody else has claimed, claimed for `writer`.
 
         Requests for which a client waits come first, then the oldest. What the writer holds already is not repeated.
@@ -181,7 +181,7 @@ class Queue:
                 db.execute("UPDATE slots SET writer = ?, claimed_until = ? WHERE number = ?", claimed)
         return [self.slot(slot.number) for slot in found]
 
-    def reply(self, number: int, text: str, writer: str = "") -> Slot:
+    def reply(self, number: int, text: str, writer: str = "") -> QueueSlot:
         """Accept a reply and return the slot.
 
         Raises UserError if the reply has another form than the request asks for, the request is answered, or another
@@ -211,7 +211,7 @@ class Queue:
             reset = "reply = NULL, replied_at = NULL, writer = '', claimed_until = 0"
             db.execute(f"UPDATE slots SET {reset} WHERE number = ?", (number,))
 
-    def unseen(self, writer: str, slot: Slot) -> list[int | None]:
+    def unseen(self, writer: str, slot: QueueSlot) -> list[int | None]:
         """Return, for each message, the number of the request in which the writer read the same text before.
 
         None for a message that is new to the writer, which counts as read from now on.
@@ -226,18 +226,18 @@ class Queue:
                 db.execute("INSERT OR IGNORE INTO shown VALUES (?, ?, ?)", (*known, slot.number))
         return found
 
-    def _one(self, where: str, value: object) -> Slot:
+    def _one(self, where: str, value: object) -> QueueSlot:
         found = self._read(where, value)
         if not found:
             raise UserError(f"there is no request {value} in {self.path}; `longbeam serve-manual pending` lists them")
         return found[0]
 
-    def _read(self, where: str, *values: object) -> list[Slot]:
+    def _read(self, where: str, *values: object) -> list[QueueSlot]:
         with translated_errors(self.path):
             rows: Sequence[tuple[Any, ...]] = self._db.execute(
                 f"SELECT {_COLUMNS} FROM slots WHERE {where}", values
             ).fetchall()
-        return [Slot(number, prompt, from_json(body), *rest) for number, prompt, body, *rest in rows]
+        return [QueueSlot(number, prompt, from_json(body), *rest) for number, prompt, body, *rest in rows]
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:

@@ -31,7 +31,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from longbeam.errors import UserError
 from longbeam.manual.folder import RequestFolder
 from longbeam.manual.forms import fault_of_form, schema_name, schema_of, text_of
-from longbeam.manual.queue import Queue, Slot
+from longbeam.manual.queue import Queue, QueueSlot
 from longbeam.manual.showing import headline
 from longbeam.models import DEFAULT_TOKENIZER, load_tokenizer
 from longbeam.prompts import default_registry
@@ -52,7 +52,7 @@ _PAGES = Environment(
 )
 
 
-class Refusal(Exception):
+class ManualRefusal(Exception):
     """A request that gets an error of the API with status 400."""
 
 
@@ -86,7 +86,7 @@ class ManualServer:
         """Answer a request when its reply is accepted; at once where that is so already."""
         try:
             body = _chat_body(await _read(request))
-        except Refusal as exc:
+        except ManualRefusal as exc:
             error = {"message": str(exc), "type": "invalid_request_error", "param": None, "code": "bad_request"}
             return JSONResponse({"error": error}, 400)
         slot = self.queue.ask(body, _prompt_of(body))
@@ -104,7 +104,7 @@ class ManualServer:
         whole = {**_named(slot, "chat.completion"), "choices": [choice], "usage": _usage(slot, text)}
         return Response(to_json(whole), media_type="application/json")
 
-    async def _streamed(self, slot: Slot) -> AsyncIterator[bytes]:
+    async def _streamed(self, slot: QueueSlot) -> AsyncIterator[bytes]:
         clock = asyncio.get_running_loop().time
         spoke_at = clock()
         try:
@@ -154,12 +154,12 @@ class ManualServer:
         self.queue.reopen(number)
         return RedirectResponse(f"/requests/{number}", 303)
 
-    def _request_page(self, slot: Slot, *, fault: str = "", text: str = "") -> Response:
+    def _request_page(self, slot: QueueSlot, *, fault: str = "", text: str = "") -> Response:
         messages = [(str(m.get("role")), text_of(m)) for m in slot.body["messages"]]
         shown = {"slot": slot, "messages": messages, "schema": schema_of(slot.body), "fault": fault, "text": text}
         return _page("request.html", headline=headline(slot), now=time.time(), status=422 if fault else 200, **shown)
 
-    def _slot(self, number: int) -> Slot:
+    def _slot(self, number: int) -> QueueSlot:
         try:
             return self.queue.slot(number)
         except UserError as exc:
@@ -176,19 +176,19 @@ def _chat_body(raw: bytes) -> dict[str, Any]:
     try:
         body = from_json(raw)
     except ValueError as exc:
-        raise Refusal(f"the request's body is no JSON: {exc}") from exc
+        raise ManualRefusal(f"the request's body is no JSON: {exc}") from exc
     messages = body.get("messages") if isinstance(body, dict) else None
     if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
-        raise Refusal("messages is a list of objects with role and content")
+        raise ManualRefusal("messages is a list of objects with role and content")
     if body.get("tools"):
-        raise Refusal("tools are not supported here: replies are texts, or JSON by `response_format`")
+        raise ManualRefusal("tools are not supported here: replies are texts, or JSON by `response_format`")
     for name in ("response_format", "stream_options"):
         if not isinstance(body.get(name) or {}, dict):
-            raise Refusal(f"{name} is an object")
+            raise ManualRefusal(f"{name} is an object")
     if (body.get("response_format") or {}).get("type", "text") not in ("text", "json_object", "json_schema"):
-        raise Refusal("response_format is of type text, json_object or json_schema")
+        raise ManualRefusal("response_format is of type text, json_object or json_schema")
     if (fault := fault_of_form(body)) is not None:
-        raise Refusal(fault)
+        raise ManualRefusal(fault)
     return body  # type: ignore[no-any-return]
 
 
@@ -209,12 +209,12 @@ def _page(name: str, *, status: int = 200, **values: object) -> Response:
     return HTMLResponse(_PAGES.get_template(name).render(**values), status)
 
 
-def _named(slot: Slot, kind: str) -> dict[str, Any]:
+def _named(slot: QueueSlot, kind: str) -> dict[str, Any]:
     made = {"object": kind, "created": int(slot.asked_at), "model": slot.body.get("model", "manual")}
     return {"id": f"chatcmpl-manual-{slot.name}", **made}
 
 
-def _usage(slot: Slot, text: str) -> dict[str, int]:
+def _usage(slot: QueueSlot, text: str) -> dict[str, int]:
     count = load_tokenizer(DEFAULT_TOKENIZER).count
     prompt, output = sum(count(text_of(m)) for m in slot.body["messages"]), count(text)
     return {"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": prompt + output}

@@ -6,20 +6,20 @@ import json
 from collections.abc import Sequence
 
 from longbeam.manual.forms import schema_of, text_of
-from longbeam.manual.queue import Slot, name_of
+from longbeam.manual.queue import QueueSlot, name_of
 
 SHORTENED = 300
 """Characters from which a message that its reader knows is shortened; half as many are shown."""
 
 
-def headline(slot: Slot) -> str:
+def headline(slot: QueueSlot) -> str:
     """Return one line about a request: number, prompt, form, length."""
     form = "prose" if schema_of(slot.body) is None else "JSON"
     length = sum(len(text_of(m)) for m in slot.body["messages"])
     return f"{slot.name} {slot.prompt or '?'} ({form}; {len(slot.body['messages'])} messages, {length:,} characters)"
 
 
-def as_markdown(slot: Slot, seen_in: Sequence[int | None] = ()) -> str:
+def as_markdown(slot: QueueSlot, seen_in: Sequence[int | None] = ()) -> str:
     """Return a request whole: its messages and the schema of its reply.
 
     `seen_in` has, for each message, the number of an earlier request with the same text, which is shortened; empty

@@ -45,7 +45,7 @@ class HttpSettings(ProductSettings):
     """Version of the server, of your choice: answers are used again only while it is equal."""
 
 
-class _Found(BaseModel):
+class _HttpHit(BaseModel):
     """The fields of a search result that are used."""
 
     model_config = ConfigDict(extra="ignore")
@@ -60,7 +60,7 @@ class _Found(BaseModel):
 class _Results(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
-    results: list[_Found]
+    results: list[_HttpHit]
 
 
 class HttpProduct:
@@ -146,7 +146,7 @@ def _tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def _memory(found: _Found) -> Memory:
+def _memory(found: _HttpHit) -> Memory:
     told = (found.metadata or {}).get("message_keys")
     keys = tuple(key for key in told if isinstance(key, str)) if isinstance(told, list) else ()
     return Memory(found.memory, found.score, found.id or "", _time(found.created_at), keys)

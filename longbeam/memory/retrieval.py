@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from longbeam.store import Format, open_for_writing, transaction
+from longbeam.store import FileFormat, open_for_writing, transaction
 from longbeam.store.sqlite import translated_errors
 from longbeam.text import words_of
 
@@ -99,7 +99,7 @@ def ranked(scores: NDArray[np.float32], k: int) -> list[int]:
 Vectors = NDArray[np.float32]
 """Shape (texts, dimensions); each row has length 1."""
 
-VECTOR_STORE = Format(
+VECTOR_STORE = FileFormat(
     "vector store",
     0x6C627663,  # "lbvc"
     (("CREATE TABLE vectors (sha256 BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID, STRICT",),),

@@ -20,7 +20,7 @@ from longbeam.keys import UnitKey
 from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration, Sampling, StateOf
 from longbeam.models.kinds import answers_by_rule
 from longbeam.models.loops import LOOP, before_loop
-from longbeam.models.outcomes import Outcome, longer_limit, outcome_of, spoken
+from longbeam.models.outcomes import ReplyOutcome, longer_limit, outcome_of, spoken
 from longbeam.models.parsing import MOST_FAULTS, describe_changes, parse_items, parse_reply
 from longbeam.models.request_fields import room_of
 from longbeam.models.weights import weights_digest
@@ -139,7 +139,7 @@ class _CallSettings:
 
 
 @dataclass(frozen=True)
-class _Question:
+class _AskedPrompt:
     """One thing that is asked of a model, up to three times."""
 
     prompt_id: str
@@ -167,8 +167,8 @@ class _Taken:
 class _Attempts:
     """State of a question between its attempts; for each outcome of one, a method says what comes next."""
 
-    first: _Question
-    question: _Question
+    first: _AskedPrompt
+    question: _AskedPrompt
     """What the next attempt asks."""
     room: int = 1
     """Factor on the next attempt's length limit."""
@@ -182,7 +182,7 @@ class _Attempts:
     """Whether a content filter withheld a request, and it was worded anew."""
 
     @classmethod
-    def at(cls, question: _Question) -> _Attempts:
+    def at(cls, question: _AskedPrompt) -> _Attempts:
         """Return the state before the first attempt."""
         return cls(question, question)
 
@@ -197,7 +197,7 @@ class _Attempts:
         self.is_reworded, self.problem, self.kind = True, problem, "content_filter"
         self.question = replace(self.question, retry=Retry(faults=(FILTERED,), kept=self.first.kept))
 
-    def ask_again(self, outcome: Outcome, problem: str, *, is_limited: bool) -> None:
+    def ask_again(self, outcome: ReplyOutcome, problem: str, *, is_limited: bool) -> None:
         """The reply was no answer: the next request says so, or has more room where that is all that was missing."""
         self.problem, self.kind, self.room = problem, outcome.kind, self.room * outcome.room
         needs_room = outcome.room > 1 and is_limited
@@ -260,7 +260,7 @@ class Asker:
         """
         parse = partial(parse_reply, schema=self._form_of(prompt_id))
         try:
-            return await self._ask(_Question(prompt_id, inputs, place, state), parse, accept)
+            return await self._ask(_AskedPrompt(prompt_id, inputs, place, state), parse, accept)
         except ReplyError as exc:
             if (default := accept.default) is None:
                 raise
@@ -285,7 +285,7 @@ class Asker:
         refused: list[tuple[Item, str]] = []
         for round_ in range(MOST_ROUNDS):
             retry = Retry(faults=sifted.faults, kept=tuple(map(task.show, sifted.kept))) if round_ else None
-            question = _Question(
+            question = _AskedPrompt(
                 prompt_id, inputs, f"{place}+{round_}" if round_ else place, state, retry, is_list=True
             )
             parse = partial(self._sift, question, task, sifted.kept, schema)
@@ -309,7 +309,7 @@ class Asker:
         return sifted.kept
 
     def _sift(
-        self, question: _Question, task: ListTask[Item], kept: tuple[Item, ...], schema: type[BaseModel], text: str
+        self, question: _AskedPrompt, task: ListTask[Item], kept: tuple[Item, ...], schema: type[BaseModel], text: str
     ) -> Sifted[Item]:
         """Return the task's own sifting of a reply, without items that are copied from the prompt."""
         reply, misfits = parse_items(text, schema)
@@ -342,9 +342,9 @@ class Asker:
 
         `state` is as for `structured`.
         """
-        return str(await self._ask(_Question(prompt_id, inputs, place, state), str.strip, accept))
+        return str(await self._ask(_AskedPrompt(prompt_id, inputs, place, state), str.strip, accept))
 
-    async def _ask(self, question: _Question, parse: Callable[[str], Any], accept: Acceptance) -> Any:
+    async def _ask(self, question: _AskedPrompt, parse: Callable[[str], Any], accept: Acceptance) -> Any:
         if self.spec.language != ENGLISH:
             question = replace(question, inputs=question.inputs.model_copy(update={"language": self.spec.language}))
         state = _Attempts.at(question)
@@ -409,14 +409,14 @@ class Asker:
             reopens_units=True,
         )
 
-    def _described(self, outcome: Outcome, call: ModelCall) -> str:
+    def _described(self, outcome: ReplyOutcome, call: ModelCall) -> str:
         """Return what the user reads about a reply that is no answer, with the setting that can change it."""
         if outcome.kind != "reasoning":
             return outcome.problem
         return f"{outcome.problem}; {longer_limit(self.spec, call.model, [call.role])}"
 
     async def _before_cut(
-        self, question: _Question, reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance, room: int
+        self, question: _AskedPrompt, reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance, room: int
     ) -> Any | None:
         """Return what can be used of a reply that was cut off; None where there is nothing.
 
@@ -451,23 +451,23 @@ class Asker:
 
     def is_copied(self, prompt_id: str, inputs: PromptInputs, text: str) -> bool:
         """Return whether a text of a reply to a prompt is copied from the prompt's instructions or example."""
-        return self._copied(_Question(prompt_id, inputs, "", None), text, text) is not None
+        return self._copied(_AskedPrompt(prompt_id, inputs, "", None), text, text) is not None
 
-    def _note(self, kind: IncidentKind, question: _Question, detail: str) -> None:
+    def _note(self, kind: IncidentKind, question: _AskedPrompt, detail: str) -> None:
         self.note(Incident(kind=kind, prompt_id=question.prompt_id, place=question.place, detail=detail))
 
-    def _mended(self, question: _Question, usable: Any, mend: Mend, problem: str) -> Any:
+    def _mended(self, question: _AskedPrompt, usable: Any, mend: Mend, problem: str) -> Any:
         mended = mend(usable)
         self._note(IncidentKind.MENDED, question, f"{problem}; {describe_changes(usable, mended)}")
         return mended
 
-    def _unfit(self, question: _Question, replies: int, problem: str, kind: str) -> ReplyError:
+    def _unfit(self, question: _AskedPrompt, replies: int, problem: str, kind: str) -> ReplyError:
         where = f"{self.unit_key.at(question.place) if question.place else self.unit_key}"
         text = f"{where}, prompt {question.prompt_id!r}: {replies} replies did not fit; the last: "
         text += shorten(problem, LONGEST_PROBLEM, placeholder=" ...")
         return ReplyError(text, kind=kind, reason=problem)
 
-    def _copied(self, question: _Question, text: str, parsed: object) -> str | None:
+    def _copied(self, question: _AskedPrompt, text: str, parsed: object) -> str | None:
         """Return the fault of a reply, or of an item of one, that is copied from the prompt."""
         if term := self.prompts.find_copied(text, known=_dump_of(question.inputs)):
             return f"{term!r} is from the example; it has no place in this story"
@@ -478,7 +478,7 @@ class Asker:
         passage = next(filter(None, found), None)
         return f"{passage!r} is copied from these instructions; say it in words of your own" if passage else None
 
-    def _call(self, question: _Question, attempt: int, room: int) -> ModelCall:
+    def _call(self, question: _AskedPrompt, attempt: int, room: int) -> ModelCall:
         """Return the call of an attempt, with `room` times the length limit of the spec or of the form asked for."""
         prompt, place = self.prompts[question.prompt_id], question.place
         role = self.acting or prompt.role

@@ -22,7 +22,7 @@ from longbeam.errors import ProviderError, RunStopped
 from longbeam.models.base import ModelCall
 from longbeam.models.openai_client import BYTES_PER_TOKEN, LEAST_BYTES, UNLIMITED_TOKENS, OpenAIModel
 from longbeam.models.provider_errors import HttpAnswer, TooLarge
-from longbeam.models.structured import LADDER, Step
+from longbeam.models.structured import LADDER, FormStep
 from longbeam.schemas import Batch, BatchEntry, BenchmarkSpec, ModelReply, digest_of
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class _Waiting:
     call: ModelCall
     request_id: str
     reply: asyncio.Future[ModelReply]
-    form: tuple[Step, int] = (LADDER[0], 0)
+    form: tuple[FormStep, int] = (LADDER[0], 0)
     """Form in which the request was sent last."""
     tries: int = 0
 

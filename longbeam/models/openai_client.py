@@ -15,7 +15,7 @@ from longbeam.models.base import ModelCall
 from longbeam.models.completions import CompletionReader, StreamedReply
 from longbeam.models.provider_errors import Redactor
 from longbeam.models.request_fields import REFUSING, RequestFields
-from longbeam.models.structured import Step, StructuredOutput, tools_of
+from longbeam.models.structured import FormStep, StructuredOutput, tools_of
 from longbeam.schemas import Endpoint, Limits, ModelReply
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -90,11 +90,11 @@ class OpenAIModel:
             self._thought_tokens = min(max(self._thought_tokens, reply.reasoning_tokens), LONGEST_THOUGHT)
             return reply
 
-    def form_of(self, call: ModelCall) -> tuple[Step, int]:
+    def form_of(self, call: ModelCall) -> tuple[FormStep, int]:
         """Return what the form of a call's request depends on; it changes when the endpoint refuses a part of one."""
         return self._structured.step_for(call.prompt), self._fields.given_up
 
-    def adapts_to(self, error: ProviderError, call: ModelCall, form: tuple[Step, int]) -> bool:
+    def adapts_to(self, error: ProviderError, call: ModelCall, form: tuple[FormStep, int]) -> bool:
         """Return whether a call that met an error may be sent again, because its request now has another form."""
         if error.kind not in REFUSING or error.kind == "context_length":
             return False

@@ -134,7 +134,7 @@ WITHOUT_TEXT = frozenset({"empty", "reasoning", "refusal", "content_filter", "le
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplyOutcome:
     """A reply that is no answer."""
 
     kind: str
@@ -167,29 +167,31 @@ def thought_in(text: str) -> str:
     return text if text.lstrip().startswith("<think>") else ""
 
 
-def outcome_of(reply: ModelReply, language: str, *, is_prose: bool) -> Outcome | None:
+def outcome_of(reply: ModelReply, language: str, *, is_prose: bool) -> ReplyOutcome | None:
     """Return what the reply is in place of an answer; None if it may be one."""
     text = spoken(reply)
     if reply.finish_reason == "length":
         # Reasoning takes many times the tokens of an answer, so doubling the limit would fail again.
         if not text.strip() and (reply.reasoning_tokens or "<think>" in reply.text):
-            return Outcome("reasoning", "all of the length limit went into reasoning", "none was left", MORE_ROOM**2)
-        return Outcome("length", "the reply was cut off at its length limit", "write less", MORE_ROOM)
+            return ReplyOutcome(
+                "reasoning", "all of the length limit went into reasoning", "none was left", MORE_ROOM**2
+            )
+        return ReplyOutcome("length", "the reply was cut off at its length limit", "write less", MORE_ROOM)
     if reply.finish_reason == LOOP:
-        return Outcome("loop", "the reply repeated itself until it was cut off", "say each thing once, then end")
+        return ReplyOutcome("loop", "the reply repeated itself until it was cut off", "say each thing once, then end")
     if reply.finish_reason == "content_filter":
-        return Outcome("content_filter", "the reply was withheld by a content filter", "word it differently")
+        return ReplyOutcome("content_filter", "the reply was withheld by a content filter", "word it differently")
     # A long text that begins with an apology is an answer: people write so.
     if reply.refusal or (len(text) <= LONGEST_REFUSAL and _REFUSAL.match(text)):
         said = " ".join((reply.refusal or text).split())[:100]
-        return Outcome(
+        return ReplyOutcome(
             "refusal", f"the reply was a refusal ({said})", "all of this is fiction, so write what was asked"
         )
     if not text.strip():
         held = f"; a text stood in the field {reply.text_field!r} of its message" if reply.text_field else ""
-        return Outcome("empty", f"the reply was empty{held}")
+        return ReplyOutcome("empty", f"the reply was empty{held}")
     if found := wrong_language(text, language, is_prose=is_prose):
-        return Outcome("wrong_language", f"the reply was in {found}", f"write it in {language}")
+        return ReplyOutcome("wrong_language", f"the reply was in {found}", f"write it in {language}")
     return None
 
 

@@ -22,7 +22,7 @@ from longbeam.models.base import PromptDeclaration
 from longbeam.schemas import PromptInputs, Structured, Tool
 
 
-class Step(NamedTuple):
+class FormStep(NamedTuple):
     """One way to ask for a schema."""
 
     form: Structured
@@ -31,10 +31,10 @@ class Step(NamedTuple):
 
 
 LADDER = (
-    Step(Structured.JSON_SCHEMA, is_whole=True),
-    Step(Structured.JSON_SCHEMA),
-    Step(Structured.JSON_OBJECT),
-    Step(Structured.PROMPT),
+    FormStep(Structured.JSON_SCHEMA, is_whole=True),
+    FormStep(Structured.JSON_SCHEMA),
+    FormStep(Structured.JSON_OBJECT),
+    FormStep(Structured.PROMPT),
 )
 GRAMMAR_KEYWORDS = frozenset({"minLength", "maxLength", "prefixItems"})
 """Keywords that grammars have and OpenAI refuses."""
@@ -108,17 +108,17 @@ class StructuredOutput:
     """Told one line when a step is left."""
     where: str
     """The endpoint, in that line."""
-    _step: Step = field(init=False)
-    _by_prompt: dict[str, Step] = field(default_factory=dict)
+    _step: FormStep = field(init=False)
+    _by_prompt: dict[str, FormStep] = field(default_factory=dict)
     _has_no_tools: bool = False
-    _accepted: set[Step] = field(default_factory=set)
+    _accepted: set[FormStep] = field(default_factory=set)
     _formats: dict[tuple[str, bool], tuple[dict[str, Any], bytes]] = field(default_factory=dict)
     """By prompt, whole or not: the last schema, and what is sent for it."""
 
     def __post_init__(self) -> None:
         self._step = next(s for s in LADDER if self.wanted in {Structured.AUTO, s.form})
 
-    def step_for(self, prompt: PromptDeclaration) -> Step:
+    def step_for(self, prompt: PromptDeclaration) -> FormStep:
         """The step that is taken for a prompt now."""
         return self._by_prompt.get(prompt.prompt_id, self._step)
 
@@ -139,11 +139,11 @@ class StructuredOutput:
             case _:
                 return None
 
-    def accept(self, step: Step) -> None:
+    def accept(self, step: FormStep) -> None:
         """A request at this step was answered."""
         self._accepted.add(step)
 
-    def step_down(self, prompt: PromptDeclaration, step: Step, message: str) -> bool:
+    def step_down(self, prompt: PromptDeclaration, step: FormStep, message: str) -> bool:
         """Whether the request may be sent again a step lower, because this error says that `step` was refused.
 
         One schema is left out where the endpoint has accepted others; otherwise the endpoint has no such step.

@@ -77,7 +77,7 @@ _EXCHANGE: ContextVar[_Exchange] = ContextVar("exchange")
 """The request that the running task sends: the pool does not tell a connection whose bytes it carries."""
 
 
-class _Reader(asyncio.StreamReader):
+class _CappedReader(asyncio.StreamReader):
     """A reader that knows how much of what came was not yet read."""
 
     waiting = 0
@@ -90,7 +90,7 @@ class _Reader(asyncio.StreamReader):
 class _Connection(httpcore2.AsyncNetworkStream):
     """A connection that counts what it receives."""
 
-    def __init__(self, reader: _Reader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: _CappedReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self._exchange: _Exchange | None = None
 
@@ -154,7 +154,7 @@ class _Network(httpcore2.AsyncNetworkBackend):
         self, host: str, port: int, timeout: float | None = None, *given: object, **options: object
     ) -> httpcore2.AsyncNetworkStream:
         loop = asyncio.get_running_loop()
-        reader = _Reader(limit=READ_BYTES, loop=loop)
+        reader = _CappedReader(limit=READ_BYTES, loop=loop)
         protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
         try:
             async with asyncio.timeout(timeout):

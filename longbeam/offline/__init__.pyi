@@ -1,7 +1,7 @@
 from . import memorizing as memorizing, openings as openings, tables as tables
 from .advising import ATTRIBUTES as ATTRIBUTES, USES as USES, advise as advise, purposes as purposes
 from .arithmetic import CHOICE as CHOICE, compute as compute, evaluate as evaluate, format_number as format_number
-from .blocks import Frame as Frame
+from .blocks import ReplyFrame as ReplyFrame
 from .drawing import Span as Span, changed as changed, draw as draw, misremembered as misremembered
 from .extras import STATES as STATES, WriterExtras as WriterExtras
 from .fact_wording import pronoun as pronoun, slots_of as slots_of
@@ -16,12 +16,12 @@ from .packs import (
     Beat as Beat,
     Card as Card,
     Pack as Pack,
+    PackSlot as PackSlot,
     Point as Point,
     Preference as Preference,
-    Problem as Problem,
-    Slot as Slot,
     Snippet as Snippet,
     Thread as Thread,
+    WorkedProblem as WorkedProblem,
     fields_of as fields_of,
     load_pack as load_pack,
     pack_for as pack_for,
@@ -30,7 +30,7 @@ from .packs import (
     wishes as wishes,
 )
 from .phrasing import (
-    Piece as Piece,
+    PhrasePiece as PhrasePiece,
     advice as advice,
     cycle as cycle,
     example as example,

@@ -17,7 +17,7 @@ from longbeam.offline.advising import NTH
 from longbeam.offline.probe_wording import neutral, number_word, plural, to_you
 from longbeam.offline.questions import clause_for, day_named
 from longbeam.offline.side_answers import answer_over
-from longbeam.offline.understanding import ME, How, Statement, Understood, Wish, understand
+from longbeam.offline.understanding import ME, How, ReadStatement, Understood, Wish, understand
 from longbeam.prompts.calls import AnswerInputs
 from longbeam.schemas import AdviceKind, Value, ValueKind
 from longbeam.text import format_date, listed, recompute, values_in, words_of
@@ -32,7 +32,7 @@ _COUNTS = {number_word(n): n for n in range(11)}
 
 def answer(inputs: AnswerInputs) -> str:
     """Return the answer; the best sentences if the reader does not understand the question or the text."""
-    reader = _Reader(inputs.question, _understood(inputs.context))
+    reader = _StatementReader(inputs.question, _understood(inputs.context))
     return reader.answer() or reading.answer(inputs)
 
 
@@ -43,12 +43,12 @@ def _understood(context: str) -> Understood:
 
 
 @dataclass(frozen=True)
-class _Slot:
+class _AskedSlot:
     """One attribute of one thing, with all statements on it."""
 
     attribute: str
     subject: str
-    said: tuple[tuple[Statement, str], ...]
+    said: tuple[tuple[ReadStatement, str], ...]
     """Statements with the value, oldest first."""
 
     @property
@@ -62,7 +62,7 @@ class _Slot:
         return _shown(self.said[-1][1])
 
     @property
-    def changed_in(self) -> Statement | None:
+    def changed_in(self) -> ReadStatement | None:
         """The first statement of another value than the first one."""
         return next((s for s, value in self.said if value != self.said[0][1]), None)
 
@@ -73,7 +73,7 @@ class _Slot:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _StatementReader:
     question: str
     known: Understood
 
@@ -110,13 +110,13 @@ class _Reader:
         return answer_over(self.question, self.known.statements)
 
     @property
-    def _every(self) -> tuple[Statement, ...]:
+    def _every(self) -> tuple[ReadStatement, ...]:
         """Statements of both sides: what the assistant brings in has attributes of its own."""
         return (*self.known.statements, *self.known.advised)
 
     # --- what is asked about --------------------------------------------------------------------------------------
 
-    def _slots(self) -> list[_Slot]:
+    def _slots(self) -> list[_AskedSlot]:
         """Return a slot for each attribute and thing that the question names, in the order of the question."""
         if found := self._slots_asked():
             return found
@@ -132,7 +132,7 @@ class _Reader:
             found += [slot for subject in subjects if (slot := self._slot(attribute, subject)) is not None]
         return found
 
-    def _slots_asked(self) -> list[_Slot]:
+    def _slots_asked(self) -> list[_AskedSlot]:
         """Return the slots whose clause (`what I paid for the roof`) the question has, in its order."""
         here = self._subjects_in(self.question)
         known = dict.fromkeys(
@@ -162,13 +162,13 @@ class _Reader:
         slots = (self._slot(name, subject) for name, subject in sorted(places, key=lambda key: places[key]))
         return [slot for slot in slots if slot is not None]
 
-    def _slot(self, attribute: str, subject: str) -> _Slot | None:
+    def _slot(self, attribute: str, subject: str) -> _AskedSlot | None:
         said = tuple(
             (s, listed(values))
             for s in self._every
             if _same(s.subject, subject) and (values := [value for name, value in s.values if name == attribute])
         )
-        return _Slot(attribute, subject, said) if said else None
+        return _AskedSlot(attribute, subject, said) if said else None
 
     def _subjects_in(self, text: str, attribute: str = "") -> list[str]:
         """Return the things that a text names, in its order, and that have the attribute."""
@@ -203,7 +203,7 @@ class _Reader:
                 return _contradicting(*against)
         return " ".join(_sentence(slot.told) for slot in slots)
 
-    def _against(self, slot: _Slot) -> tuple[str, str] | None:
+    def _against(self, slot: _AskedSlot) -> tuple[str, str] | None:
         """Return two statements on a slot that contradict each other, oldest first; None if there are none."""
         told = [s for s, _ in slot.said if s.how is not How.OTHERWISE]
         matters = {s.matter for s in told} | {f"any/{slot.attribute}"}
@@ -215,7 +215,7 @@ class _Reader:
         ]
         return self._in_order(told[0], others[0]) if told and others else None
 
-    def _in_order(self, one: Statement, other: Statement) -> tuple[str, str]:
+    def _in_order(self, one: ReadStatement, other: ReadStatement) -> tuple[str, str]:
         first, second = sorted((one, other), key=self.known.statements.index)
         return first.quote, second.quote
 
@@ -417,7 +417,7 @@ def _same(one: str, other: str) -> bool:
     return neutral(one).casefold() == neutral(other).casefold()
 
 
-def _typed(slot: _Slot) -> Value | None:
+def _typed(slot: _AskedSlot) -> Value | None:
     found = values_in(slot.said[-1][1])
     return found[0] if found else None
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from longbeam.offline.language import fill, fill_low, has_word, is_new, lower_first, upper_first
 from longbeam.offline.packs import Card, Point, Thread
-from longbeam.offline.phrasing import Piece, advice, example, labelled, openers, piece_of, reason
+from longbeam.offline.phrasing import PhrasePiece, advice, example, labelled, openers, piece_of, reason
 
 HEADINGS = ("**{}**", "### {}", "**{}**")
 """Forms of headings; a reply uses one of them."""
@@ -55,7 +55,7 @@ _ALSO_TITLES = ("{About}", "{About}", "Also: {about}", "Next to it: {about}", "{
 
 
 @dataclass(frozen=True)
-class Frame:
+class ReplyFrame:
     """Setting of a block: the fields of its texts, the recent text, the form of headings, and the random draws."""
 
     fields: dict[str, str]
@@ -65,7 +65,7 @@ class Frame:
     heading: str = HEADINGS[0]
 
 
-def points_block(card: Card, frame: Frame, *, also: bool = False, at_most: int = 5) -> str:
+def points_block(card: Card, frame: ReplyFrame, *, also: bool = False, at_most: int = 5) -> str:
     """Return the new points of a card as list, table, checklist or prose; empty if all were said recently.
 
     `also`: whether the card is another than the one asked for; the block has at most `at_most` points.
@@ -83,7 +83,7 @@ def new_points(card: Card, fields: dict[str, str], said: str) -> list[Point]:
     return [p for p in card.points if is_new(fill(p.how, fields), said) and is_new(fill_low(p.do, fields), said)]
 
 
-def _head(card: Card, frame: Frame, *, also: bool) -> str:
+def _head(card: Card, frame: ReplyFrame, *, also: bool) -> str:
     fields, rng = frame.fields, frame.rng
     about, it = lower_first(fill(lower_first(card.about), fields)), fields["matter"]
     names = {"about": about, "About": upper_first(about), "it": it}
@@ -96,7 +96,7 @@ def _head(card: Card, frame: Frame, *, also: bool) -> str:
     return frame.heading.format(rng.choice(titles).format(**names))
 
 
-def _formed(pieces: Sequence[Piece], it: str, rng: random.Random) -> str:
+def _formed(pieces: Sequence[PhrasePiece], it: str, rng: random.Random) -> str:
     form = rng.choice(("numbers", "bullets", "numbers", "titled", "checklist", "prose", "table"))
     opened = openers(rng)
     if form == "table" and len(pieces) > 2 and not any("|" in p.do + p.why + p.how for p in pieces):
@@ -112,7 +112,7 @@ def _formed(pieces: Sequence[Piece], it: str, rng: random.Random) -> str:
     return "\n".join(f"{i}. {t}" if form == "numbers" else f"- {t}" for i, t in enumerate(texts, 1))
 
 
-def _beside(piece: Piece, it: str, rng: random.Random) -> str:
+def _beside(piece: PhrasePiece, it: str, rng: random.Random) -> str:
     """Return the text below a piece of advice that is a title: its example, its reason, or both."""
     kind = rng.random()
     if kind < 0.12:
@@ -122,7 +122,7 @@ def _beside(piece: Piece, it: str, rng: random.Random) -> str:
     return f"{reason(piece.why, it, rng)} {example(piece.how, it, rng)}"
 
 
-def _table(pieces: Sequence[Piece], rng: random.Random) -> str:
+def _table(pieces: Sequence[PhrasePiece], rng: random.Random) -> str:
     columns, of_piece = rng.choice(
         (
             ("Step | Why | How", lambda p: f"{upper_first(p.why)} | {p.how}"),
@@ -180,18 +180,18 @@ _CHECK_WITH_THING = (
 )  # fmt: skip
 
 
-def watch_block(card: Card, frame: Frame) -> str:
+def watch_block(card: Card, frame: ReplyFrame) -> str:
     """Return one or two common mistakes that were not said recently."""
     return _short_block(card.watch, _WATCH_TITLES, (_WATCH, _WATCH_WITH_THING), frame)
 
 
-def check_block(card: Card, frame: Frame) -> str:
+def check_block(card: Card, frame: ReplyFrame) -> str:
     """Return one or two signs of success that were not said recently."""
     return _short_block(card.check, _CHECK_TITLES, (_CHECK, _CHECK_WITH_THING), frame)
 
 
 def _short_block(
-    sentences: Sequence[str], titles: Sequence[str], labels: tuple[Sequence[str], Sequence[str]], frame: Frame
+    sentences: Sequence[str], titles: Sequence[str], labels: tuple[Sequence[str], Sequence[str]], frame: ReplyFrame
 ) -> str:
     rng = frame.rng
     texts = [text for t in sentences if is_new(text := fill(t, frame.fields), frame.said)]
@@ -213,7 +213,7 @@ _NEIGHBOUR_TITLES = (
 )
 
 
-def neighbour_block(card: Card, frame: Frame) -> str:
+def neighbour_block(card: Card, frame: ReplyFrame) -> str:
     """Return two points on another thing of the user's, which the frame's fields name; empty if they are not new."""
     thing, rng = frame.fields["it"], frame.rng
     points = new_points(card, frame.fields, frame.said)

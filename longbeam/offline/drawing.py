@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
-from longbeam.offline.packs import Slot
+from longbeam.offline.packs import PackSlot
 from longbeam.schemas import Value, ValueKind
 from longbeam.text import values
 
@@ -20,7 +20,7 @@ Span = tuple[dt.date, dt.date]
 """A first and a last day, both possible."""
 
 
-def draw(slot: Slot, day: dt.date, rng: random.Random, within: Span | None = None) -> Value:
+def draw(slot: PackSlot, day: dt.date, rng: random.Random, within: Span | None = None) -> Value:
     """Return a first value for a slot: a low one if it will rise, a high one if it will fall.
 
     `within`: the days in which a date has to lie, if the story sets them.
@@ -35,7 +35,7 @@ def draw(slot: Slot, day: dt.date, rng: random.Random, within: Span | None = Non
     return _amount(slot, low_ + slot.step * rng.choice(_first_part(range(steps + 1), slot)))
 
 
-def _first_part(pool: Sequence[T], slot: Slot) -> Sequence[T]:
+def _first_part(pool: Sequence[T], slot: PackSlot) -> Sequence[T]:
     kept = max(1, round(len(pool) * ROOM))
     if slot.trend == "rises":
         return pool[:kept]
@@ -52,7 +52,7 @@ def _within(day: dt.date, span: Span | None, rng: random.Random) -> dt.date:
 
 
 def changed(
-    slot: Slot, old: Value, rng: random.Random, *, after: dt.date | None = None, within: Span | None = None
+    slot: PackSlot, old: Value, rng: random.Random, *, after: dt.date | None = None, within: Span | None = None
 ) -> Value:
     """Return another value for a slot, in the direction of its trend: a later date, an amount a fifth to a half away.
 
@@ -80,7 +80,7 @@ def changed(
     return _amount(slot, new)
 
 
-def misremembered(slot: Slot, old: Value, rng: random.Random) -> Value:
+def misremembered(slot: PackSlot, old: Value, rng: random.Random) -> Value:
     """Return a wrong value for a slot: an amount is a fifth to a half lower, or one more where it is small.
 
     A higher amount may be what it has come to since, and contradicts nothing.
@@ -92,12 +92,12 @@ def misremembered(slot: Slot, old: Value, rng: random.Random) -> Value:
     return _amount(slot, lower if lower > 1 else amount + slot.step)
 
 
-def _amount_of(slot: Slot, value: Value) -> float:
+def _amount_of(slot: PackSlot, value: Value) -> float:
     """Return the number of a value; that of a ratio in percent."""
     return (value.number or 0) * (100 if slot.type is ValueKind.RATIO else 1)
 
 
-def _goes_up(slot: Slot, amount: float, delta: float, rng: random.Random) -> bool:
+def _goes_up(slot: PackSlot, amount: float, delta: float, rng: random.Random) -> bool:
     # Never down to one or less: the plural units of packs would read "1 users".
     if amount - delta <= 1:
         return True
@@ -108,7 +108,7 @@ def _goes_up(slot: Slot, amount: float, delta: float, rng: random.Random) -> boo
     return amount + delta <= ceiling and rng.random() < 0.6
 
 
-def _other_choices(slot: Slot, old: Value) -> Sequence[str]:
+def _other_choices(slot: PackSlot, old: Value) -> Sequence[str]:
     folded = [c.casefold() for c in slot.choose]
     others = [c for c in slot.choose if c.casefold() != old.text.casefold()]
     if slot.trend not in {"falls", "rises"} or old.text.casefold() not in folded:
@@ -121,7 +121,7 @@ def _worded(kind: ValueKind, text: str) -> Value:
     return Value(kind=kind, text=text)
 
 
-def _amount(slot: Slot, amount: float) -> Value:
+def _amount(slot: PackSlot, amount: float) -> Value:
     amount = round(amount, 2)
     if slot.type is ValueKind.MONEY:
         return values.money(amount, slot.currency)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from longbeam.models import ModelCall
-from longbeam.prompts.calls import BatchState, PlanSheet, TurnState
+from longbeam.prompts.calls import PlanSheet, TurnsSoFar, TurnState
 from longbeam.schemas import KeptJson, PromptInputs
 
 STATES: Mapping[str, type[KeptJson]] = {
     "sub_plan": PlanSheet,
-    "user_turns": BatchState,
-    "more_turns": BatchState,
+    "user_turns": TurnsSoFar,
+    "more_turns": TurnsSoFar,
     "assistant_reply": TurnState,
     "user_answer": TurnState,
     "user_follow_up": TurnState,

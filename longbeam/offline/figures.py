@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from longbeam.offline.arithmetic import evaluate
 from longbeam.offline.language import fill, fill_low, identifier, lower_first
-from longbeam.offline.packs import Problem, Snippet, Thread
+from longbeam.offline.packs import Snippet, Thread, WorkedProblem
 from longbeam.offline.turns import filled_code, shown_values
 from longbeam.prompts.calls import BulletBrief
 from longbeam.text import times
@@ -114,7 +114,7 @@ _ATTEMPT_LEADS = (
 )  # fmt: skip
 
 
-def worked_problem(problem: Problem, known: dict[str, str], thing: str, rng: random.Random) -> Iterator[str]:
+def worked_problem(problem: WorkedProblem, known: dict[str, str], thing: str, rng: random.Random) -> Iterator[str]:
     """Yield the mistake, the steps and the result."""
     whole = shown_values(evaluate(problem.let, rng, given=known))
     lead = rng.choice(_ATTEMPT_LEADS).format(it=thing)
@@ -131,7 +131,7 @@ _PRACTICE = (
 )  # fmt: skip
 
 
-def practice_problem(problem: Problem, thing: str, rng: random.Random) -> str:
+def practice_problem(problem: WorkedProblem, thing: str, rng: random.Random) -> str:
     """Return a problem of the same kind with its solution."""
     whole = shown_values(evaluate(problem.let, rng))
     steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))

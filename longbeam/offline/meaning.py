@@ -39,7 +39,7 @@ _KEPT = 50_000
 """Texts whose vectors are kept: the same answers and nuggets are compared again and again."""
 
 
-class Embedder(Protocol):
+class SentenceEmbedder(Protocol):
     """A model that gives texts unit vectors."""
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
@@ -49,7 +49,7 @@ class Embedder(Protocol):
 class SimilarityJudge:
     """Answers the judge's prompts by words, values and the vectors of one embedding model."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: SentenceEmbedder) -> None:
         self._embedder = embedder
         self._vectors: dict[str, NDArray[np.float32]] = {}
 

@@ -29,7 +29,7 @@ BROADEST = frozenset({"everyday", "web_app"})
 """Packs that win a tie: the words of a seed match no pack of its domain, or several alike."""
 
 
-class Slot(Record):
+class PackSlot(Record):
     """A typed value of a thread; one fact per thing."""
 
     attribute: str
@@ -68,7 +68,7 @@ class Slot(Record):
         return self
 
 
-class Ask(Record):
+class PackQuestion(Record):
     """A question that follows from a beat, and the card that answers it."""
 
     q: str
@@ -93,7 +93,7 @@ class Beat(Record):
     credit: str = ""
     """People only: the reason for thanking {it} at the end, a phrase that follows "for"."""
     who: str | None = None
-    ask: tuple[Ask, ...] = Field(min_length=2)
+    ask: tuple[PackQuestion, ...] = Field(min_length=2)
     deny: tuple[str, ...] = ()
     """Flat denials of the beat ("I have never ..."); for a completed act only."""
     not_yet: tuple[str, ...] = ()
@@ -151,7 +151,7 @@ class Thread(Record):
     sub_labels: tuple[str, ...] = Field(min_length=3, max_length=5)
     things: tuple[str, ...] = ()
     """Noun phrases with article or possessive (`the login page`); empty: the seed's subtopics."""
-    slots: dict[str, Slot]
+    slots: dict[str, PackSlot]
     beats: tuple[Beat, ...] = Field(min_length=4)
     cards: tuple[Card, ...] = Field(min_length=3)
     outcome: tuple[str, ...] = ()
@@ -200,7 +200,7 @@ class Snippet(Record):
     """Thread that may show it; empty: any."""
 
 
-class Problem(Record):
+class WorkedProblem(Record):
     """A worked problem: parameters are drawn, results computed from them."""
 
     problem: str
@@ -235,7 +235,7 @@ class Pack(Record):
     """Lower-case words; the seed's story is told from the pack of its domain that has most words in the seed."""
     intro: tuple[str, ...] = Field(min_length=3)
     """Introduction bullets, with {name}, {age}, {profession}, {city}, {theme}."""
-    intro_ask: tuple[Ask, ...] = Field(min_length=2)
+    intro_ask: tuple[PackQuestion, ...] = Field(min_length=2)
     """Cards are named `thread/card`."""
     ending: tuple[str, ...] = Field(min_length=2)
     """Variants of the user's last message, without fields: how the whole came out and what was learnt."""
@@ -243,7 +243,7 @@ class Pack(Record):
     instructions: tuple[Standing, ...] = Field(min_length=12)
     preferences: tuple[Preference, ...] = Field(min_length=12)
     snippets: tuple[Snippet, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[WorkedProblem, ...] = ()
 
     def thread(self, name: str) -> Thread:
         """Return the thread with this id."""

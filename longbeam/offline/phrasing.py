@@ -59,7 +59,7 @@ _FORMS = (("reason", 6), ("both", 76), ("way", 18))
 
 
 @dataclass(frozen=True)
-class Piece:
+class PhrasePiece:
     """A point with the thing filled in."""
 
     do: str
@@ -73,10 +73,10 @@ class Piece:
         return self.how[0].isalpha() and not any(sign in first for sign in ":?") and ":" not in self.do
 
 
-def piece_of(point: Point, fields: dict[str, str]) -> Piece:
+def piece_of(point: Point, fields: dict[str, str]) -> PhrasePiece:
     """Return a point with its fields filled."""
     how = upper_first(_EXAMPLE_WORDS.sub("", fill(point.how, fields)))  # The label says it.
-    return Piece(fill_low(point.do, fields), fill_low(point.why, fields), how)
+    return PhrasePiece(fill_low(point.do, fields), fill_low(point.why, fields), how)
 
 
 def cycle(items: Sequence[str], rng: random.Random) -> Iterator[str]:
@@ -85,7 +85,7 @@ def cycle(items: Sequence[str], rng: random.Random) -> Iterator[str]:
         yield from shuffled(items, rng)
 
 
-def advice(piece: Piece, it: str, openers: Iterator[str], rng: random.Random) -> str:
+def advice(piece: PhrasePiece, it: str, openers: Iterator[str], rng: random.Random) -> str:
     """Return one piece of advice as one or two sentences: what to do, and why or how."""
     form = rng.choices([name for name, _ in _FORMS], [weight for _, weight in _FORMS])[0]
     opened = _opened(piece, it, openers, rng)
@@ -96,7 +96,7 @@ def advice(piece: Piece, it: str, openers: Iterator[str], rng: random.Random) ->
     return text if form == "reason" else f"{text} {example(piece.how, it, rng)}"
 
 
-def _opened(piece: Piece, it: str, openers: Iterator[str], rng: random.Random) -> str:
+def _opened(piece: PhrasePiece, it: str, openers: Iterator[str], rng: random.Random) -> str:
     verb = piece.do.split(" ", 1)[0].casefold()
     names = {"do": piece.do, "Do": upper_first(piece.do), "it": it}
     if not has_word(piece.do, it) and rng.random() < THING_IN_OPENER:
@@ -133,7 +133,7 @@ def labelled(
     return [next(bare if has_word(t, it) else named).format(it=it) + t for t in texts]
 
 
-def in_short(first: Piece, second: Piece, it: str, rng: random.Random) -> str:
+def in_short(first: PhrasePiece, second: PhrasePiece, it: str, rng: random.Random) -> str:
     """Return the essence of an answer in one sentence."""
     both = has_word(first.do + second.do, it)
     frame = rng.choice(_IN_SHORT if both else _IN_SHORT_WITH_THING)

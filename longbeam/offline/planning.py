@@ -16,8 +16,8 @@ from longbeam.offline.drawing import changed, misremembered
 from longbeam.offline.language import fill, match, upper_first
 from longbeam.offline.packs import (
     Pack,
+    PackSlot,
     Preference,
-    Slot,
     Standing,
     Thread,
     changed_preferences,
@@ -28,7 +28,7 @@ from longbeam.offline.packs import (
 )
 from longbeam.offline.remarks import outcome_of, without_remark
 from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
-from longbeam.offline.telling import WHOLE, Scene
+from longbeam.offline.telling import WHOLE, StoryScene
 from longbeam.prompts.calls import (
     AugmentInputs,
     AugmentReply,
@@ -187,7 +187,7 @@ def _newest_of(conversation: str) -> list[tuple[StoryInputs, Story]]:
     return []
 
 
-def _event(scene: Scene) -> BulletDraft:
+def _event(scene: StoryScene) -> BulletDraft:
     facts = []
     for name, value in scene.values.items():
         slot = scene.thread.slots.get(name)
@@ -380,7 +380,7 @@ def _tells(thread: Thread, bullet: Bullet) -> bool:
     return any(match_beat(template, bullet) is not None for template in chain(told, changed_later))
 
 
-def slot_of(thread: Thread, attribute: str) -> Slot | None:
+def slot_of(thread: Thread, attribute: str) -> PackSlot | None:
     """Return the slot with this attribute; None if there is none."""
     return next((s for s in thread.slots.values() if s.attribute == attribute), None)
 

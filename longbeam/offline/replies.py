@@ -117,9 +117,9 @@ class Situation:
         matter = openings.occasion_of(self.brief) if self.is_person else self.thing
         return {"it": self.thing, "matter": matter}
 
-    def frame(self, said: str, heading: str = blocks.HEADINGS[0]) -> blocks.Frame:
+    def frame(self, said: str, heading: str = blocks.HEADINGS[0]) -> blocks.ReplyFrame:
         """Return the setting of a block that does not repeat `said`."""
-        return blocks.Frame(self.fields, said, self.rng, heading)
+        return blocks.ReplyFrame(self.fields, said, self.rng, heading)
 
 
 def assistant_reply(inputs: AssistantReplyInputs, state: TurnState, rng: random.Random) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from longbeam.offline.understanding import UNSAID, Statement
+from longbeam.offline.understanding import UNSAID, ReadStatement
 from longbeam.text import (
     BY_NAME,
     CONFIDENCES,
@@ -22,7 +22,7 @@ from longbeam.text import (
 from longbeam.text.side_texts import AMOUNT
 
 
-def answer_over(question: str, statements: Sequence[Statement]) -> str:
+def answer_over(question: str, statements: Sequence[ReadStatement]) -> str:
     """Return the answer to a question over the entries of a side story; empty for another question."""
     for private in CONFIDENCES:
         if private.name in question and (told := [s for s in statements if s.subject == private.name]):
@@ -38,7 +38,7 @@ def answer_over(question: str, statements: Sequence[Statement]) -> str:
     return ""
 
 
-def _of_confidence(told: Sequence[Statement]) -> str:
+def _of_confidence(told: Sequence[ReadStatement]) -> str:
     """Tell a confidence, without its figure where the user asked for silence."""
     known = {role: value for s in told for role, value in s.values}
     is_unsaid = any(s.matter == UNSAID for s in told)

@@ -18,12 +18,12 @@ from longbeam.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.offline.drawing import Span
 from longbeam.offline.naming import things_of
 from longbeam.offline.packs import Pack, Thread, pack_for, read_yaml
-from longbeam.offline.telling import Scene, Teller
+from longbeam.offline.telling import StoryScene, Teller
 from longbeam.offline.visits import Visits
 from longbeam.prompts.calls import SheetLine
 from longbeam.schemas import BulletKind, Person, Seed
 
-Story = tuple[tuple[Scene, ...], ...]
+Story = tuple[tuple[StoryScene, ...], ...]
 """Scenes of each stage."""
 PEOPLE = Path(__file__).parent / "data" / "people.yaml"
 THINGS_PER_THREAD = 2.5
@@ -118,7 +118,7 @@ def _ahead(first: dt.date, last: dt.date) -> Span:
     return first + dt.timedelta(days=int(days * AHEAD[0])), first + dt.timedelta(days=int(days * AHEAD[1]))
 
 
-def _ending(inputs: StoryInputs, cues: Sequence[Cue], teller: Teller, days: Sequence[dt.date]) -> list[Scene]:
+def _ending(inputs: StoryInputs, cues: Sequence[Cue], teller: Teller, days: Sequence[dt.date]) -> list[StoryScene]:
     """Return outcomes of the threads that were followed longest and, in the last plan, the last message.
 
     Each outcome is of another thread, as far as there are enough threads.
@@ -131,7 +131,7 @@ def _ending(inputs: StoryInputs, cues: Sequence[Cue], teller: Teller, days: Sequ
     # Instances told to the end come first, and among them the subjects of the seed itself.
     instances.sort(key=lambda i: (len(i) < len(i[0][0].beats), bool(i[0][0].things)))
     is_last = inputs.bounds.is_last
-    scenes: list[Scene] = []
+    scenes: list[StoryScene] = []
     for again in (False, True):
         for (thread, thing, _), *_ in instances:
             used = [s.thread.thread for s in scenes], [s.thing for s in scenes]

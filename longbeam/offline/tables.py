@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from longbeam.offline.blocks import Frame
+from longbeam.offline.blocks import ReplyFrame
 from longbeam.offline.language import fill, fill_low, has_word, is_new, upper_first
 from longbeam.offline.packs import Card, Option, Thread
 from longbeam.offline.phrasing import piece_of
@@ -273,7 +273,7 @@ _SCHEDULE_ENDS = (
 )
 
 
-def schedule_block(card: Card, frame: Frame, today: dt.date, due: dt.date | None) -> str:
+def schedule_block(card: Card, frame: ReplyFrame, today: dt.date, due: dt.date | None) -> str:
     """Return a table of a card's points, at most five, spread over the days that are left."""
     fields, rng = frame.fields, frame.rng
     room = (due - today).days if due else rng.randint(9, 24)
@@ -307,7 +307,7 @@ _MILESTONE_LEADS = (
 _STOPS = ((1, 3, "a third of the time"), (2, 3, "two thirds"), (1, 1, "the day before"))
 
 
-def milestones(thread: Thread, frame: Frame, today: dt.date, due: dt.date | None) -> str:
+def milestones(thread: Thread, frame: ReplyFrame, today: dt.date, due: dt.date | None) -> str:
     """Return a table of signs of success on three days before the due date; empty if it is near or there is none."""
     fields, rng = frame.fields, frame.rng
     checks = [text for c in thread.cards for t in c.check if is_new(text := fill(t, fields), frame.said)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from longbeam.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.offline.drawing import Span, changed, draw
 from longbeam.offline.language import fill
-from longbeam.offline.packs import Beat, Pack, Slot, Thread, fields_of
+from longbeam.offline.packs import Beat, Pack, PackSlot, Thread, fields_of
 from longbeam.offline.remarks import remark_on
 from longbeam.schemas import Person, Relation, Value, ValueKind
 from longbeam.text import relation_words, times, values
@@ -40,7 +40,7 @@ LONG_PAST = 120
 
 
 @dataclass(frozen=True)
-class Scene:
+class StoryScene:
     """One beat of one thread instance, with its day and values."""
 
     thread: Thread
@@ -87,7 +87,7 @@ class Teller:
         self._remarked: set[tuple[str, str]] = set()
         self._credits: dict[str, str] = {}
 
-    def scene(self, thread: Thread, thing: str | Person, beat: Beat, day: dt.date) -> Scene:
+    def scene(self, thread: Thread, thing: str | Person, beat: Beat, day: dt.date) -> StoryScene:
         """Return the scene of a beat that is told on a day."""
         rng_of = f"{self._rng_key}/{thread.thread}/{thing if isinstance(thing, str) else thing.person_id}"
         rng = random.Random(f"{rng_of}/{beat.beat}/{day}")
@@ -112,7 +112,7 @@ class Teller:
         self._told[(thread.thread, beat.beat)] = turn + 1
         self._last_told[(thread.thread, subject)] = day
         text = f"{_as_sentence(fill(beat.tell[turn % len(beat.tell)], fields))} {remark}".strip()
-        return Scene(thread, subject, beat, day, fields, said, text, frozenset((*beat.recalls, *passed)))
+        return StoryScene(thread, subject, beat, day, fields, said, text, frozenset((*beat.recalls, *passed)))
 
     def _known(self, thread: Thread, subject: str, names: Iterable[str]) -> dict[str, Value]:
         found = ((n, self._values.get((subject, thread.slots[n].attribute))) for n in names)
@@ -134,7 +134,7 @@ class Teller:
                 self._paid[key] = said[name]
         return said
 
-    def _days_for(self, thread: Thread, subject: str, slot: Slot, day: dt.date) -> Span | None:
+    def _days_for(self, thread: Thread, subject: str, slot: PackSlot, day: dt.date) -> Span | None:
         """Return the days on which a date may lie.
 
         A day to come lies before the beat that tells how it went, or at the prepared event. A day in the past lies
@@ -168,7 +168,7 @@ class Teller:
                 return text, (name,)
         return "", ()
 
-    def outcome(self, thread: Thread, thing: str, day: dt.date) -> Scene | None:
+    def outcome(self, thread: Thread, thing: str, day: dt.date) -> StoryScene | None:
         """Return the scene that tells how a thread came out; None if its outcomes need values that were never told."""
         rng = random.Random(f"{self._rng_key}/{thread.thread}/{thing}/outcome")
         known = self._known(thread, thing, thread.slots)
@@ -180,9 +180,9 @@ class Teller:
         fields = {"it": thing} | {name: value.text for name, value in said.items()}
         text = _as_sentence(fill(template, fields))
         beat = thread.beats[-1]
-        return Scene(thread, thing, beat, day, fields, said, text, frozenset(said), is_closing=True)
+        return StoryScene(thread, thing, beat, day, fields, said, text, frozenset(said), is_closing=True)
 
-    def ending(self, pack: Pack, thread: Thread, day: dt.date) -> Scene:
+    def ending(self, pack: Pack, thread: Thread, day: dt.date) -> StoryScene:
         """Return the scene of the last message: how the whole came out, its cost, and thanks."""
         rng = random.Random(f"{self._rng_key}/ending")
         said = {END_SLOT: values.date_value(day)}
@@ -197,7 +197,7 @@ class Teller:
             chosen = sorted(rng.sample(names, min(CREDITS, len(names))), key=names.index)
             people = [f"{name} for {self._credits[name]}" for name in chosen]
             parts.append(rng.choice(_THANKS).format(people=_listed(people)))
-        return Scene(thread, WHOLE, thread.beats[-1], day, {"it": WHOLE}, said, " ".join(parts), is_closing=True)
+        return StoryScene(thread, WHOLE, thread.beats[-1], day, {"it": WHOLE}, said, " ".join(parts), is_closing=True)
 
     def value(self, thread: Thread, person: Person, name: str) -> Value | None:
         """Return the current value of a person's slot; None if it has none."""

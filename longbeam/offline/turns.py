@@ -13,12 +13,11 @@ from longbeam.offline.chapters import BEGINNING
 from longbeam.offline.dealing import dated, dealt, joined_to, pasted, said_shortly
 from longbeam.offline.language import fill, identifier, is_new, lower_first, pattern_of, upper_first, within_sentence
 from longbeam.offline.naming import mention, names_of
-from longbeam.offline.packs import Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
+from longbeam.offline.packs import Beat, Card, Pack, Snippet, Thread, WorkedProblem, fields_of, pack_for
 from longbeam.offline.planning import match_beat, thread_of
 from longbeam.offline.story import people_thread
 from longbeam.offline.telling import WHOLE
 from longbeam.prompts.calls import (
-    BatchState,
     BulletBrief,
     LedgerLine,
     Opening,
@@ -27,6 +26,7 @@ from longbeam.prompts.calls import (
     Reaction,
     Stage,
     TurnCard,
+    TurnsSoFar,
     TurnState,
     UserReplyInputs,
     UserTurnDraft,
@@ -188,7 +188,7 @@ def can_fill(template: str, fields: dict[str, str]) -> bool:
     return fields_of(template) <= set(fields)
 
 
-def user_turns(inputs: UserTurnsInputs, state: BatchState, rng: random.Random) -> UserTurnsReply:
+def user_turns(inputs: UserTurnsInputs, state: TurnsSoFar, rng: random.Random) -> UserTurnsReply:
     """Return one turn for each card; those without bullets ask about the others' bullets again."""
     pack = pack_for(inputs.seed)
     briefs = {b.bullet.bullet_id: b for b in inputs.batch}
@@ -207,7 +207,7 @@ def _told_before(inputs: UserTurnsInputs, brief: BulletBrief) -> list[Bullet]:
     return [*inputs.context, *batch[: batch.index(brief.bullet)]]
 
 
-def more_turns(inputs: UserTurnsInputs, state: BatchState, rng: random.Random) -> UserTurnsReply:
+def more_turns(inputs: UserTurnsInputs, state: TurnsSoFar, rng: random.Random) -> UserTurnsReply:
     """Return questions on bullets that were voiced already."""
     # The ordinals of the batches' questions count from zero; seven more keep these questions apart from them.
     apart = state.model_copy(update={"first_ordinal": 7 + state.first_ordinal})
@@ -335,7 +335,7 @@ def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: rand
 
 
 def _about_turns(
-    inputs: UserTurnsInputs, briefs: Sequence[BulletBrief], count: int, state: BatchState, rng: random.Random
+    inputs: UserTurnsInputs, briefs: Sequence[BulletBrief], count: int, state: TurnsSoFar, rng: random.Random
 ) -> list[UserTurnDraft]:
     """Return `count` questions that voice no bullet, spread over the bullets; each card's question once per thing.
 
@@ -463,7 +463,7 @@ def snippet_in(pack: Pack, text: str, thing: str) -> Snippet | None:
     return None
 
 
-def problem_in(pack: Pack, text: str) -> tuple[Problem, dict[str, str]] | None:
+def problem_in(pack: Pack, text: str) -> tuple[WorkedProblem, dict[str, str]] | None:
     """Return the problem that a message states, with its drawn parameters; None if there is none."""
     for problem in pack.problems:
         found = pattern_of(problem.text, problem.forms).search(text)

@@ -57,7 +57,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True)
-class Statement:
+class ReadStatement:
     """One understood phrase."""
 
     how: How
@@ -85,11 +85,11 @@ class Wish:
 class Understood:
     """Statements and wishes of a text, in its order."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[ReadStatement, ...]
     wishes: tuple[Wish, ...]
-    advised: tuple[Statement, ...] = ()
+    advised: tuple[ReadStatement, ...] = ()
     """Advice that the assistant gave."""
-    taken: tuple[Statement, ...] = ()
+    taken: tuple[ReadStatement, ...] = ()
     """Options of the assistant that the user took."""
 
 
@@ -279,7 +279,7 @@ def understand(messages: Sequence[str], replies: Sequence[str] = (), days: Seque
     for _, rules in found:
         for one in rules:
             fits[one.rule.pack] += len(one.rule.literal)
-    statements: list[Statement] = []
+    statements: list[ReadStatement] = []
     wished: list[Wish] = []
     for (text, rules), day in zip(found, days or [dt.date.min] * len(found), strict=True):
         for one in _best_of(rules, fits):
@@ -343,7 +343,7 @@ def _best_of(found: Iterable[_Found], fits: Mapping[str, int]) -> list[_Found]:
     return sorted(kept, key=lambda f: f.start)
 
 
-def _statement(found: _Found, quote: str, day: dt.date = dt.date.min) -> Statement:
+def _statement(found: _Found, quote: str, day: dt.date = dt.date.min) -> ReadStatement:
     rule, fields = found.rule, dict(found.fields)
     subject = rule.subject or re.sub(r"^(?:so|and|but) ", "", fields.get("it", ""))
     if rule.is_of_person:
@@ -351,7 +351,7 @@ def _statement(found: _Found, quote: str, day: dt.date = dt.date.min) -> Stateme
     elif _ARTICLE.match(subject):
         subject = subject[:1].lower() + subject[1:]  # The thing was at the beginning of a sentence.
     values = tuple((rule.attributes[f], fields[f].strip()) for f in fields if f in rule.attributes)
-    return Statement(rule.how, rule.matter, rule.narrative, subject.strip(), values, quote, day)
+    return ReadStatement(rule.how, rule.matter, rule.narrative, subject.strip(), values, quote, day)
 
 
 def _person(named: str) -> str:

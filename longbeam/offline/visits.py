@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 
 from longbeam.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.offline.packs import Beat, Thread
-from longbeam.offline.telling import Scene, Teller
+from longbeam.offline.telling import StoryScene, Teller
 from longbeam.schemas import Person, ValueKind
 
 Meeting = tuple[Thread, Person, Beat]
@@ -52,7 +52,7 @@ class Visits:
         self._last = meeting[1]
         return meeting
 
-    def told(self, meeting: Meeting, scene: Scene, teller: Teller) -> None:
+    def told(self, meeting: Meeting, scene: StoryScene, teller: Teller) -> None:
         """Note the reports that a meeting needs, and their days."""
         _, person, beat = meeting
         for other in self._thread.beats:

@@ -17,8 +17,8 @@ from longbeam.generators import (
     CHATS,
     CONTRADICTION_PROMPTS,
     EXTRACT_PROMPT,
+    ChatStatement,
     Opposed,
-    Statement,
     confirmed,
     opposed_pairs,
     passages_of,
@@ -37,7 +37,7 @@ from longbeam.prompts import default_registry
 from longbeam.schemas import BenchmarkSpec, ConversationHead, Message, NoteKind, Probe, Role, digest_of
 from longbeam.store import Benchmark, SealedConversation, WorkLog, seal_conversation, write_spec
 
-READ = UnitSpec("ledger", Statement, prompts=(EXTRACT_PROMPT,), acting=Role.CHECKER)
+READ = UnitSpec("ledger", ChatStatement, prompts=(EXTRACT_PROMPT,), acting=Role.CHECKER)
 """The statements of one passage. The checker reads also where `[checks] model = false`, so the role is named here."""
 
 OPPOSED = UnitSpec("ledger", Opposed, prompts=CONTRADICTION_PROMPTS, unversioned_prompts=(CALIBRATION_PROMPT,))
@@ -120,12 +120,12 @@ async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, pro
     return ChatProbes(len(statements), sum(p.is_selected for p in pool.probes), failures)
 
 
-async def _statements(units: Units, messages: Sequence[Message], *, is_dated: bool) -> list[Statement]:
+async def _statements(units: Units, messages: Sequence[Message], *, is_dated: bool) -> list[ChatStatement]:
     """Return the statements of all passages, one after the other: each is shown what those before it stated.
 
     `is_dated`: whether the file gave the times of all messages.
     """
-    found: list[Statement] = []
+    found: list[ChatStatement] = []
     for number, passage in enumerate(passages_of(messages)):
         known = tuple(dict.fromkeys(s.line for s in found if s.says != "denial"))
         read = Digested(passage, digest_of([m.digest for m in passage]))
@@ -138,11 +138,11 @@ async def _statements(units: Units, messages: Sequence[Message], *, is_dated: bo
 
 async def _read(
     asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...], is_dated: bool
-) -> Sequence[Statement]:
+) -> Sequence[ChatStatement]:
     return await read_passage(asker, passage.value, known, is_dated=is_dated)
 
 
-async def _denied(units: Units, messages: Sequence[Message], statements: Sequence[Statement]) -> dict[str, str]:
+async def _denied(units: Units, messages: Sequence[Message], statements: Sequence[ChatStatement]) -> dict[str, str]:
     """Return the statements that contradict an earlier one with this one, by digest; none where no model checks."""
     if not has_model_checks(units.spec):
         return {}

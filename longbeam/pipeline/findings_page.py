@@ -32,7 +32,7 @@ _NO_ABILITY = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class PageExcerpt:
     """A message, or the part of it around what is marked."""
 
     key: str
@@ -50,13 +50,13 @@ class Case:
     subject: str
     probe: Probe | None
     findings: tuple[Finding, ...]
-    excerpts: tuple[Excerpt, ...]
+    excerpts: tuple[PageExcerpt, ...]
     left_out: int
     """Cited messages that are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FindingRow:
     """How often a check found something, by ability."""
 
     check: str
@@ -122,7 +122,7 @@ def _page_start(title: str, brand: str, style: str) -> Markup:
 
 def _rows(
     findings: Sequence[Finding], abilities: Mapping[tuple[str, str], str], anchors: Mapping[tuple[str, str], str]
-) -> list[Row]:
+) -> list[FindingRow]:
     counts: dict[tuple[Severity, str], Counter[str]] = {}
     first: dict[str, str] = {}
     for finding in findings:
@@ -131,7 +131,9 @@ def _rows(
         counts.setdefault((finding.severity, finding.check), Counter())[ability] += 1
         first.setdefault(finding.check, anchors.get(place, ""))
     ranked = sorted(counts, key=lambda k: (list(Severity).index(k[0]), k[1]))
-    return [Row(check, sev, counts[sev, check].total(), counts[sev, check], first[check]) for sev, check in ranked]
+    return [
+        FindingRow(check, sev, counts[sev, check].total(), counts[sev, check], first[check]) for sev, check in ranked
+    ]
 
 
 def _keys(found: Sequence[Finding], probe: Probe | None, subject: str) -> list[str]:
@@ -162,7 +164,7 @@ def _case(
     return Case(anchor, place[0], place[1], probe, tuple(found), excerpts, max(len(keys) - MOST_MESSAGES, 0))
 
 
-def _excerpt(message: Message, quote: str, said: Sequence[str]) -> Excerpt:
+def _excerpt(message: Message, quote: str, said: Sequence[str]) -> PageExcerpt:
     """Mark the quote, or where there is none what the findings name, and cut what is far from it."""
     text = message.content
     spans = _spans(text, [quote] if quote and quote in text else said)
@@ -174,7 +176,7 @@ def _excerpt(message: Message, quote: str, said: Sequence[str]) -> Excerpt:
         parts += [(text[at:a], False), (text[a:b], True)]
         at = b
     parts += [(text[at:end], False), (" ...", False) if end < len(text) else ("", False)]
-    return Excerpt(message.message_key, message.role.value, tuple(p for p in parts if p[0]))
+    return PageExcerpt(message.message_key, message.role.value, tuple(p for p in parts if p[0]))
 
 
 def _spans(text: str, wanted: Sequence[str]) -> list[tuple[int, int]]:

@@ -45,7 +45,7 @@ class GivenReport:
 
 
 @dataclass
-class _Tally:
+class _ImportTally:
     messages: int = 0
     tokens: int = 0
 
@@ -95,7 +95,7 @@ def keep_given(conversations: Iterable[GivenConversation], fields: Mapping[str, 
     root = out / name
     if root.exists():
         raise UserError(f"benchmark {name!r} exists already in {out}; give this one another --name")
-    tally, seeds, findings, abilities, probes = _Tally(), list[tuple[str, Seed]](), list[Finding](), set[str](), 0
+    tally, seeds, findings, abilities, probes = _ImportTally(), list[tuple[str, Seed]](), list[Finding](), set[str](), 0
     with scratch_beside(root) as scratch:
         made = Benchmark(BenchmarkSpec.model_validate(fields), scratch / "benchmark")
         (made.root / "work").mkdir(parents=True)
@@ -127,7 +127,7 @@ def _storable(conversations: Iterable[GivenConversation]) -> Iterator[GivenConve
         raise UserError(f"the source cannot be kept: {' '.join(str(exc).split())[:200]}") from exc
 
 
-def _sealed(made: Benchmark, conversation: GivenConversation, tally: _Tally) -> ConversationHead:
+def _sealed(made: Benchmark, conversation: GivenConversation, tally: _ImportTally) -> ConversationHead:
     """Seal a conversation and return its head; half characters, which no file can hold, are replaced."""
     before = replace(tally)
     for tried in (conversation, None):

@@ -2,8 +2,8 @@ from . import dates as dates, people as people, queue as queue, rubric_trial as 
 from .acts import Act as Act, act_on_item as act_on_item, open_item as open_item, redo as redo, undo as undo
 from .anchors import (
     Anchor as Anchor,
+    AnchoredQuote as AnchoredQuote,
     Attachment as Attachment,
-    CitedQuote as CitedQuote,
     anchor_at as anchor_at,
     anchor_report as anchor_report,
     cited_quotes as cited_quotes,
@@ -12,7 +12,12 @@ from .anchors import (
     find_anchor as find_anchor,
     find_quote as find_quote,
 )
-from .archive import Archive as Archive, Line as Line, OpenConversation as OpenConversation, stamp_of as stamp_of
+from .archive import (
+    Archive as Archive,
+    ArchiveLine as ArchiveLine,
+    OpenConversation as OpenConversation,
+    stamp_of as stamp_of,
+)
 from .checks import (
     WORST_FIRST as WORST_FIRST,
     Checker as Checker,
@@ -80,7 +85,7 @@ from .outcomes import (
 from .people import (
     READER as READER,
     Body as Body,
-    Problem as Problem,
+    PeopleProblem as PeopleProblem,
     Refusal as Refusal,
     Viewer as Viewer,
     forbidden as forbidden,

@@ -15,7 +15,7 @@ from longbeam.review.checks import gates_of
 from longbeam.review.guidelines import current_version
 from longbeam.review.log import ActContent, SeenVersions, new_event, next_redo, next_undo, undoable
 from longbeam.review.names import change_view, field_name
-from longbeam.review.people import Body, Problem, Refusal, Viewer, invalid, not_found
+from longbeam.review.people import Body, PeopleProblem, Refusal, Viewer, invalid, not_found
 from longbeam.review.queue import take_lease
 from longbeam.review.rubric_trial import score_of
 from longbeam.review.state import ItemState, Opinion, opinion_at, opinion_changes, text_at
@@ -199,7 +199,7 @@ def _check_base(opinion: Opinion, act: Act) -> None:
         change = Change(target=act.target, before=act.base, after=now)
         message = "this text was changed meanwhile, in another tab or by undo"
         changes = (change_view(change, field_name(opinion.probe, act.target)),)
-        raise Refusal(Problem(error="stale", message=message, changes=changes, item_version=opinion.version))
+        raise Refusal(PeopleProblem(error="stale", message=message, changes=changes, item_version=opinion.version))
 
 
 def _check_version(state: ItemState, opinion: Opinion, version: str) -> None:
@@ -210,7 +210,7 @@ def _check_version(state: ItemState, opinion: Opinion, version: str) -> None:
     found = opinion_changes(then, opinion) if then is not None else ()
     changes = [change_view(change, field_name(opinion.probe, change.target)) for change in found]
     text = "the item has changed since this page was loaded" if then else "the item was sealed anew with another text"
-    raise Refusal(Problem(error="stale", message=text, changes=tuple(changes), item_version=opinion.version))
+    raise Refusal(PeopleProblem(error="stale", message=text, changes=tuple(changes), item_version=opinion.version))
 
 
 def _check_gates(workspace: Workspace, item_id: str, state: ItemState, opinion: Opinion, act: Act) -> None:
@@ -223,7 +223,7 @@ def _check_gates(workspace: Workspace, item_id: str, state: ItemState, opinion: 
     ]
     if closed:
         message = closed[0].message
-        raise Refusal(Problem(error="gates", message=message, gates=tuple(closed), item_version=opinion.version))
+        raise Refusal(PeopleProblem(error="gates", message=message, gates=tuple(closed), item_version=opinion.version))
 
 
 Made = tuple[str, JsonValue, JsonValue]

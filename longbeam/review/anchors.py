@@ -46,7 +46,7 @@ class Attachment(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AnchorMatch:
     """The place of an anchor now."""
 
     attachment: Attachment
@@ -91,25 +91,25 @@ def find_quote(content: str, quote: str, prefix: str = "", suffix: str = "") -> 
     return max(places, key=lambda place: (_fit(content, place, prefix, suffix), -place[0]))
 
 
-def find_anchor(anchor: Anchor, content: str | None, others: Iterable[tuple[str, str]]) -> Found:
+def find_anchor(anchor: Anchor, content: str | None, others: Iterable[tuple[str, str]]) -> AnchorMatch:
     """Return where an anchor is now: in the message of its key, else in one of `others`, which are (key, content).
 
     A message of the same content wins over one that contains only the quote. Of the latter, the one whose surroundings
     fit best wins, and it must share some of them: a short quote alone may stand anywhere.
     """
     if content is not None and (place := find_quote(content, anchor.quote, anchor.prefix, anchor.suffix)):
-        return Found(Attachment.ATTACHED, anchor.message_key, *place)
-    best: tuple[float, Found] | None = None
+        return AnchorMatch(Attachment.ATTACHED, anchor.message_key, *place)
+    best: tuple[float, AnchorMatch] | None = None
     for key, text in others:
         place = find_quote(text, anchor.quote, anchor.prefix, anchor.suffix)
         if place is None:
             continue
         if content_hash(text) == anchor.content_hash:
-            return Found(Attachment.MOVED, key, *place)
+            return AnchorMatch(Attachment.MOVED, key, *place)
         fit = _fit(text, place, anchor.prefix, anchor.suffix)
         if fit > 0 and (best is None or fit > best[0]):
-            best = fit, Found(Attachment.MOVED, key, *place)
-    return best[1] if best else Found(Attachment.BROKEN)
+            best = fit, AnchorMatch(Attachment.MOVED, key, *place)
+    return best[1] if best else AnchorMatch(Attachment.BROKEN)
 
 
 def _exact(content: str, quote: str) -> list[tuple[int, int]]:
@@ -147,7 +147,7 @@ _CANDIDATES = "SELECT message_key, content FROM sealed.messages WHERE contains(c
 
 
 @dataclass(frozen=True, slots=True)
-class CitedQuote:
+class AnchoredQuote:
     """A piece of evidence and the message that it cites."""
 
     evidence: Evidence
@@ -171,7 +171,7 @@ class CitedQuote:
         return "attached" if self.place is not None else "broken"
 
 
-def cited_quotes(conversation: OpenConversation, probe: Probe) -> list[CitedQuote]:
+def cited_quotes(conversation: OpenConversation, probe: Probe) -> list[AnchoredQuote]:
     """Return the evidence of a probe with the cited messages, in the order of the probe."""
     ids = conversation.ids
     wanted = [ids[e.message_key] for e in probe.evidence if e.message_key in ids]
@@ -180,7 +180,7 @@ def cited_quotes(conversation: OpenConversation, probe: Probe) -> list[CitedQuot
     for evidence in probe.evidence:
         message = messages.get(evidence.message_key)
         place = find_quote(message.content, evidence.quote) if message else None
-        found.append(CitedQuote(evidence, message, place))
+        found.append(AnchoredQuote(evidence, message, place))
     return found
 
 
@@ -190,7 +190,7 @@ class DisplacedAnchor:
 
     item_id: str
     anchor: Anchor
-    found: Found
+    found: AnchorMatch
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def anchors_in(event: ReviewEvent) -> Iterator[Anchor]:
         yield from (Anchor.model_validate(a) for a in kept) if isinstance(kept, list) else ()
 
 
-def find_in(conversation: OpenConversation, anchor: Anchor) -> Found:
+def find_in(conversation: OpenConversation, anchor: Anchor) -> AnchorMatch:
     """Return where an anchor is in a conversation now."""
     message_id = conversation.ids.get(anchor.message_key)
     content = conversation.content(message_id) if message_id is not None else None

@@ -44,7 +44,7 @@ _MISSING = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ArchiveLine:
     """A message without its text."""
 
     message_id: int
@@ -88,11 +88,11 @@ class OpenConversation:
         return {p.probe_id: p for p in self.reader.probes()}
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[ArchiveLine]:
         """All messages without their text, by message_id."""
         columns = ", ".join(f'"{name}"' for name in _COLUMNS)
         rows = self.rows(f"SELECT {columns}, length(content) FROM sealed.messages ORDER BY message_id")
-        return [Line(*row) for row in rows]
+        return [ArchiveLine(*row) for row in rows]
 
     @cached_property
     def lowered(self) -> list[bytes]:

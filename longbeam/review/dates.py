@@ -26,7 +26,7 @@ class DateMention(Record):
     """Whether the text has no year, so that the year of the cited message or of a date beside it was taken."""
 
 
-class Span(Record):
+class DateSpan(Record):
     """Distance between two dates."""
 
     first: dt.date
@@ -45,7 +45,7 @@ class LengthMention(Record):
     where: str
     verdict: str
     """`right`, `both_ends` (counted with the first day), `rounded`, `wrong`, or `unknown` without two dates."""
-    span: Span | None
+    span: DateSpan | None
     """The span that fits best; None without two dates."""
 
 
@@ -53,7 +53,7 @@ class DatesView(Record):
     """Dates, spans and lengths of a probe; all times are local times without zones."""
 
     dates: tuple[DateMention, ...]
-    spans: tuple[Span, ...]
+    spans: tuple[DateSpan, ...]
     lengths: tuple[LengthMention, ...]
     computation: str
     computed_value: str
@@ -121,7 +121,7 @@ def _lengths(probe: Probe) -> Iterator[tuple[str, Value]]:
                     yield where, value
 
 
-def _length(value: Value, where: str, spans: list[Span]) -> LengthMention:
+def _length(value: Value, where: str, spans: list[DateSpan]) -> LengthMention:
     order = ("", "both_ends", "rounded", "wrong_duration")
     faults = [(order.index(fault_of_length(value, s.first, s.second)), i) for i, s in enumerate(spans)]
     if not faults:
@@ -131,9 +131,9 @@ def _length(value: Value, where: str, spans: list[Span]) -> LengthMention:
     return LengthMention(text=value.text, where=where, verdict=verdict, span=spans[best])
 
 
-def _span(first: dt.date, second: dt.date) -> Span:
+def _span(first: dt.date, second: dt.date) -> DateSpan:
     days = (second - first).days
-    return Span(
+    return DateSpan(
         first=first,
         second=second,
         days=days,

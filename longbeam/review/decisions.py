@@ -16,7 +16,7 @@ from longbeam.review.archive import OpenConversation
 from longbeam.review.checks import BY_HAND, Checker, checked_value
 from longbeam.review.guidelines import GUIDELINE, built_in, current_version, guidelines_in_force
 from longbeam.review.log import BENCHMARK_ITEM, ActContent, SeenVersions, new_event
-from longbeam.review.people import Body, Problem, Refusal, Viewer, invalid, not_found
+from longbeam.review.people import Body, PeopleProblem, Refusal, Viewer, invalid, not_found
 from longbeam.review.state import probe_version
 from longbeam.review.workspace import Workspace
 from longbeam.schemas import (
@@ -66,10 +66,10 @@ def adjudicate(workspace: Workspace, viewer: Viewer, item_id: str, decision: Dec
     own = state.opinion(viewer.reviewer_id)
     if not state.is_open:
         text = f"{len(state.saved)} of {state.overlap} opinions are saved; the item is blind until all are"
-        raise Refusal(Problem(error="conflict", message=text))
+        raise Refusal(PeopleProblem(error="conflict", message=text))
     if decision.item_version != own.version:
         text = "the item has changed since this page was loaded"
-        raise Refusal(Problem(error="stale", message=text, item_version=own.version))
+        raise Refusal(PeopleProblem(error="stale", message=text, item_version=own.version))
     taken = state.opinion(decision.content_of) if decision.content_of else own
     if decision.content_of and decision.content_of not in {o.reviewer_id for o in state.saved}:
         raise invalid(f"{decision.content_of!r} has saved no opinion of this item")

@@ -16,7 +16,7 @@ from longbeam.schemas import Gate, LeaseView, Record, ReviewerRole
 from longbeam.terminal import whole_text
 
 
-class Problem(Record):
+class PeopleProblem(Record):
     """Content of a refusal."""
 
     error: str
@@ -32,24 +32,24 @@ class Problem(Record):
 class Refusal(Exception):
     """An act that is not carried out, and why."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PeopleProblem) -> None:
         super().__init__(problem.message)
         self.problem = problem
 
 
 def not_found(what: str) -> Refusal:
     """Return the refusal for something that is not there."""
-    return Refusal(Problem(error="not_found", message=f"there is no {what}"))
+    return Refusal(PeopleProblem(error="not_found", message=f"there is no {what}"))
 
 
 def forbidden(message: str) -> Refusal:
     """Return the refusal for something that this person may not do."""
-    return Refusal(Problem(error="forbidden", message=message))
+    return Refusal(PeopleProblem(error="forbidden", message=message))
 
 
 def invalid(message: str) -> Refusal:
     """Return the refusal for a body that makes no sense."""
-    return Refusal(Problem(error="invalid", message=message))
+    return Refusal(PeopleProblem(error="invalid", message=message))
 
 
 @dataclass(frozen=True)

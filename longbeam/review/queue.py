@@ -17,7 +17,7 @@ from typing import Any
 from longbeam.keys import ItemId
 from longbeam.review.guidelines import changed_since, decided_under
 from longbeam.review.names import item_name
-from longbeam.review.people import Problem, Refusal, Viewer
+from longbeam.review.people import PeopleProblem, Refusal, Viewer
 from longbeam.review.state import FINAL, ItemState, ItemStatus, Opinion
 from longbeam.review.workspace import Entry, Workspace
 from longbeam.schemas import LeaseView, Verdict
@@ -53,10 +53,10 @@ def take_lease(workspace: Workspace, item_id: str, viewer: Viewer) -> LeaseView:
     holder = lease_of(workspace, item_id, viewer)
     if holder is None:  # the item is full because all wanted opinions are saved
         text = f"{item_name(item_id)} has all the opinions that were wanted ({state.overlap})"
-        raise Refusal(Problem(error="leased", message=text))
+        raise Refusal(PeopleProblem(error="leased", message=text))
     until = holder.expires_at.strftime("%H:%M:%S UTC")
     text = f"{holder.reviewer_id} has {item_name(item_id)} open until {until}"
-    raise Refusal(Problem(error="leased", message=text, lease=holder))
+    raise Refusal(PeopleProblem(error="leased", message=text, lease=holder))
 
 
 def lease_of(workspace: Workspace, item_id: str, viewer: Viewer) -> LeaseView | None:

@@ -11,7 +11,7 @@ import datetime as dt
 import re
 from collections import Counter
 
-from longbeam.review.archive import Line, OpenConversation
+from longbeam.review.archive import ArchiveLine, OpenConversation
 from longbeam.review.state import Opinion
 from longbeam.schemas import Probe, Record
 from longbeam.text import content_words
@@ -131,7 +131,7 @@ def _plain(query: str) -> str:
     return " ".join(query.casefold().split())
 
 
-def _passes(line: Line, wanted: SearchFilter) -> bool:
+def _passes(line: ArchiveLine, wanted: SearchFilter) -> bool:
     return (
         wanted.speaker in ("", line.role, line.speaker)
         and (wanted.date_from is None or line.sent_at.date() >= wanted.date_from)

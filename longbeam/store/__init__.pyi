@@ -104,7 +104,7 @@ from .spill import (
     previous_equals as previous_equals,
 )
 from .sqlite import (
-    Format as Format,
+    FileFormat as FileFormat,
     open_for_reading as open_for_reading,
     open_for_writing as open_for_writing,
     transaction as transaction,

@@ -21,7 +21,7 @@ from longbeam.errors import StoreError
 from longbeam.schemas import YEARS, ReviewEvent, fault_of
 from longbeam.store.digests import checksum_of, damaged
 from longbeam.store.sqlite import (
-    Format,
+    FileFormat,
     OlderFileError,
     integrity_faults,
     open_for_reading,
@@ -86,7 +86,7 @@ CREATE TABLE imports (
 )
 
 _MIGRATIONS = (_CREATE, _ADD_CHECKSUMS, _ADD_IMPORTS)
-REVIEWS = Format(name="review log", application_id=0x4C425256, migrations=_MIGRATIONS)  # "LBRV"
+REVIEWS = FileFormat(name="review log", application_id=0x4C425256, migrations=_MIGRATIONS)  # "LBRV"
 _TICK = timedelta(microseconds=1)
 
 
@@ -272,7 +272,7 @@ _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM events"
 _INSERT = f"INSERT INTO events ({', '.join(_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?)"
 
 
-def _open_for_reading(path: Path, fmt: Format) -> sqlite3.Connection:
+def _open_for_reading(path: Path, fmt: FileFormat) -> sqlite3.Connection:
     """Open a log for reading; one that an older longbeam wrote is migrated first."""
     try:
         return open_for_reading(path, fmt)

@@ -43,7 +43,7 @@ class OlderFileError(StoreError):
 
 
 @dataclass(frozen=True)
-class Format:
+class FileFormat:
     """A kind of SQLite file."""
 
     name: str
@@ -58,7 +58,7 @@ class Format:
         return len(self.migrations)
 
 
-def open_for_writing(path: Path, fmt: Format) -> sqlite3.Connection:
+def open_for_writing(path: Path, fmt: FileFormat) -> sqlite3.Connection:
     """Return a connection that commits when told to; the file is created or migrated where needed.
 
     Raises StoreError if the file is something else, damaged, or newer than this version of longbeam.
@@ -85,7 +85,7 @@ def open_for_writing(path: Path, fmt: Format) -> sqlite3.Connection:
     return db
 
 
-def open_for_reading(path: Path, fmt: Format) -> sqlite3.Connection:
+def open_for_reading(path: Path, fmt: FileFormat) -> sqlite3.Connection:
     """Return a connection that cannot write and never keeps a writer waiting.
 
     Raises StoreError if there is no such file, or it has another format; OlderFileError if it lacks a migration.
@@ -235,7 +235,7 @@ def _reason_of(exc: sqlite3.DatabaseError) -> str:
 _REMEDY = "put back a copy, or run `longbeam verify NAME --repair`, which keeps what is sound"
 
 
-def _is_ours(db: sqlite3.Connection, path: Path, fmt: Format) -> bool:
+def _is_ours(db: sqlite3.Connection, path: Path, fmt: FileFormat) -> bool:
     """Return whether the file is of this format; False if it is empty, StoreError if it is something else."""
     found = db.execute("PRAGMA application_id").fetchone()[0]
     if found == fmt.application_id:
@@ -245,7 +245,7 @@ def _is_ours(db: sqlite3.Connection, path: Path, fmt: Format) -> bool:
     raise StoreError(f"{path}: is a SQLite file, but no longbeam {fmt.name}; name another path or move it away")
 
 
-def _checked_version(db: sqlite3.Connection, path: Path, fmt: Format) -> int:
+def _checked_version(db: sqlite3.Connection, path: Path, fmt: FileFormat) -> int:
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if not 0 <= version <= fmt.version:
         raise StoreError(
@@ -259,7 +259,7 @@ def _checked_version(db: sqlite3.Connection, path: Path, fmt: Format) -> int:
 
 
 @lru_cache
-def _columns_of(fmt: Format, version: int) -> list[tuple[str, str]]:
+def _columns_of(fmt: FileFormat, version: int) -> list[tuple[str, str]]:
     """Return the columns that a file of this version has, by table."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         _add_functions(db)
@@ -278,7 +278,7 @@ def _add_functions(db: sqlite3.Connection) -> None:
     db.create_function("checksum", -1, checksum_of, deterministic=True)
 
 
-def _migrate(db: sqlite3.Connection, fmt: Format, number: int) -> None:
+def _migrate(db: sqlite3.Connection, fmt: FileFormat, number: int) -> None:
     with transaction(db):
         for statement in fmt.migrations[number]:
             db.execute(statement)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.store.sqlite import Format
+from longbeam.store.sqlite import FileFormat
 
 CHECKED_COLUMNS = (
     *("key", "unit_key", "stage", "role", "prompt_id", "prompt_version", "model", "generation", "max_tokens"),
@@ -174,7 +174,7 @@ UPDATE units SET records_checksum = coalesce(
     "UPDATE meta SET checksum = checksum(name, json)",
 )
 
-WORK_LOG = Format(
+WORK_LOG = FileFormat(
     name="work log",
     application_id=0x4C42574C,  # "LBWL"
     migrations=(_CREATE, _COUNT_REASONING, _KEEP_COSTS, _NUMBER_TEXTS, _ADD_CHECKSUMS),

@@ -103,7 +103,7 @@ _LEAST_REPEATED = 4
 """Characters of a text that is looked for where no rule finds it."""
 
 
-class Span(NamedTuple):
+class RedactedSpan(NamedTuple):
     """A private text in a text."""
 
     start: int
@@ -165,20 +165,20 @@ class Redaction:
             Found(key[0], self._texts.get(key, key[1]), self._placeholders[key], n) for key, n in self._counts.items()
         ]
 
-    def spans(self, text: str) -> list[Span]:
+    def spans(self, text: str) -> list[RedactedSpan]:
         """Return the private texts of a text that the rules find, in order; none lies in another."""
         plain, places = _plain(text)
         found = list(_structured(plain))
         found += self._named(plain)
         if places is not None:
-            found = [Span(places[span.start], places[span.end - 1] + 1, span.kind) for span in found]
+            found = [RedactedSpan(places[span.start], places[span.end - 1] + 1, span.kind) for span in found]
         return _apart(found)
 
-    def _named(self, text: str) -> Iterator[Span]:
+    def _named(self, text: str) -> Iterator[RedactedSpan]:
         if self.names:
             longest_first = sorted(filter(None, self.names), key=len, reverse=True)
             given = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
-            yield from (Span(*match.span(), "name") for match in given.finditer(text))
+            yield from (RedactedSpan(*match.span(), "name") for match in given.finditer(text))
         for match in _NAME.finditer(text):
             first, last = _bare(match[1]), _bare(match[2].strip())
             is_word = first.casefold() in _WORDS
@@ -186,7 +186,7 @@ class Redaction:
             if first not in first_names() or (is_word and not has_family):
                 continue
             has_family = has_family or (len(last) > 2 and last not in _NO_FAMILY)
-            yield Span(
+            yield RedactedSpan(
                 match.start(), match.start(2) + 1 + len(last) if has_family else match.start() + len(first), "name"
             )
 
@@ -194,13 +194,13 @@ class Redaction:
         if len(text) >= _LEAST_REPEATED and (first := _WORD.search(text)):
             self._known.setdefault(first[0], set()).add((text, kind))
 
-    def _repeats(self, text: str) -> Iterator[Span]:
+    def _repeats(self, text: str) -> Iterator[RedactedSpan]:
         """Yield the places where a text that was found once stands again."""
         for word in _WORD.finditer(text):
             for known, kind in self._known.get(word[0], ()):
                 start = word.start() - known.index(word[0])
                 if start >= 0 and text.startswith(known, start) and not _goes_on(text, start, start + len(known)):
-                    yield Span(start, start + len(known), kind)
+                    yield RedactedSpan(start, start + len(known), kind)
 
     def _put(self, kind: str, text: str) -> str:
         key = kind, text if kind in {"name", "password", "key"} else re.sub(r"\W", "", text).casefold()
@@ -252,9 +252,9 @@ def _plain(text: str) -> tuple[str, list[int] | None]:
     return "".join(characters), places
 
 
-def _apart(spans: Iterable[Span]) -> list[Span]:
+def _apart(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
     """Return spans in order, without those that overlap one of an earlier kind, or a longer one of the same kind."""
-    kept: list[Span] = []
+    kept: list[RedactedSpan] = []
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         if kept and span.start < kept[-1].end:
             last = kept[-1]
@@ -268,71 +268,71 @@ def _apart(spans: Iterable[Span]) -> list[Span]:
 # --- rules ------------------------------------------------------------------------------------------------
 
 
-def _structured(text: str) -> Iterator[Span]:
+def _structured(text: str) -> Iterator[RedactedSpan]:
     """Yield what has a form: keys, passwords, addresses of computers and people, numbers."""
     yield from _blocks(text)
-    yield from (Span(*match.span(), "key") for match in _KEY.finditer(text))
+    yield from (RedactedSpan(*match.span(), "key") for match in _KEY.finditer(text))
     yield from _passwords(text)
-    yield from (Span(*match.span(), "email") for match in _EMAIL.finditer(text))
+    yield from (RedactedSpan(*match.span(), "email") for match in _EMAIL.finditer(text))
     analysers = _analysers()
     for match in _IBAN.finditer(text):
         window = match.group().upper()
         while len(window) > 14 and not (found := analysers["iban"](window)):
             window = window.rpartition(" ")[0]  # a word in capitals stands behind it
-        yield from (Span(match.start() + begin, match.start() + end, "iban") for begin, end in found if window)
+        yield from (RedactedSpan(match.start() + begin, match.start() + end, "iban") for begin, end in found if window)
     for match in _ADDRESS.finditer(text):
         is_time = match.group().count(":") == 2 and "::" not in match.group()
         if not is_time and not _NUMBERED.search(text[max(0, match.start() - 12) : match.start()]):
             found = analysers["ip"](match.group())
-            yield from (Span(match.start() + begin, match.start() + end, "ip") for begin, end in found)
+            yield from (RedactedSpan(match.start() + begin, match.start() + end, "ip") for begin, end in found)
     for match in _DIGITS.finditer(text):
         yield from _numbers(text, match.start(), match.end(), analysers)
 
 
-def _blocks(text: str) -> Iterator[Span]:
+def _blocks(text: str) -> Iterator[RedactedSpan]:
     at = 0
     while (begin := _BLOCK.search(text, at)) is not None:
         end = text.find(_BLOCK_END, begin.end())
         line = text.find("-----", end + len(_BLOCK_END)) if end >= 0 else -1
         at = line + 5 if line >= 0 else len(text)
-        yield Span(begin.start(), at, "key")
+        yield RedactedSpan(begin.start(), at, "key")
 
 
-def _passwords(text: str) -> Iterator[Span]:
+def _passwords(text: str) -> Iterator[RedactedSpan]:
     for match in _PASSWORD.finditer(text):
         secret = match["secret"].rstrip(".!?):]")
         told = text[match.start() : match.start("secret")]
         # "the password is wrong" tells none: after a verb a secret has a digit, a sign or a capital inside.
         is_odd = bool(re.search(r"[\d\W_]|[a-z][A-Z]", secret))
         if len(secret) >= 4 and (is_odd or re.search(r"[:=：]", told)):
-            yield Span(match.start("secret"), match.start("secret") + len(secret), "password")
-    yield from (Span(*match.span("secret"), "password") for match in _URL_SECRET.finditer(text))
+            yield RedactedSpan(match.start("secret"), match.start("secret") + len(secret), "password")
+    yield from (RedactedSpan(*match.span("secret"), "password") for match in _URL_SECRET.finditer(text))
 
 
 Analyser = Callable[[str], list[tuple[int, int]]]
 """Returns the places of one kind in a short text."""
 
 
-def _numbers(text: str, start: int, end: int, analysers: dict[str, Analyser]) -> Iterator[Span]:
+def _numbers(text: str, start: int, end: int, analysers: dict[str, Analyser]) -> Iterator[RedactedSpan]:
     """Yield the cards, social security numbers and telephone numbers in a run of digits."""
     run = text[start:end]
     for kind in ("card", "ssn"):
         if found := analysers[kind](run):
-            yield from (Span(start + begin, start + stop, kind) for begin, stop in found)
+            yield from (RedactedSpan(start + begin, start + stop, kind) for begin, stop in found)
             return
     digits = sum(character.isdigit() for character in re.split("x|ext", run)[0])
     if digits > 15 or _DATE.fullmatch(run.strip("() ")):
         return
     is_international = run.lstrip("(").startswith(("+", "00"))
     if run.lstrip("(").startswith("+") and digits >= 8:
-        yield Span(start, end, "phone")
+        yield RedactedSpan(start, end, "phone")
         return
     is_told = _PHONE_WORD.search(text[max(0, start - 40) : start]) is not None
     is_grouped = bool(re.search(r"[ ()/-]", run)) and (run[0] in "(0" or len(re.findall(r"\d+", run)) >= 3)
     if is_international or is_told or is_grouped:
         window = f"+{run[2:]}" if run.startswith("00") else run
         if analysers["phone"](window) or ((is_international or is_told) and analysers["possible phone"](window)):
-            yield Span(start, end, "phone")
+            yield RedactedSpan(start, end, "phone")
 
 
 @cache

@@ -126,7 +126,7 @@ class _PlacedProbe:
 
 
 @dataclass
-class _Tally:
+class _StatisticsTally:
     """Counts of one pass over the messages."""
 
     cited: Collection[str]
@@ -182,7 +182,7 @@ def _count_conversation(
     index: ConversationIndex,
 ) -> tuple[ConversationStatistics, list[_PlacedProbe], tuple[PlanBorder, ...]]:
     head, messages, selected = index.head, index.messages, index.selected
-    tally = _Tally({e.message_key for probe in selected for e in probe.evidence})
+    tally = _StatisticsTally({e.message_key for probe in selected for e in probe.evidence})
     tally.read(messages)
     placed = [_place(probe, tally) for probe in selected]
     row = ConversationStatistics(
@@ -208,7 +208,7 @@ def _count_conversation(
     return row, placed, tuple(borders_of(head))
 
 
-def _place(probe: Probe, tally: _Tally) -> _PlacedProbe:
+def _place(probe: Probe, tally: _StatisticsTally) -> _PlacedProbe:
     # A cited message that does not exist is an error finding of `validate`; here it is only not counted.
     cited = {tally.ordinals[e.message_key] for e in probe.evidence if e.message_key in tally.ordinals}
     return _PlacedProbe(probe, tuple(sorted(cited)), tally.messages)

@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 
-from longbeam.annotation_ui import Mark, Reach, create_app, open_access, render
+from longbeam.annotation_ui import Reach, TextMark, create_app, open_access, render
 from longbeam.review import Viewer, Workspace
 from longbeam.schemas import ReviewerRole
 from longbeam.store import ReviewStore
@@ -84,7 +84,7 @@ async def test_invited_reviewers_write_on_an_address_that_needs_a_link(
     ],
 )
 def test_hostile_text_becomes_text(hostile: str) -> None:
-    html = render(hostile, [Mark(start=0, end=len(hostile))])
+    html = render(hostile, [TextMark(start=0, end=len(hostile))])
     tags = {part.split(">")[0].split(" ")[0].strip("/") for part in html.split("<")[1:]}
     assert tags <= {"p", "br", "mark", "em", "table", "thead", "tbody", "tr", "th", "td"}
     attributes = {name for tag in re.findall(r"<[^>]+>", html) for name in re.findall(r"\s([a-z-]+)=", tag)}
@@ -99,7 +99,7 @@ def test_lines_break_where_they_were_broken() -> None:
 def test_marks_survive_markdown() -> None:
     text = "# Plan\n\n- **buy** bread\n- sell cake\n\n```\ncode here\n```"
     start, end = text.index("**buy"), text.index("cake") + 4
-    html = render(text, [Mark(start=start, end=end)])
+    html = render(text, [TextMark(start=start, end=end)])
     assert '<li><mark class="evidence"><strong>buy</strong> bread</mark></li>' in html
     assert '<li><mark class="evidence">sell cake</mark></li>' in html
 

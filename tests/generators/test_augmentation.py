@@ -27,11 +27,11 @@ from longbeam.prompts.calls import (
     InstructionDraft,
     Place,
     RevisionDraft,
+    Slip,
     Stage,
     UpdateDraft,
     UpdateTarget,
 )
-from longbeam.prompts.calls.plans import Slip
 from longbeam.schemas import Assertion, Bullet, BulletKind, IncidentKind, ModelReply, Plan, Stance
 from longbeam.text import money
 from tests.builders import good_conversation

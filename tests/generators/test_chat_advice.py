@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators import Statement, verified, with_replies_advice
+from longbeam.generators import ChatStatement, verified, with_replies_advice
 from longbeam.generators.chat_ledger import plan_of
 from longbeam.schemas import AdviceKind, Message, MessageRole, Plan
 from tests.generators.test_chat_ledger import draft, message
@@ -13,7 +13,7 @@ USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
 SLOT = {"subject": "the van", "attribute": "suggested reserve"}
 
 
-def stated(at: Message, value: str, says: str = "fact", slot: dict[str, str] = SLOT) -> Statement:
+def stated(at: Message, value: str, says: str = "fact", slot: dict[str, str] = SLOT) -> ChatStatement:
     found = verified(draft(quote=at.content, value=value, says=says, **slot), [at])
     assert found is not None
     return found

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators import Opposed, Statement, confirmed, opposed_pairs, verified
+from longbeam.generators import ChatStatement, Opposed, confirmed, opposed_pairs, verified
 from longbeam.generators.chat_ledger import plan_of
 from longbeam.generators.probes import Histories
 from longbeam.prompts.calls import StatementDraft
@@ -19,7 +19,7 @@ FAR = 6
 """Least distance of two statements, in messages."""
 
 
-def stated(at: Message, text: str, value: str, slot: str = "the van, price", says: str = "fact") -> Statement:
+def stated(at: Message, text: str, value: str, slot: str = "the van, price", says: str = "fact") -> ChatStatement:
     subject, attribute = slot.split(", ")
     found = verified(
         StatementDraft.model_validate(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from longbeam.generators import Statement, passages_of, read_passage, verified, without_echoes
+from longbeam.generators import ChatStatement, passages_of, read_passage, verified, without_echoes
 from longbeam.generators.chat_ledger import plan_of
 from longbeam.generators.probes import Histories
 from longbeam.prompts.calls import MOST_STATEMENTS, StatementDraft
@@ -405,7 +405,7 @@ def test_passages_hold_all_messages_in_order() -> None:
     assert [m for run in passages_of(messages) for m in run] == messages
 
 
-def statement(number: int, value: str, says: str = "fact", role: MessageRole = USER) -> Statement:
+def statement(number: int, value: str, says: str = "fact", role: MessageRole = USER) -> ChatStatement:
     """A statement on the price of the van."""
     text = f"The van costs {value}."
     found = verified(draft(quote=text, value=value, says=says), [message(number, text, role)])

@@ -18,9 +18,9 @@ from longbeam.generators import (
     USER_MESSAGES,
     Frame,
     Ledger,
-    Place,
     SubPlanMaterial,
     Talk,
+    TurnPlace,
     context_of,
     draw_reaction,
     extend,
@@ -764,7 +764,7 @@ async def test_a_reply_that_keeps_a_trace_of_the_machinery_is_left_out_with_its_
 async def test_question_that_every_reply_repeats_cannot_be_mended() -> None:
     material = _material(share=1_500, turns=1)
     said = await talk(asker_for(_model()), TOKENIZER, material)
-    place = Place(material, TOKENIZER, said, taken=frozenset())
+    place = TurnPlace(material, TOKENIZER, said, taken=frozenset())
     question = said[-2].model_copy(update={"message_key": "p0.s0.t9.n0", "turn_index": 9, "bullet_ids": ()})
     turn = (question, said[-1])
     same = json.dumps({"turns": [{"text": question.content, "asks_about": []}]})

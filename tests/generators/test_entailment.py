@@ -7,8 +7,7 @@ import datetime as dt
 import pytest
 
 from longbeam.generators import RuleAnswer, rule_on_contradiction, rule_on_message, rule_on_update
-from longbeam.prompts.calls import BulletBrief, ContradictionTarget, LedgerLine, Place, UpdateTarget
-from longbeam.prompts.calls.plans import Slip
+from longbeam.prompts.calls import BulletBrief, ContradictionTarget, LedgerLine, Place, Slip, UpdateTarget
 from longbeam.schemas import Bullet, BulletKind, Value
 from longbeam.text import date_value, money, number
 

@@ -10,8 +10,7 @@ import pytest
 
 from longbeam.generators import Augmented, Targets, Voicing, contradiction_fault, unsaid_claims, write_special_bullets
 from longbeam.models import Asker
-from longbeam.prompts.calls import BulletBrief, EntailmentInputs, SpokenDay, ToldRemark
-from longbeam.prompts.calls.plans import Slip
+from longbeam.prompts.calls import BulletBrief, EntailmentInputs, Slip, SpokenDay, ToldRemark
 from longbeam.schemas import Bullet, BulletKind, IncidentKind, Role
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 from tests.generators.test_augmentation import _task

@@ -6,11 +6,11 @@ import json
 
 from longbeam.generators import (
     FILE_CHARS,
-    Batch,
     Frame,
     FurtherTurns,
     Ledger,
-    Scene,
+    TurnBatch,
+    TurnScene,
     last_pasted,
     write_more_turns,
     write_user_turns,
@@ -72,12 +72,12 @@ def test_long_file_is_cut_at_the_end_of_a_line() -> None:
 
 def test_batch_takes_along_the_files_of_the_batches_before() -> None:
     sub_plan = Ledger.of(good_conversation().head.plans[0]).sub_plans[0]
-    batch = Batch(batch_index=1, bullet_ids=(sub_plan.bullets[2].bullet_id,), questions=1)
+    batch = TurnBatch(batch_index=1, bullet_ids=(sub_plan.bullets[2].bullet_id,), questions=1)
     turn = _turn(f"basket.py:\n{_fence(BASKET)}ok?")
     assert batch.behind(sub_plan, [turn], NAMES).files == (PastedFile(name="basket.py", code=BASKET),)
 
 
-def _coding_scene() -> Scene:
+def _coding_scene() -> TurnScene:
     head = good_conversation().head
     assert head.profile is not None
     ledger = Ledger.of(head.plans[0])
@@ -85,7 +85,7 @@ def _coding_scene() -> Scene:
     seed = head.seed.model_copy(update={"domain": Domain.CODING})
     frame = Frame(seed=seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
     stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.bullets[-1].happens_on, names=NAMES)
-    return Scene(frame, ledger, stage, sub_plan)
+    return TurnScene(frame, ledger, stage, sub_plan)
 
 
 async def test_file_is_shown_where_a_card_pastes_code() -> None:
@@ -96,7 +96,7 @@ async def test_file_is_shown_where_a_card_pastes_code() -> None:
     for index in range(12):  # 30 % of the cards paste code
         model = ScriptedModel({"user_turns": [json.dumps({"turns": [turn]})]})
         files = (PastedFile(name="basket.py", code=BASKET),)
-        batch = Batch(batch_index=index, bullet_ids=(bullet.bullet_id,), questions=1, files=files)
+        batch = TurnBatch(batch_index=index, bullet_ids=(bullet.bullet_id,), questions=1, files=files)
         await write_user_turns(asker_for(model), scene, batch)
         request = model.calls[0].messages()[-1].content
         shown.append(f"basket.py:\n~~~file\n{BASKET}\n~~~" in request)

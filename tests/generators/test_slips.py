@@ -7,8 +7,7 @@ import datetime as dt
 import pytest
 
 from longbeam.generators import Ledger, Mentions, Pace, aftermath, is_fresh, is_settled, scenes_against, slips_of
-from longbeam.prompts.calls import Place
-from longbeam.prompts.calls.plans import Slip
+from longbeam.prompts.calls import Place, Slip
 from longbeam.schemas import CLOSING, Assertion, Bullet, BulletKind, Fact, Stance, Value, ValueKind
 from longbeam.text import date_value, number
 from tests.generators.test_special_targets import ANCHORS, LAYOUT, _plan, _with_text

@@ -22,7 +22,7 @@ from longbeam.generators import (
     layout_for,
     scenes_against,
 )
-from longbeam.prompts.calls.plans import Slip
+from longbeam.prompts.calls import Slip
 from longbeam.schemas import Assertion, Bullet, BulletKind, Category, Fact, Plan, Stance, SubPlan, ValueKind
 from longbeam.text import date_value, money, name, number, ratio
 

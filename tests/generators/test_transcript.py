@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.generators import Line, Transcript
+from longbeam.generators import Transcript, TranscriptLine
 from longbeam.schemas import MessageKind, MessageRole
 from tests.generators.test_dialogue import _material
 
@@ -14,10 +14,12 @@ SUB_PLAN = _material(1_000).sub_plan
 
 def _transcript() -> Transcript:
     transcript = Transcript(SUB_PLAN, session=7)
-    transcript.add(Line(MessageRole.USER, MessageKind.QUESTION, 4, DAY, 6, ("p0.s0.b1",), "Is it café or cafe?"))
-    transcript.add(Line(MessageRole.ASSISTANT, MessageKind.REPLY, 4, DAY, 2, (), "Café."))
+    transcript.add(
+        TranscriptLine(MessageRole.USER, MessageKind.QUESTION, 4, DAY, 6, ("p0.s0.b1",), "Is it café or cafe?")
+    )
+    transcript.add(TranscriptLine(MessageRole.ASSISTANT, MessageKind.REPLY, 4, DAY, 2, (), "Café."))
     later = DAY + dt.timedelta(days=2)
-    transcript.add(Line(MessageRole.USER, MessageKind.QUESTION, 5, later, 5, (), "And a naïve one?"))
+    transcript.add(TranscriptLine(MessageRole.USER, MessageKind.QUESTION, 5, later, 5, (), "And a naïve one?"))
     return transcript
 
 

@@ -8,12 +8,12 @@ from itertools import count
 
 from longbeam.generators import (
     REMEMBERED_QUESTIONS,
-    Batch,
     Deck,
     Frame,
     Layout,
     Ledger,
-    Scene,
+    TurnBatch,
+    TurnScene,
     batches_of,
     check_turns,
     draw_cards,
@@ -96,7 +96,7 @@ def test_a_bullet_is_told_before_a_batch_only_if_its_message_is() -> None:
     sub_plan = _sub_plan(*(_bullet(i) for i in range(3)), _bullet(3, BulletKind.UPDATE), _bullet(4))
     fused = UserTurn(turn_id="x1", text="two and four", bullet_ids=("p0.s0.b2", "p0.s0.b4"))
     early = UserTurn(turn_id="x0", text="nought and one", bullet_ids=("p0.s0.b0", "p0.s0.b1"))
-    batch = Batch(batch_index=2, bullet_ids=("p0.s0.b3",), questions=1).behind(sub_plan, [early, fused])
+    batch = TurnBatch(batch_index=2, bullet_ids=("p0.s0.b3",), questions=1).behind(sub_plan, [early, fused])
     assert batch.told_later == ("p0.s0.b2",)
     assert batch.asked == ("nought and one", "two and four")
 
@@ -105,7 +105,7 @@ def test_a_batch_keeps_all_further_questions_of_those_before_it() -> None:
     sub_plan = _sub_plan(_bullet(0), _bullet(1))
     told = UserTurn(turn_id="x0", text="nought", bullet_ids=("p0.s0.b0",))
     further = [UserTurn(turn_id=f"x{i}", text=f"Question {i}?", bullet_ids=()) for i in range(1, 30)]
-    batch = Batch(batch_index=2, bullet_ids=("p0.s0.b1",), questions=1).behind(sub_plan, [told, *further])
+    batch = TurnBatch(batch_index=2, bullet_ids=("p0.s0.b1",), questions=1).behind(sub_plan, [told, *further])
     assert batch.further == tuple(t.text for t in further)
 
 
@@ -116,7 +116,7 @@ async def test_a_batch_is_shown_what_those_before_it_ask_and_not_what_is_told_la
     first, later, own = sub_plan.bullets[:3]
     frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
     stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.bullets[-1].happens_on)
-    batch = Batch(
+    batch = TurnBatch(
         batch_index=1,
         bullet_ids=(own.bullet_id,),
         questions=1,
@@ -126,7 +126,7 @@ async def test_a_batch_is_shown_what_those_before_it_ask_and_not_what_is_told_la
     )
     turn = {"text": f"{own.text} What now?", "voices": [own.bullet_id]}
     model = ScriptedModel({"user_turns": [json.dumps({"turns": [turn]})]})
-    await write_user_turns(asker_for(model), Scene(frame, ledger, stage, sub_plan), batch)
+    await write_user_turns(asker_for(model), TurnScene(frame, ledger, stage, sub_plan), batch)
     request = model.calls[0].messages()[-1].content
     assert "- Is the oven hot enough?" in request
     assert "Is the tin too small?" not in request  # for a writer that answers by rule
@@ -233,9 +233,9 @@ async def test_ids_of_the_plan_in_a_turn_are_asked_again() -> None:
         narratives=conversation.narratives,
     )
     stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.anchor)
-    batch = Batch(batch_index=0, bullet_ids=(bullet.bullet_id,), questions=1)
+    batch = TurnBatch(batch_index=0, bullet_ids=(bullet.bullet_id,), questions=1)
 
-    (turn,) = await write_user_turns(asker_for(model), Scene(frame, ledger, stage, sub_plan), batch)
+    (turn,) = await write_user_turns(asker_for(model), TurnScene(frame, ledger, stage, sub_plan), batch)
 
     assert turn.text == good
     assert ["p0.s0.b0" in faults_of(c) for c in model.calls] == [False, True, False]
@@ -261,10 +261,10 @@ async def test_a_turn_that_adds_a_value_is_asked_again_and_reported_in_the_end()
     model = ScriptedModel({"user_turns": [json.dumps({"turns": [{"text": added, "voices": [bullet.bullet_id]}]})]})
     frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
     stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.anchor)
-    batch = Batch(batch_index=0, bullet_ids=(bullet.bullet_id,), questions=1)
+    batch = TurnBatch(batch_index=0, bullet_ids=(bullet.bullet_id,), questions=1)
     asker = asker_for(model, writer="openai:some-model")
 
-    await write_user_turns(asker, Scene(frame, ledger, stage, sub_plan), batch)
+    await write_user_turns(asker, TurnScene(frame, ledger, stage, sub_plan), batch)
 
     assert all(said in faults_of(model.calls[1]) for said in ("$412", "May 3, 2022"))
     incident = next(i for i in asker.incidents if i.kind is IncidentKind.UNGROUNDED)
@@ -290,12 +290,12 @@ async def test_the_slip_of_a_card_passes_is_tagged_and_is_no_fact() -> None:
         deck = Deck(TurnLengths.BEAM, frame.seed.category, f"3/c000/p0.s0/cards/{index}")
         return draw_cards(ledger.briefs([bullet]), 1, deck)[0].slip is not None
 
-    batch = Batch(batch_index=next(filter(has_slip, count())), bullet_ids=(bullet.bullet_id,), questions=1)
+    batch = TurnBatch(batch_index=next(filter(has_slip, count())), bullet_ids=(bullet.bullet_id,), questions=1)
     is_said = json.dumps({"verdicts": [{"claim": 1, "reason": "It is corrected.", "is_said": True}]})
     model = ScriptedModel({"user_turns": slipping, "check_entailment": [is_said]})
     asker = asker_for(model, writer="openai:some-model")
 
-    (turn,) = await write_user_turns(asker, Scene(frame, ledger, stage, sub_plan), batch)
+    (turn,) = await write_user_turns(asker, TurnScene(frame, ledger, stage, sub_plan), batch)
 
     (incident,) = asker.incidents
     assert incident.kind is IncidentKind.DECLARED
@@ -317,10 +317,10 @@ async def test_a_bullet_that_no_reply_says_is_said_in_its_own_words() -> None:
     model = ScriptedModel({"user_turns": [json.dumps({"turns": [turn]})]})
     frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
     stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.anchor)
-    batch = Batch(batch_index=0, bullet_ids=(told.bullet_id, missed.bullet_id), questions=2)
+    batch = TurnBatch(batch_index=0, bullet_ids=(told.bullet_id, missed.bullet_id), questions=2)
     asker = asker_for(model)
 
-    turns = await write_user_turns(asker, Scene(frame, ledger, stage, sub_plan), batch)
+    turns = await write_user_turns(asker, TurnScene(frame, ledger, stage, sub_plan), batch)
 
     assert [(t.text, t.bullet_ids) for t in turns] == [
         (turn["text"], (told.bullet_id,)),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from longbeam.offline import AMOUNTS, Beat, Card, Pack, Slot, Thread, fields_of
+from longbeam.offline import AMOUNTS, Beat, Card, Pack, PackSlot, Thread, fields_of
 from longbeam.prompts.calls import MOST_ITEM_WORDS
 from longbeam.schemas import ValueKind
 
@@ -184,12 +184,12 @@ THREAD_RULES: tuple[Callable[[Thread], Iterator[str]], ...] = (
 # --- slots ------------------------------------------------------------------------------------------------------
 
 
-def _told_by_a_beat(thread: Thread, name: str, slot: Slot) -> Iterator[str]:
+def _told_by_a_beat(thread: Thread, name: str, slot: PackSlot) -> Iterator[str]:
     if slot.told_by and slot.told_by not in {b.beat for b in thread.beats}:
         yield f"told_by names no beat: {slot.told_by!r}"
 
 
-def _has_a_trend_if_it_changes(thread: Thread, name: str, slot: Slot) -> Iterator[str]:
+def _has_a_trend_if_it_changes(thread: Thread, name: str, slot: PackSlot) -> Iterator[str]:
     changes = slot.type in AMOUNTS | {ValueKind.VERSION} and not any(name in b.fixed for b in thread.beats)
     if changes and slot.trend is None:
         yield "say its trend: falls, rises or either"
@@ -197,23 +197,23 @@ def _has_a_trend_if_it_changes(thread: Thread, name: str, slot: Slot) -> Iterato
         yield "has a trend, and never changes"
 
 
-def _changes_say_the_other_value(thread: Thread, name: str, slot: Slot) -> Iterator[str]:
+def _changes_say_the_other_value(thread: Thread, name: str, slot: PackSlot) -> Iterator[str]:
     for text, field in [*((t, "new") for t in slot.moved), *((t, "other") for t in slot.misremember)]:
         if field not in fields_of(text) or fields_of(text) - {"it", field}:
             yield f"needs {{{field}}} and at most {{it}} beside it: {text!r}"
 
 
-def _values_are_in_nobodys_voice(thread: Thread, name: str, slot: Slot) -> Iterator[str]:
+def _values_are_in_nobodys_voice(thread: Thread, name: str, slot: PackSlot) -> Iterator[str]:
     # The gold answer says a value as it is, and speaks to the user.
     yield from (f"a value speaks as the user: {value!r}" for value in slot.choose if _USERS_VOICE.search(value))
 
 
-def _moves_to_no_second_occasion(thread: Thread, name: str, slot: Slot) -> Iterator[str]:
+def _moves_to_no_second_occasion(thread: Thread, name: str, slot: PackSlot) -> Iterator[str]:
     if slot.type is ValueKind.DATE:
         yield from (f"tells of a second occasion: {text!r}" for text in slot.moved if _SECOND_OCCASION.search(text))
 
 
-SLOT_RULES: tuple[Callable[[Thread, str, Slot], Iterator[str]], ...] = (
+SLOT_RULES: tuple[Callable[[Thread, str, PackSlot], Iterator[str]], ...] = (
     _told_by_a_beat,
     _has_a_trend_if_it_changes,
     _changes_say_the_other_value,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from itertools import islice
 
-from longbeam.offline import Piece, Point, advice, cycle, example, in_short, labelled, openers, piece_of, reason
+from longbeam.offline import PhrasePiece, Point, advice, cycle, example, in_short, labelled, openers, piece_of, reason
 
-PIECE = Piece(do="read the notice aloud", why="mistakes are heard before they are seen", how="Stand up for it.")
+PIECE = PhrasePiece(do="read the notice aloud", why="mistakes are heard before they are seen", how="Stand up for it.")
 IT = "the old lease"
 
 
@@ -28,14 +28,14 @@ def test_advice_gives_its_reason_or_its_way() -> None:
 
 def test_openers_do_not_say_the_verb_twice() -> None:
     rng = random.Random(3)
-    trying = Piece(do="try a smaller size", why="it is cheaper", how="One is enough.")
+    trying = PhrasePiece(do="try a smaller size", why="it is cheaper", how="One is enough.")
     assert not any("try to try" in advice(trying, IT, openers(rng), rng).casefold() for _ in range(200))
 
 
 def test_a_way_with_a_colon_or_a_quote_does_not_run_on() -> None:
-    assert Piece("ask", "it helps", "Take two steps.").can_run_on
-    assert not Piece("ask", "it helps", "Take two: one and one.").can_run_on
-    assert not Piece("ask", "it helps", '"Two steps" is enough.').can_run_on
+    assert PhrasePiece("ask", "it helps", "Take two steps.").can_run_on
+    assert not PhrasePiece("ask", "it helps", "Take two: one and one.").can_run_on
+    assert not PhrasePiece("ask", "it helps", '"Two steps" is enough.').can_run_on
 
 
 def test_labels_name_the_thing_where_the_sentence_does_not() -> None:
@@ -53,11 +53,11 @@ def test_a_block_says_no_label_twice_before_all_have_come() -> None:
 
 def test_piece_drops_the_example_words_that_its_label_says() -> None:
     point = Point(do="weigh {it}", why="it is heavy", how="For instance: use the scales.")
-    assert piece_of(point, {"it": "the box"}) == Piece("weigh the box", "it is heavy", "Use the scales.")
+    assert piece_of(point, {"it": "the box"}) == PhrasePiece("weigh the box", "it is heavy", "Use the scales.")
 
 
 def test_in_short_names_both_steps() -> None:
-    second = Piece(do="sign it", why="it is time", how="Use a pen.")
+    second = PhrasePiece(do="sign it", why="it is time", how="Use a pen.")
     for seed in range(20):
         text = in_short(PIECE, second, IT, random.Random(seed))
         assert "read the notice aloud" in text.casefold()

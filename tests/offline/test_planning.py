@@ -8,8 +8,7 @@ import random
 import pytest
 
 from longbeam.offline import Thread, augment, fill, pack_for, people_thread, thread_of, upper_first
-from longbeam.prompts.calls import AugmentInputs, ContradictionTarget, LedgerLine, Place, UpdateTarget
-from longbeam.prompts.calls.plans import Slip
+from longbeam.prompts.calls import AugmentInputs, ContradictionTarget, LedgerLine, Place, Slip, UpdateTarget
 from longbeam.schemas import Bullet, BulletKind, Value, ValueKind
 from longbeam.text import values
 from tests.prompts.samples import SAMPLES

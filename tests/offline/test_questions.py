@@ -10,7 +10,7 @@ import pytest
 from longbeam.offline import (
     ATTRIBUTES,
     Pack,
-    Slot,
+    PackSlot,
     Thread,
     clause_for,
     day_named,
@@ -25,7 +25,7 @@ from longbeam.schemas import ValueKind
 _ASKS = re.compile(r"(?:(?:what|which|who|when|where|how|under|through|at|in|on|by|down|for|to) .*)")
 
 
-def _slots(threads: tuple[Thread, ...]) -> list[tuple[str, Slot]]:
+def _slots(threads: tuple[Thread, ...]) -> list[tuple[str, PackSlot]]:
     return [(thing, slot) for t in threads for slot in t.slots.values() for thing in (t.things or ("a subtopic",))[:1]]
 
 

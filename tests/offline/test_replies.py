@@ -36,13 +36,13 @@ from longbeam.offline import (
 from longbeam.offline.turns import _LONG_AGO
 from longbeam.prompts.calls import (
     AssistantReplyInputs,
-    BatchState,
     BulletBrief,
     DialogueContext,
     LedgerLine,
     QuestionDetectorInputs,
     Stage,
     TurnCard,
+    TurnsSoFar,
     TurnState,
     UserReplyInputs,
     UserTurnDraft,
@@ -99,7 +99,7 @@ def _context() -> DialogueContext:
     )
 
 
-BATCH = BatchState(first_ordinal=0)
+BATCH = TurnsSoFar(first_ordinal=0)
 
 
 def _state(kind: BulletKind = BulletKind.EVENT) -> TurnState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 
-from longbeam.offline import Frame, Thread, pack_for, tables
+from longbeam.offline import ReplyFrame, Thread, pack_for, tables
 from longbeam.prompts.calls import BulletBrief, LedgerLine
 from longbeam.schemas import Bullet, BulletKind, Value
 from longbeam.text import values
@@ -104,7 +104,7 @@ def test_next_date_is_the_first_to_come() -> None:
 
 def test_schedule_and_milestones_end_before_the_date() -> None:
     due = TODAY + dt.timedelta(days=12)
-    thread, frame = _thread(), Frame(_fields(), "", RNG)
+    thread, frame = _thread(), ReplyFrame(_fields(), "", RNG)
     schedule = tables.schedule_block(thread.cards[0], frame, TODAY, due)
     days = [TODAY + dt.timedelta(days=i) for i in range(1, 12)]
     assert 4 <= len(_rows(schedule)) <= 5

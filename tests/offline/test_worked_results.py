@@ -16,7 +16,7 @@ from mpmath import iv
 
 from longbeam.offline import (
     CHOICE,
-    Problem,
+    WorkedProblem,
     compute,
     evaluate,
     fields_of,
@@ -35,12 +35,12 @@ DRAWS = 12
 NUMBER = r"-?\d+(?:\.\d+)?(?:/\d+)?"
 
 
-def _draws(problem: Problem) -> Iterator[dict[str, object]]:
+def _draws(problem: WorkedProblem) -> Iterator[dict[str, object]]:
     for draw in range(DRAWS):
         yield evaluate(problem.let, random.Random(f"{problem.problem}/{draw}"))
 
 
-def _with_words(problem: Problem, template: str, known: dict[str, object]) -> str:
+def _with_words(problem: WorkedProblem, template: str, known: dict[str, object]) -> str:
     """A template with its words filled in and its numbers left open."""
     for name, rule in problem.let.items():
         if CHOICE in rule:

@@ -15,7 +15,6 @@ from longbeam.prompts.calls import (
     AdviceLine,
     AssistantReplyInputs,
     AugmentInputs,
-    BatchState,
     BulletBrief,
     CandidateOption,
     CandidatesInputs,
@@ -42,9 +41,11 @@ from longbeam.prompts.calls import (
     Reaction,
     SeedsInputs,
     SheetLine,
+    Slip,
     Stage,
     StoryLine,
     SubPlanInputs,
+    TurnsSoFar,
     TurnState,
     UpdateTarget,
     UserReplyInputs,
@@ -55,7 +56,6 @@ from longbeam.prompts.calls import (
     evaluation as evaluation_calls,
     memory as memory_calls,
 )
-from longbeam.prompts.calls.plans import Slip
 from longbeam.schemas import (
     Advice,
     AdviceKind,
@@ -762,8 +762,8 @@ def many_bullets(count: int) -> DialogueContext:
 
 STATES: dict[str, KeptJson] = {
     "sub_plan": SHEET,
-    "user_turns": BatchState(first_ordinal=100),
-    "more_turns": BatchState(first_ordinal=23),
+    "user_turns": TurnsSoFar(first_ordinal=100),
+    "more_turns": TurnsSoFar(first_ordinal=23),
     "assistant_reply": TURN_STATE,
     "user_answer": TURN_STATE,
     "user_follow_up": TURN_STATE,

@@ -9,8 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from longbeam.generators import Ledger, RuleAnswer, rule_on_contradiction, rule_on_message, rule_on_update
-from longbeam.prompts.calls import BulletBrief, ContradictionTarget, Place, UpdateTarget
-from longbeam.prompts.calls.plans import Slip
+from longbeam.prompts.calls import BulletBrief, ContradictionTarget, Place, Slip, UpdateTarget
 from longbeam.schemas import BulletKind
 from longbeam.text import says, sentences
 from tests.recorded import recording

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from longbeam.generators import Batch, Frame, Ledger, Scene, write_narratives, write_user_turns
+from longbeam.generators import Frame, Ledger, TurnBatch, TurnScene, write_narratives, write_user_turns
 from longbeam.generators.probes import ProbeCandidate, ProbeMaterial, generator_for, plan_candidates, write_probe
 from longbeam.generators.probes.abstention import ABILITY as ABSTENTION
 from longbeam.keys import UnitKey
@@ -105,11 +105,11 @@ async def test_every_batch_of_user_turns_is_accepted(reply: RecordedReply) -> No
     assert isinstance(said, UserTurnsReply)
     voiced = tuple(bullet_id for turn in said.turns for bullet_id in turn.voices)
     sub_plan = next(s for s in plan.sub_plans if unit.startswith(f"{s.key}."))
-    batch = Batch(batch_index=int(unit.rpartition("b")[2]), bullet_ids=voiced, questions=len(said.turns))
+    batch = TurnBatch(batch_index=int(unit.rpartition("b")[2]), bullet_ids=voiced, questions=len(said.turns))
     frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
     days = [b.happens_on for b in sub_plan.bullets]
     stage = Stage(stage_index=sub_plan.sub_plan_index, first_day=min(days), last_day=max(days))
-    scene = Scene(frame, Ledger.of(plan), stage, sub_plan)
+    scene = TurnScene(frame, Ledger.of(plan), stage, sub_plan)
     turns = await write_user_turns(asker_of(model, "user_turns", unit), scene, batch)
     assert (len(turns), model.refused(), model.unknown) == (len(said.turns), [], [])
 

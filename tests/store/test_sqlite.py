@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.store import Format, open_for_reading, open_for_writing
+from longbeam.store import FileFormat, open_for_reading, open_for_writing
 
-V1 = Format("notebook", 77, (("CREATE TABLE notes (text TEXT)",),))
-V2 = Format("notebook", 77, (*V1.migrations, ("ALTER TABLE notes ADD COLUMN author TEXT DEFAULT 'unknown'",)))
-BROKEN = Format("notebook", 77, (*V1.migrations, ("CREATE TABLE authors (name TEXT)", "CREATE TABLE notes (x)")))
+V1 = FileFormat("notebook", 77, (("CREATE TABLE notes (text TEXT)",),))
+V2 = FileFormat("notebook", 77, (*V1.migrations, ("ALTER TABLE notes ADD COLUMN author TEXT DEFAULT 'unknown'",)))
+BROKEN = FileFormat("notebook", 77, (*V1.migrations, ("CREATE TABLE authors (name TEXT)", "CREATE TABLE notes (x)")))
 
 
-def notebook(path: Path, fmt: Format = V1) -> Path:
+def notebook(path: Path, fmt: FileFormat = V1) -> Path:
     db = open_for_writing(path, fmt)
     db.execute("INSERT INTO notes (text) VALUES ('kept')")
     db.close()
@@ -60,7 +60,7 @@ def test_a_newer_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_wrong_statement_keeps_its_traceback(tmp_path: Path) -> None:
     path = notebook(tmp_path / "n.sqlite")
-    broken = Format("notebook", 77, (*V1.migrations, ("SELEKT 1",)))
+    broken = FileFormat("notebook", 77, (*V1.migrations, ("SELEKT 1",)))
 
     with pytest.raises(sqlite3.OperationalError, match="syntax error"):
         open_for_writing(path, broken)

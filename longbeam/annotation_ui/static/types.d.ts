@@ -128,9 +128,18 @@ export interface DateMention {
   is_year_guessed: boolean;
 }
 
+export interface DateSpan {
+  first: string;
+  second: string;
+  days: number;
+  days_inclusive: number;
+  weeks: number;
+  months: number;
+}
+
 export interface DatesView {
   dates: DateMention[];
-  spans: Span[];
+  spans: DateSpan[];
   lengths: LengthMention[];
   computation: string;
   computed_value: string;
@@ -175,7 +184,7 @@ export interface Evidence {
   nugget_ids: string[];
 }
 
-export interface EvidenceRole {
+export interface EvidenceRoleView {
   evidence_id: string;
   part: string;
   group: number | null;
@@ -363,7 +372,7 @@ export interface LengthMention {
   text: string;
   where: string;
   verdict: string;
-  span: Span | null;
+  span: DateSpan | null;
 }
 
 export interface LintRow {
@@ -376,12 +385,6 @@ export interface LocatedView {
   message_key: string;
   sent_at: string;
   href: string;
-}
-
-export interface Mark {
-  start: number;
-  end: number;
-  kind: string;
 }
 
 export interface MeasuredDifficulty {
@@ -437,7 +440,7 @@ export interface MessageView {
   end: number;
   is_whole: boolean;
   html: string;
-  marks: Mark[];
+  marks: TextMark[];
   evidence_ids: string[];
   comments: number;
 }
@@ -518,13 +521,22 @@ export interface PanelKind {
 export interface PanelView {
   ability: string;
   values: LedgerValue[];
-  sides: EvidenceRole[];
+  sides: EvidenceRoleView[];
   coverage: NuggetCoverage[];
   matches: ValueMatch[];
   sessions: number[];
   single: MessageLink[];
   items_asked: number;
   items_in_gold: number;
+}
+
+export interface PeopleProblem {
+  error: string;
+  message: string;
+  changes: ChangeView[];
+  item_version: string;
+  gates: Gate[];
+  lease: LeaseView | null;
 }
 
 export interface Probe {
@@ -559,15 +571,6 @@ export interface ProbeDetails {
   preference: string;
   difficulty: MeasuredDifficulty;
   extra: Record<string, any>;
-}
-
-export interface Problem {
-  error: string;
-  message: string;
-  changes: ChangeView[];
-  item_version: string;
-  gates: Gate[];
-  lease: LeaseView | null;
 }
 
 export interface QueuePlace {
@@ -657,13 +660,10 @@ export interface Solved {
   score: number | null;
 }
 
-export interface Span {
-  first: string;
-  second: string;
-  days: number;
-  days_inclusive: number;
-  weeks: number;
-  months: number;
+export interface TextMark {
+  start: number;
+  end: number;
+  kind: string;
 }
 
 export interface TrainingResult {

@@ -287,7 +287,7 @@ def thin_out(
     whose subject cannot be named without an answer ("the version 2 rollout" has version 2), and those that a search of
     the conversation refutes; these are checked only for those that are about to be taken, because it is slow.
     """
-    pool = _Pool(groups, sketch, total_messages)
+    pool = _CandidatePool(groups, sketch, total_messages)
     taken: list[ProbeCandidate] = []
     known: set[frozenset[str]] = set()
     while len(taken) < limit and (best := pool.take_best()) is not None:
@@ -344,7 +344,7 @@ class _Queue:
         self.at, self.head = self.at + 1, None
 
 
-class _Pool(Generic[G]):
+class _CandidatePool(Generic[G]):
     """Candidates in queues by cost key, so that finding the best one does not look at all of them.
 
     The cost is, in this order: whether a message can be spared, the overlap (how often the candidate's subjects were

@@ -15,7 +15,7 @@ from itertools import pairwise, takewhile
 from sys import intern
 from typing import Any
 
-from longbeam.generators.probes.histories import Life, Step
+from longbeam.generators.probes.histories import HistoryStep, Life
 from longbeam.generators.probes.voices import Voices
 from longbeam.prompts.calls import Excerpt
 from longbeam.schemas import Bullet, EvidencePart, Message, MessageRole, Value
@@ -156,7 +156,7 @@ def restates(text: str, quote: str) -> bool:
     return bool(own) and (_share(own, said) >= RESTATED or _share(said, own) >= REPEATED)
 
 
-def find_value(voices: Voices, life: Life, step: Step, role: MessageRole = MessageRole.USER) -> FactQuote | None:
+def find_value(voices: Voices, life: Life, step: HistoryStep, role: MessageRole = MessageRole.USER) -> FactQuote | None:
     """Return the quote in which a message of this role that voices the step's bullet says its value, or None."""
     fact = life.fact
     for position, message in _voicing(voices, step.bullet, role):

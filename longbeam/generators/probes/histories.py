@@ -22,7 +22,7 @@ Made = tuple[Bullet, Assertion]
 _STANDING = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
 
 
-class Step(NamedTuple):
+class HistoryStep(NamedTuple):
     """A value that a fact takes, and the bullet that gives it."""
 
     bullet: Bullet
@@ -35,16 +35,16 @@ class Life(NamedTuple):
     fact: Fact
     made: tuple[Made, ...]
     """All assertions about the fact, in the order of the story."""
-    steps: tuple[Step, ...]
+    steps: tuple[HistoryStep, ...]
     """Values that the fact takes, oldest first, each once; empty if it is contested or its slot is ambiguous.
 
     Also empty if a bullet only mentions another value than the current one: then no answer could be proved.
     """
 
     @property
-    def first(self) -> Step | None:
+    def first(self) -> HistoryStep | None:
         """The first value that the fact is given, contested or not; None if it is given none."""
-        return next((Step(bullet, a.value) for bullet, a in self.made if a.value is not None), None)
+        return next((HistoryStep(bullet, a.value) for bullet, a in self.made if a.value is not None), None)
 
     def is_stated_again(self, bullet_id: str) -> bool:
         """Return whether another bullet gives the same value as this one: then neither of them is needed."""
@@ -195,14 +195,14 @@ def _made(plan: Plan) -> list[Made]:
     return [(bullets[a.bullet_id], a) for a in sorted(plan.assertions, key=lambda a: order[a.bullet_id])]
 
 
-def _steps(made: Iterable[Made]) -> tuple[Step, ...]:
-    steps: list[Step] = []
+def _steps(made: Iterable[Made]) -> tuple[HistoryStep, ...]:
+    steps: list[HistoryStep] = []
     for bullet, assertion in made:
         if assertion.value is None or (steps and steps[-1].value.means_same_as(assertion.value)):
             continue
         if steps and assertion.stance is Stance.MENTIONS:
             return ()
-        steps.append(Step(bullet, assertion.value))
+        steps.append(HistoryStep(bullet, assertion.value))
     return tuple(steps)
 
 

@@ -19,7 +19,7 @@ LAST_TENTH = 0.9
 """Share of a conversation before its last tenth, in which nothing is asked on the way: it would be asked at the end."""
 
 
-class Moment(NamedTuple):
+class AskingMoment(NamedTuple):
     """The end of an exchange, when a question can be asked."""
 
     position: int
@@ -31,7 +31,7 @@ class Moment(NamedTuple):
 class Moments:
     """The moments of a conversation, and the places of cited messages."""
 
-    moments: Sequence[Moment]
+    moments: Sequence[AskingMoment]
     """Oldest first; without those of the last tenth."""
     positions: dict[str, int]
     """Ordinal of each cited message."""
@@ -39,7 +39,7 @@ class Moments:
     @classmethod
     def of(cls, messages: Iterable[Message], cited: Collection[str]) -> Moments:
         """Return the moments of a conversation, whose messages are read once."""
-        moments: list[Moment] = []
+        moments: list[AskingMoment] = []
         positions: dict[str, int] = {}
         total = 0
         last: Message | None = None
@@ -47,11 +47,11 @@ class Moments:
             if message.message_key in cited:
                 positions[message.message_key] = total
             if last is not None and _parts(last, message):
-                moments.append(Moment(total - 1, last.sent_at))
+                moments.append(AskingMoment(total - 1, last.sent_at))
             last, total = message, total + 1
         return cls([m for m in moments if m.position < LAST_TENTH * total], positions)
 
-    def after(self, probe: Probe) -> Sequence[Moment]:
+    def after(self, probe: Probe) -> Sequence[AskingMoment]:
         """Return the moments at which the probe can be asked; none for one that cites nothing or an unknown message."""
         places = [self.positions.get(e.message_key) for e in probe.evidence]
         known = [p for p in places if p is not None]

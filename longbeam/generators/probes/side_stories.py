@@ -22,7 +22,7 @@ LEAST_ENTRIES = 4
 LEAST_TALLY = 2
 
 
-class _Story(NamedTuple):
+class _SideStory(NamedTuple):
     """The entries of a side story."""
 
     texts: Evenings | OwnLog
@@ -37,7 +37,7 @@ def find_side_questions(stated: StatedFacts) -> Iterator[Sketch]:
         texts = BY_NAME.get(name)
         if texts is None or len(known) < len(told):
             continue
-        story = _Story(texts, _by_role(known))
+        story = _SideStory(texts, _by_role(known))
         if min(map(len, story.roles.values())) >= LEAST_ENTRIES:
             yield from _of_evenings(story) if isinstance(texts, Evenings) else _of_log(story, texts)
 
@@ -52,7 +52,7 @@ def _by_role(told: Sequence[FactQuote]) -> Mapping[str, Sequence[FactQuote]]:
 # --- rounds of people ---------------------------------------------------------------------------------------------
 
 
-def _of_evenings(story: _Story) -> Iterator[Sketch]:
+def _of_evenings(story: _SideStory) -> Iterator[Sketch]:
     it = story.texts.name
     late, paid = story.roles[LATE], story.roles[PAID]
     came, gave = (dict.fromkeys(s.value.text for s in said) for said in (late, paid))
@@ -71,7 +71,7 @@ def _of_evenings(story: _Story) -> Iterator[Sketch]:
                 yield _tally([s for s in said if s.value.text == person], f"times that {person} {did}")
 
 
-def _people(story: _Story, kind: QuestionKind, asked: str, people: Sequence[str]) -> Sketch:
+def _people(story: _SideStory, kind: QuestionKind, asked: str, people: Sequence[str]) -> Sketch:
     said = sorted([*story.roles[LATE], *story.roles[PAID]], key=lambda s: s.position)
     answers = [next(s.value for s in said if s.value.text == person) for person in people]
     return Sketch.of(
@@ -94,7 +94,7 @@ def _tally(said: Sequence[FactQuote], asked: str) -> Sketch:
     return _computed(said, QuestionKind.TALLY, "tally", asked)
 
 
-def _of_log(story: _Story, texts: OwnLog) -> Iterator[Sketch]:
+def _of_log(story: _SideStory, texts: OwnLog) -> Iterator[Sketch]:
     amounts, places = story.roles[AMOUNT], story.roles[PLACE]
     yield _computed(amounts, QuestionKind.TOTAL, "sum", f"{texts.unit_plural} of all {texts.plural} together")
     yield _tally(amounts, texts.plural)

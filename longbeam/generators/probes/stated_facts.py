@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from longbeam.generators.probes.evidence import FactQuote, find_value, has_one_reading
-from longbeam.generators.probes.histories import Histories, Life, Step
+from longbeam.generators.probes.histories import Histories, HistoryStep, Life
 from longbeam.generators.probes.voices import Voices
 from longbeam.schemas import MessageRole, Value
 
@@ -55,7 +55,7 @@ def find_stated_facts(histories: Histories, voices: Voices) -> StatedFacts:
     with_attribute = Counter[str]()
     values: dict[Value, Value] = {}
 
-    def find(life: Life, step: Step, role: MessageRole = MessageRole.USER) -> FactQuote | None:
+    def find(life: Life, step: HistoryStep, role: MessageRole = MessageRole.USER) -> FactQuote | None:
         # Two in three values equal an earlier one; sharing the record saves its memory.
         return find_value(voices, life, step._replace(value=values.setdefault(step.value, step.value)), role)
 

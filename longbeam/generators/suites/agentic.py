@@ -178,7 +178,7 @@ def tests(rng: random.Random, passed: int, failed: str | None) -> str:
     return "\n".join([*lines, f"========== {end} in {rng.uniform(0.8, 40):.2f}s =========="])
 
 
-class Place(StrEnum):
+class PlantedPlace(StrEnum):
     """Place of a fact in a session."""
 
     USER_TEXT = "user_text"
@@ -195,7 +195,7 @@ class Place(StrEnum):
     BEFORE_UNMENTIONED = "before_compaction_unmentioned"
 
 
-BEFORE = {Place.BEFORE_MENTIONED, Place.BEFORE_UNMENTIONED}
+BEFORE = {PlantedPlace.BEFORE_MENTIONED, PlantedPlace.BEFORE_UNMENTIONED}
 
 
 class AgenticSettings(Record):
@@ -268,7 +268,7 @@ class Planted:
     name: str
     key: str
     value: str
-    place: Place
+    place: PlantedPlace
     question: str
 
     @property
@@ -287,7 +287,7 @@ def draw_facts(rng: random.Random, each: int) -> list[Planted]:
     nouns = {a.key: rng.sample(NOUNS, len(NOUNS)) for a in _ATTRIBUTES}
     facts: list[Planted] = []
     values: set[str] = set()
-    order = [place for _ in range(each) for place in rng.sample(list(Place), len(Place))]
+    order = [place for _ in range(each) for place in rng.sample(list(PlantedPlace), len(PlantedPlace))]
     for number, place in enumerate(order):
         turn, which = divmod(number, len(_ATTRIBUTES))
         attribute = _ATTRIBUTES[which]
@@ -358,7 +358,7 @@ def make_conversation(settings: AgenticSettings, draw: Draw) -> GivenConversatio
     after = [f for f in facts if f.place not in BEFORE]
     boundary = int(settings.length * settings.compaction_at)
     _work(session, rng, before, boundary)
-    _compact(session, [f for f in before if f.place is Place.BEFORE_MENTIONED], about)
+    _compact(session, [f for f in before if f.place is PlantedPlace.BEFORE_MENTIONED], about)
     _work(session, rng, after, settings.length)
     topic = Topic(
         domain=Domain.CODING,
@@ -382,7 +382,7 @@ def _work(session: _Session, rng: random.Random, facts: list[Planted], end: int)
     while session.tokens < end - LEFT_OVER or waiting:
         share = (session.tokens - start) / max(end - LEFT_OVER - start, 1)
         due = min(math.ceil(len(facts) * share + 0.5), len(facts)) - (len(facts) - len(waiting))
-        told: dict[Place, Planted] = {}
+        told: dict[PlantedPlace, Planted] = {}
         while waiting and len(told) < due and waiting[0].place not in told:
             fact = waiting.pop(0)
             told[fact.place] = fact
@@ -402,11 +402,11 @@ def _compact(session: _Session, mentioned: list[Planted], about: str) -> None:
     )
 
 
-def _exchange(session: _Session, rng: random.Random, facts: dict[Place, Planted]) -> None:
+def _exchange(session: _Session, rng: random.Random, facts: dict[PlantedPlace, Planted]) -> None:
     """Add a task of the user and the agent's work on it, with at most one fact in each place."""
     function, asked = _task(session, rng)
     file = f"src/{session.project}/{module_name(rng)}"
-    spoken = [f for place, f in facts.items() if place in {Place.USER_TEXT, *BEFORE}]
+    spoken = [f for place, f in facts.items() if place in {PlantedPlace.USER_TEXT, *BEFORE}]
     for fact in spoken:
         asked += (
             f" {rng.choice(('For your notes', 'Before I forget', 'While you are at it, note this'))}: {fact.sentence}."
@@ -427,42 +427,46 @@ def _task(session: _Session, rng: random.Random) -> tuple[str, str]:
             return f"{verb}_{noun}", asked
 
 
-def _agent(session: _Session, rng: random.Random, file: str, function: str, quotes: dict[Place, str]) -> list[Part]:
+def _agent(
+    session: _Session, rng: random.Random, file: str, function: str, quotes: dict[PlantedPlace, str]
+) -> list[Part]:
     """Return the agent's work: it thinks, reads, edits, tests and reports."""
     thought = rng.choice(THOUGHTS).format(f=function)
-    if (quote := quotes.get(Place.THINKING)) is not None:
+    if (quote := quotes.get(PlantedPlace.THINKING)) is not None:
         thought += f" I must keep in mind that {quote}."
     parts = [Part(kind=PartKind.THINKING, text=thought, data={"signature": f"{rng.getrandbits(256):064x}"})]
     parts += session.call("Grep", {"pattern": function, "path": "src"}, listing(rng, rng.randrange(4, 40)))
-    large = [quotes[Place.LARGE_RESULT]] if Place.LARGE_RESULT in quotes else []
+    large = [quotes[PlantedPlace.LARGE_RESULT]] if PlantedPlace.LARGE_RESULT in quotes else []
     lines = rng.randrange(60, 170) if large or rng.random() < 0.6 else rng.randrange(8, 20)
     parts += session.call("Read", {"file_path": file}, code(rng, lines, large), as_list=rng.random() < 0.3)
-    if (quote := quotes.get(Place.SMALL_RESULT)) is not None:
+    if (quote := quotes.get(PlantedPlace.SMALL_RESULT)) is not None:
         parts += session.call("Bash", {"command": f"grep -i {function[:4]} settings.env"}, f"# local settings\n{quote}")
-    if (quote := quotes.get(Place.IMAGE)) is not None:
+    if (quote := quotes.get(PlantedPlace.IMAGE)) is not None:
         call, _ = session.call("Screenshot", {"url": "http://localhost:3000/status"}, "")
         shown = {"tool_use_id": call.data["id"], "bytes": 48_000}
         parts += [call, Part(kind=PartKind.IMAGE_STUB, text=f"Status page. {quote}.", data=shown)]
     parts += _change(session, rng, file, function, quotes)
-    command = " ".join(filter(None, (quotes.get(Place.COMMAND), f"pytest -q -k {function}")))
+    command = " ".join(filter(None, (quotes.get(PlantedPlace.COMMAND), f"pytest -q -k {function}")))
     parts += session.call("Bash", {"command": command, "description": "Run the tests"}, _tests(rng, function))
     if rng.random() < 0.35:
         parts += session.call("Bash", {"command": "tail -n 80 var/run.log"}, log(rng, rng.randrange(30, 80)))
     report = rng.choice(REPORTS).format(f=function, file=file)
-    if (quote := quotes.get(Place.ASSISTANT_TEXT)) is not None:
+    if (quote := quotes.get(PlantedPlace.ASSISTANT_TEXT)) is not None:
         report += f" On the way I saw that {quote}."
     return [*parts, _text(report)]
 
 
-def _change(session: _Session, rng: random.Random, file: str, function: str, quotes: dict[Place, str]) -> list[Part]:
+def _change(
+    session: _Session, rng: random.Random, file: str, function: str, quotes: dict[PlantedPlace, str]
+) -> list[Part]:
     """Return writes and edits of files; most exchanges have one edit."""
     parts: list[Part] = []
-    if (quote := quotes.get(Place.SMALL_WRITE)) is not None:
+    if (quote := quotes.get(PlantedPlace.SMALL_WRITE)) is not None:
         parts += session.call("Write", {"file_path": "settings.local.env", "content": quote}, "written")
-    if (quote := quotes.get(Place.LARGE_WRITE)) is not None:
+    if (quote := quotes.get(PlantedPlace.LARGE_WRITE)) is not None:
         content = code(rng, 90, [quote])
         parts += session.call("Write", {"file_path": file, "content": content}, f"{file}: {len(content)} characters")
-    if (quote := quotes.get(Place.NESTED_EDIT)) is not None:
+    if (quote := quotes.get(PlantedPlace.NESTED_EDIT)) is not None:
         edits = [
             {"old_string": f"def {function}(", "new_string": code(rng, 24, [quote])},
             {"old_string": "import logging", "new_string": "import logging\nimport math"},
@@ -480,11 +484,17 @@ def _tests(rng: random.Random, function: str) -> str:
 
 def _quote(fact: Planted) -> str:
     """Return the quote of a fact in its place."""
-    if fact.place in {Place.SMALL_RESULT, Place.LARGE_RESULT, Place.SMALL_WRITE, Place.LARGE_WRITE, Place.NESTED_EDIT}:
+    if fact.place in {
+        PlantedPlace.SMALL_RESULT,
+        PlantedPlace.LARGE_RESULT,
+        PlantedPlace.SMALL_WRITE,
+        PlantedPlace.LARGE_WRITE,
+        PlantedPlace.NESTED_EDIT,
+    }:
         return fact.line
-    if fact.place is Place.COMMAND:
+    if fact.place is PlantedPlace.COMMAND:
         return f"{fact.key.upper()}='{fact.value}'"
-    return fact.sentence if fact.place is not Place.IMAGE else fact.sentence[0].upper() + fact.sentence[1:]
+    return fact.sentence if fact.place is not PlantedPlace.IMAGE else fact.sentence[0].upper() + fact.sentence[1:]
 
 
 def _text(words: str) -> Part:

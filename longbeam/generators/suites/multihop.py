@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from longbeam.generators.suites.base import Draw, Suite, key_of
-from longbeam.generators.suites.planted import KEPT_TURNS, Turn, given, messages_of, noted, small_talk
+from longbeam.generators.suites.planted import KEPT_TURNS, PlantedTurn, given, messages_of, noted, small_talk
 from longbeam.keys import NuggetId, ProbeId
 from longbeam.schemas import Difficulty, Evidence, GivenConversation, Nugget, Probe, ProbeDetails, Record
 
@@ -96,8 +96,8 @@ def make_conversation(settings: MultihopSettings, draw: Draw) -> GivenConversati
         values = {"c": chain.constraints[place], "d": _decided(rng, chain, place)}
         cause = chain.constraint.format(**values)
         decision = (chain.decision if is_released else chain.because).format(**values)
-        turns[first - 1] = Turn(cause, noted(rng, turns[first - 1]))
-        turns[then - 1] = Turn(decision, noted(rng, turns[then - 1]))
+        turns[first - 1] = PlantedTurn(cause, noted(rng, turns[first - 1]))
+        turns[then - 1] = PlantedTurn(decision, noted(rng, turns[then - 1]))
         said = ((key_of(first - 1), cause), (key_of(then - 1), decision))
         questions = (chain.why_released, chain.what_released) if is_released else (chain.why, chain.what)
         for variety, question in zip(("causal", "impact"), questions, strict=True):

@@ -46,7 +46,7 @@ _MOST_ASKED = 4
 """Times that a fact is asked for before the end."""
 
 
-class PagingSettings(Record):
+class PagingSuiteSettings(Record):
     """Settings of the suite."""
 
     fewest_messages: int = Field(default=120, ge=40, le=2_000)
@@ -129,7 +129,7 @@ _NOTED = (
 )
 
 
-def make_conversation(settings: PagingSettings, draw: Draw) -> GivenConversation:
+def make_conversation(settings: PagingSuiteSettings, draw: Draw) -> GivenConversation:
     """Return one conversation with its probes."""
     rng = draw.rng("talk")
     pairs = rng.randrange(settings.fewest_messages, max(settings.most_messages, settings.fewest_messages) + 1) // 2
@@ -198,7 +198,7 @@ def _pair(rng: random.Random, topic: str) -> tuple[str, str]:
 
 def _probes(
     rng: random.Random,
-    settings: PagingSettings,
+    settings: PagingSuiteSettings,
     told: dict[int, _Fact],
     cited: dict[str, tuple[str, str]],
     messages: list[Message],
@@ -238,5 +238,5 @@ def _probe(ordinal: int, at: datetime | None, fact: _Fact, said: tuple[str, str]
 
 
 PAGING = Suite(
-    PagingSettings, make_conversation, "everyday talk with a few planted facts, asked half-way and at the end"
+    PagingSuiteSettings, make_conversation, "everyday talk with a few planted facts, asked half-way and at the end"
 )

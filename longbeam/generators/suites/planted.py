@@ -195,7 +195,7 @@ _DISTRACTED_AFTER = 20
 
 
 @dataclass(frozen=True)
-class Shape:
+class PlantedShape:
     """Positions of facts and of the compression; turns count from 1."""
 
     turns: int
@@ -208,10 +208,10 @@ class Shape:
     """Whether questions share no telling word with the fact, so that shared words find nothing."""
 
 
-STANDARD = Shape(50, (3, 5, 7, 9), 40)
-HARD = Shape(50, (3, 5, 7, 9), 40, distracts=True)
-PARAPHRASED = Shape(50, (3, 5, 7, 9), 40, distracts=True, paraphrases=True)
-LONG = Shape(200, (10, 50, 100, 150), 180, documents_every=20)
+STANDARD = PlantedShape(50, (3, 5, 7, 9), 40)
+HARD = PlantedShape(50, (3, 5, 7, 9), 40, distracts=True)
+PARAPHRASED = PlantedShape(50, (3, 5, 7, 9), 40, distracts=True, paraphrases=True)
+LONG = PlantedShape(200, (10, 50, 100, 150), 180, documents_every=20)
 
 
 class PlantedSettings(Record):
@@ -226,14 +226,14 @@ class LongSettings(PlantedSettings):
 
 
 @dataclass(frozen=True)
-class Turn:
+class PlantedTurn:
     """A message of the user, and the reply."""
 
     said: str
     reply: str
 
 
-def make_conversation(shape: Shape, settings: PlantedSettings, draw: Draw) -> GivenConversation:
+def make_conversation(shape: PlantedShape, settings: PlantedSettings, draw: Draw) -> GivenConversation:
     """Return one conversation with a probe for each fact."""
     rng = draw.rng("facts")
     hardness = rng.choices([name for name, _ in _HARDNESS], [weight for _, weight in _HARDNESS])[0]
@@ -242,16 +242,16 @@ def make_conversation(shape: Shape, settings: PlantedSettings, draw: Draw) -> Gi
     turns = small_talk(rng, shape.turns)
     for turn, (template, value) in zip(shape.facts, facts, strict=True):
         said = _disturbed(rng, hardness, template.said.format(v=value))
-        turns[turn - 1] = Turn(said, noted(rng, turns[turn - 1]))
+        turns[turn - 1] = PlantedTurn(said, noted(rng, turns[turn - 1]))
         if shape.distracts:
             other = rng.choice([v for v in template.values if v != value])
-            turns[turn - 1 + _DISTRACTED_AFTER] = Turn(
+            turns[turn - 1 + _DISTRACTED_AFTER] = PlantedTurn(
                 template.elsewhere.format(v=other), turns[turn - 1 + _DISTRACTED_AFTER].reply
             )
     if hardness == "adversarial" and not shape.distracts:
         for turn, vague in zip(sorted(rng.sample(range(14, 35), _MOST_VAGUE)), VAGUE, strict=True):
             if turn not in shape.facts:
-                turns[turn - 1] = Turn(vague, turns[turn - 1].reply)
+                turns[turn - 1] = PlantedTurn(vague, turns[turn - 1].reply)
     if shape.documents_every is not None:
         assert isinstance(settings, LongSettings)
         _add_documents(rng, turns, shape, settings.document_tokens, draw)
@@ -264,18 +264,18 @@ def make_conversation(shape: Shape, settings: PlantedSettings, draw: Draw) -> Gi
     return given(messages, probes, settings, draw, shown)
 
 
-def small_talk(rng: random.Random, turns: int) -> list[Turn]:
+def small_talk(rng: random.Random, turns: int) -> list[PlantedTurn]:
     """Return turns of small talk without facts."""
     next_turn = filler(rng)
-    return [Turn(*next_turn()) for _ in range(turns)]
+    return [PlantedTurn(*next_turn()) for _ in range(turns)]
 
 
-def noted(rng: random.Random, turn: Turn) -> str:
+def noted(rng: random.Random, turn: PlantedTurn) -> str:
     """Return the reply to a fact that replaces a turn: a confirmation, and the reply of that turn."""
     return f"{rng.choice(NOTED)} {turn.reply}"
 
 
-def messages_of(turns: Sequence[Turn], draw: Draw) -> list[Message]:
+def messages_of(turns: Sequence[PlantedTurn], draw: Draw) -> list[Message]:
     """Return the turns as messages, some minutes apart."""
     rng = draw.rng("clock")
     clock = datetime(2025, 1, 6, 9) + timedelta(days=rng.randrange(300))
@@ -309,16 +309,16 @@ def _disturbed(rng: random.Random, hardness: str, said: str) -> str:
     return said
 
 
-def _add_documents(rng: random.Random, turns: list[Turn], shape: Shape, tokens: int, draw: Draw) -> None:
+def _add_documents(rng: random.Random, turns: list[PlantedTurn], shape: PlantedShape, tokens: int, draw: Draw) -> None:
     every = shape.documents_every or len(turns)
     for number, turn in enumerate(range(every, len(turns) + 1, every), 1):
         report = document(rng, number, lambda text: draw.count_tokens(text) >= tokens)
         # One turn earlier where a fact is: documents stand beside facts, never in their place.
         at = turn - 2 if turn in shape.facts else turn - 1
-        turns[at] = Turn(f"Here is report {number}, for reference.\n\n{report}", turns[at].reply)
+        turns[at] = PlantedTurn(f"Here is report {number}, for reference.\n\n{report}", turns[at].reply)
 
 
-def question_of(template: Template, shape: Shape) -> str:
+def question_of(template: Template, shape: PlantedShape) -> str:
     """Return the question for a fact."""
     return PARAPHRASES[template.name] if shape.paraphrases else template.question
 

@@ -43,7 +43,7 @@ OVERHEAD_TOKENS = 20_000
 MOST_REDUCTION = 0.95
 
 
-class Outlook(Record):
+class TrimOutlook(Record):
     """Costs and savings of a trim."""
 
     tokens_before: int
@@ -77,14 +77,14 @@ def break_even(reduction: float, hit_rate: float = 0.9) -> int | None:
     return max(math.ceil((WRITE - factor) * (1 - share) / (factor * share)), 0)
 
 
-def outlook(before: int, after: int, *, hit_rate: float = 0.9, model: str = "sonnet-4") -> Outlook:
+def outlook(before: int, after: int, *, hit_rate: float = 0.9, model: str = "sonnet-4") -> TrimOutlook:
     """Return costs and savings of trimming a context from `before` to `after` tokens."""
     usd_per_token = USD_PER_MILLION[model] / 1e6
     reduction = 1 - after / before if before else 0.0
     factor = float(cost_factor(hit_rate))
     penalty = (float(WRITE) * after - factor * before) * usd_per_token
     saved = factor * (before - after) * usd_per_token
-    return Outlook(
+    return TrimOutlook(
         tokens_before=before,
         tokens_after=after,
         hit_rate=hit_rate,
@@ -134,7 +134,7 @@ CHARS_PER_TOKEN = 4
 BUCKETS = ("tool_results", "tool_copies", "thinking_signatures", "file_history", "conversation", "tool_calls", "other")
 
 
-class Bucket(Record):
+class SessionPart(Record):
     """A category of the active bytes."""
 
     bytes: int = 0
@@ -159,7 +159,7 @@ class Analysis(Record):
     has_api_tokens: bool
     expected_reduction: float
     """Estimated share of the active bytes that a trim would remove, 0 to 0.95."""
-    breakdown: dict[str, Bucket]
+    breakdown: dict[str, SessionPart]
 
 
 def analyze(lines: Iterable[str]) -> Analysis:
@@ -263,7 +263,9 @@ class _Count:
             has_api_tokens=self.api_tokens > 0,
             expected_reduction=trimmable.expected_reduction(self.active),
             breakdown={
-                name: Bucket(bytes=size, count=count, percent=round(size * 100 / self.active) if self.active else 0)
+                name: SessionPart(
+                    bytes=size, count=count, percent=round(size * 100 / self.active) if self.active else 0
+                )
                 for name, (size, count) in self.buckets.items()
             },
         )
@@ -314,7 +316,7 @@ def tree_json(graph: nx.DiGraph[str]) -> list[dict[str, Any]]:
     return [node(name) for name in graph if not graph.in_degree(name)]
 
 
-def render_analysis(session_id: str, made: Analysis, cost: Outlook) -> str:
+def render_analysis(session_id: str, made: Analysis, cost: TrimOutlook) -> str:
     """Return the analysis of a session, with costs and savings of a trim, as text."""
     seen = "as the API said, and what came since" if made.has_api_tokens else "estimated from characters"
     lines = [

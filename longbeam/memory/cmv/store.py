@@ -172,7 +172,7 @@ class Snapshot(Record):
     branches: tuple[Branch, ...] = ()
 
 
-class Index(Record):
+class SessionIndex(Record):
     """All snapshots by id."""
 
     version: int = 1
@@ -194,13 +194,13 @@ class CmvStore:
         self.root = root
         self._clock = clock
 
-    def index(self) -> Index:
+    def index(self) -> SessionIndex:
         """Return all snapshots; StoreError if the index is damaged."""
         path = self.root / "index.json"
         try:
-            return Index.model_validate_json(path.read_text(encoding="utf-8"))
+            return SessionIndex.model_validate_json(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            return Index()
+            return SessionIndex()
         except (ValidationError, UnicodeDecodeError) as exc:
             raise StoreError(f"{path}: is no index of snapshots: {' '.join(str(exc).split())[:160]}") from exc
         except OSError as exc:
@@ -378,7 +378,7 @@ class CmvStore:
         return graph
 
     @contextmanager
-    def _changing(self) -> Iterator[Index]:
+    def _changing(self) -> Iterator[SessionIndex]:
         """Yield the index for a change under a lock; it is written if the block raises nothing."""
         try:
             (self.root / "snapshots").mkdir(parents=True, exist_ok=True)
@@ -404,7 +404,7 @@ def new_id() -> str:
     return f"snap_{uuid.uuid4().hex[:8]}"
 
 
-def _refuse_taken(index: Index, name: str) -> None:
+def _refuse_taken(index: SessionIndex, name: str) -> None:
     if any(s.name == name for s in index.snapshots.values()):
         raise UserError(f"snapshot {name!r} exists already; give another name, or delete it first")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from longbeam.memory.cmv.analyze import OVERHEAD_TOKENS, Outlook, analyze, outlook, trimmed_tokens
+from longbeam.memory.cmv.analyze import OVERHEAD_TOKENS, TrimOutlook, analyze, outlook, trimmed_tokens
 from longbeam.memory.cmv.system import contents_of, lines_of
 from longbeam.memory.cmv.trim import TrimSettings, Variant, since_compaction, trim_lines
 from longbeam.schemas import Message, Probe, Record
@@ -19,7 +19,7 @@ FILE, LIVE = "file", "live"
 """States of a session beside the thresholds: its whole file, and its lines after the last compaction."""
 
 
-class Kept(Record):
+class KeptFacts(Record):
     """Facts from one kind of place, in one state of the sessions."""
 
     place: str
@@ -38,7 +38,7 @@ class Trimmed(Record):
     live_tokens: int
     """Tokens since the last compaction, as text."""
     trimmed_tokens: int
-    cost: Outlook
+    cost: TrimOutlook
     """Costs and savings for a session of their average size."""
 
 
@@ -46,7 +46,7 @@ class Survival(Record):
     """The tables of one or more conversations."""
 
     variant: str
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptFacts, ...]
     trimmed: tuple[Trimmed, ...]
 
 
@@ -76,7 +76,7 @@ def measure(
             sums.trimmed_tokens += sum(map(count_tokens, left.values()))
     return Survival(
         variant=variant.value,
-        kept=tuple(Kept(place=p, state=s, kept=k, facts=n) for (p, s), (k, n) in kept.items()),
+        kept=tuple(KeptFacts(place=p, state=s, kept=k, facts=n) for (p, s), (k, n) in kept.items()),
         trimmed=tuple(sums.at(threshold, sessions) for threshold, sums in sizes.items()),
     )
 

@@ -64,7 +64,7 @@ class Artifact(Record):
         return self.content if self.citation in self.content else f"{self.content} {self.citation}"
 
 
-class Citation(Record):
+class ArtifactCitation(Record):
     """Words of a message, with their place in it."""
 
     text: str
@@ -72,7 +72,7 @@ class Citation(Record):
     span: tuple[int, int]
 
 
-def locate(citation: str, messages: Sequence[Message]) -> Citation | None:
+def locate(citation: str, messages: Sequence[Message]) -> ArtifactCitation | None:
     """Return the words of the source that a citation means, and their place; None if no message has them.
 
     Blanks and capitals may differ. If no message has the words, the most similar passage counts if nine letters in ten
@@ -84,7 +84,7 @@ def locate(citation: str, messages: Sequence[Message]) -> Citation | None:
     pattern = re.compile(r"\s+".join(re.escape(word) for word in wanted.split(" ")), re.IGNORECASE)
     for message in messages:
         if found := pattern.search(message.content):
-            return Citation(text=found[0], message=message, span=found.span())
+            return ArtifactCitation(text=found[0], message=message, span=found.span())
     best, place = 0.0, None
     for message in messages:
         text = message.content.casefold()
@@ -98,7 +98,7 @@ def locate(citation: str, messages: Sequence[Message]) -> Citation | None:
         return None
     message, start, end = place
     start, end = _whole_words(message.content, start, end)
-    return Citation(text=message.content[start:end], message=message, span=(start, end))
+    return ArtifactCitation(text=message.content[start:end], message=message, span=(start, end))
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:

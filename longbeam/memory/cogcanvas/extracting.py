@@ -77,9 +77,9 @@ class Extractor:
             event = tuple(exchanges[first : first + size])
             known = self._known()
             if self.settings.extract == "batch":
-                found = [await self._of(_Unit.of_batch(event, number), known)]
+                found = [await self._of(_TimeUnit.of_batch(event, number), known)]
             else:
-                found = await in_order(partial(self._of, _Unit.of_exchange(e), known) for e in event)
+                found = await in_order(partial(self._of, _TimeUnit.of_exchange(e), known) for e in event)
             for artifacts in found:
                 self._add(artifacts)
         return self._made
@@ -92,14 +92,14 @@ class Extractor:
         for artifact in artifacts:
             self._made.append(artifact.model_copy(update={"number": len(self._made)}))
 
-    async def _of(self, unit: _Unit, known: tuple[str, ...]) -> list[Artifact]:
+    async def _of(self, unit: _TimeUnit, known: tuple[str, ...]) -> list[Artifact]:
         drafts = await self._drafts(unit, known)
         if drafts is None:
             return []  # nothing stands in for the model: a system under test is measured with its failures
         made = [artifact for draft in drafts if (artifact := self._grounded(unit, draft)) is not None]
         return made + self._times(unit, made)
 
-    async def _drafts(self, unit: _Unit, known: tuple[str, ...]) -> tuple[ArtifactDraft, ...] | None:
+    async def _drafts(self, unit: _TimeUnit, known: tuple[str, ...]) -> tuple[ArtifactDraft, ...] | None:
         """Return the drafts that the model names in one call or two; None if its reply is unusable."""
         said_on = unit.said_on.date()
         first = await self._ask(
@@ -128,7 +128,7 @@ class Extractor:
             return None
         return reply.artifacts
 
-    def _grounded(self, unit: _Unit, draft: ArtifactDraft) -> Artifact | None:
+    def _grounded(self, unit: _TimeUnit, draft: ArtifactDraft) -> Artifact | None:
         """A draft as an artifact; None where nobody said what it cites."""
         place = locate(draft.citation, unit.messages)
         if place is None and self.settings.citations == "checked":
@@ -144,7 +144,7 @@ class Extractor:
             made |= {"source": place.message.speaker, "message_keys": (place.message.message_key,), "span": place.span}
         return unit.artifact(**made)
 
-    def _times(self, unit: _Unit, made: Sequence[Artifact]) -> list[Artifact]:
+    def _times(self, unit: _TimeUnit, made: Sequence[Artifact]) -> list[Artifact]:
         """Events for the times that no artifact cites."""
         found = []
         for message in unit.messages:
@@ -156,7 +156,7 @@ class Extractor:
         most = self.settings.most_artifacts
         return found if most is None else found[: max(0, most - len(made))]
 
-    def _event(self, unit: _Unit, message: Message, time: TimeExpression) -> Artifact:
+    def _event(self, unit: _TimeUnit, message: Message, time: TimeExpression) -> Artifact:
         start, end = self._sentence(message.content, time)
         said = message.content[start:end]
         return unit.artifact(
@@ -178,13 +178,13 @@ class Extractor:
             return around
         return next((s for s in sentences(text) if s[0] <= time.start and time.end <= s[1]), around)
 
-    def _times_of(self, unit: _Unit, text: str) -> list[TimeExpression]:
+    def _times_of(self, unit: _TimeUnit, text: str) -> list[TimeExpression]:
         found = find_times(text, unit.said_on.date(), RULES[self.settings.dates])
         return sorted(found, key=lambda time: time.span is None)  # stable: the first that is resolved
 
 
 @dataclass(frozen=True)
-class _Unit:
+class _TimeUnit:
     """The subject of one extraction call: an exchange, or all exchanges of a compression event."""
 
     exchanges: tuple[Exchange, ...]
@@ -192,11 +192,11 @@ class _Unit:
     text: str
 
     @classmethod
-    def of_exchange(cls, exchange: Exchange) -> _Unit:
+    def of_exchange(cls, exchange: Exchange) -> _TimeUnit:
         return cls((exchange,), exchange.position, said(exchange))
 
     @classmethod
-    def of_batch(cls, exchanges: tuple[Exchange, ...], number: int) -> _Unit:
+    def of_batch(cls, exchanges: tuple[Exchange, ...], number: int) -> _TimeUnit:
         """All that the user said, then all that was answered; the batch is one turn."""
         messages = [m for e in exchanges for m in e.messages]
         ordered = sorted(messages, key=lambda m: m.role is not MessageRole.USER)  # stable

@@ -70,7 +70,7 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class _Unit:
+class _StudyUnit:
     text: str
     keys: tuple[str, ...]
     place: int
@@ -79,7 +79,7 @@ class _Unit:
     """Whether its text is the whole text of its messages."""
 
 
-_Reader: TypeAlias = Callable[[str, int], Iterable[_Unit]]
+_Reader: TypeAlias = Callable[[str, int], Iterable[_StudyUnit]]
 """Function from a question and a number of units to the best units, best first."""
 
 
@@ -108,7 +108,7 @@ async def recall_study(
                     scores.setdefault((reader_name, budget), []).append(
                         (category_of(probe), _score(probe, read, count))
                     )
-        everything = [_Unit(_dated(m), (m.message_key,), i, True) for i, m in enumerate(subject.messages)]
+        everything = [_StudyUnit(_dated(m), (m.message_key,), i, True) for i, m in enumerate(subject.messages)]
         stems = stems_of("\n".join(unit.text for unit in everything))
         for probe in asked:
             score = _score(probe, everything, count, stems=stems)
@@ -143,7 +143,7 @@ async def _readers(subject: WholeConversation, tools: Tools) -> dict[str, _Reade
                 {"representation": representation, "reranker": "none", "most_expanded": _ENOUGH, **given}
             )
             readers[name] = await _canvas(settings, exchanges, sorted(asked), tools)
-    turns = [_Unit(_dated(m), (m.message_key,), i, True) for i, m in enumerate(subject.messages)]
+    turns = [_StudyUnit(_dated(m), (m.message_key,), i, True) for i, m in enumerate(subject.messages)]
     index = Bm25Index([unit.text for unit in turns])
     readers["BM25 turns"] = lambda question, most: [turns[i] for i in ranked(index.scores(question), most)]
     readers["random turns"] = lambda question, most: random.Random(f"{subject.conversation_id}/{question}").sample(
@@ -159,7 +159,7 @@ async def _canvas(
     for exchange in exchanges:
         await system.add(exchange)
     await system.finish()
-    found: dict[str, list[_Unit]] = {}
+    found: dict[str, list[_StudyUnit]] = {}
     for question in questions:
         # With the graph: k as the paper has it, and all that hangs on it. Without: as many as there is room for.
         k = adaptive_k(question) if settings.has("graph") else _ENOUGH
@@ -168,18 +168,18 @@ async def _canvas(
     return lambda question, most: found[question][:most]
 
 
-def _unit_of(system: CogCanvas, exchanges: Sequence[Exchange], number: int) -> _Unit:
+def _unit_of(system: CogCanvas, exchanges: Sequence[Exchange], number: int) -> _StudyUnit:
     artifact = system.artifacts[number]
     is_chunk = artifact.kind == "chunk"
     text = dated(exchanges[artifact.position]) if is_chunk else written(artifact, "compact")
-    return _Unit(text, artifact.message_keys, artifact.position, is_chunk)
+    return _StudyUnit(text, artifact.message_keys, artifact.position, is_chunk)
 
 
 def _dated(message: Message) -> str:
     return f"[{message.sent_at:%A, %d %B %Y, %H:%M}] {message.speaker}: {message.content}"
 
 
-def _fill(units: Iterable[_Unit], budget: int, count: Callable[[str], int]) -> Iterable[_Unit]:
+def _fill(units: Iterable[_StudyUnit], budget: int, count: Callable[[str], int]) -> Iterable[_StudyUnit]:
     """Yield units while they fit; units that do not fit, or whose messages were read whole, are skipped."""
     left, whole = budget, set[str]()
     for unit in units:
@@ -203,7 +203,7 @@ class _Score:
 
 
 def _score(
-    probe: Probe, read: Sequence[_Unit], count: Callable[[str], int], *, stems: frozenset[str] | None = None
+    probe: Probe, read: Sequence[_StudyUnit], count: Callable[[str], int], *, stems: frozenset[str] | None = None
 ) -> _Score:
     text = "\n".join(unit.text for unit in read)
     found, gold = stems_of(text) if stems is None else stems, stems_of(probe.gold_answer)

@@ -5,7 +5,7 @@ from .bookmarks import (
     bookmark as bookmark,
     keywords_of as keywords_of,
 )
-from .pages import BOUNDARIES as BOUNDARIES, Page as Page, Turn as Turn, boundary_of as boundary_of, cut as cut
+from .pages import BOUNDARIES as BOUNDARIES, Page as Page, PageTurn as PageTurn, boundary_of as boundary_of, cut as cut
 from .residency import (
     ONLINE as ONLINE,
     Capacity as Capacity,
@@ -29,4 +29,4 @@ from .study import (
     run_study as run_study,
     workload_of as workload_of,
 )
-from .system import PageStore as PageStore, Paging as Paging, PagingSettings as PagingSettings
+from .system import PageStore as PageStore, Paging as Paging

@@ -19,7 +19,7 @@ BOUNDARIES = ("topic_shift", "fixed_5", "fixed_10", "exchange_5", "fixed_20")
 
 
 @dataclass(frozen=True)
-class Turn:
+class PageTurn:
     """One message as paging sees it."""
 
     key: str
@@ -36,7 +36,7 @@ class Page:
 
     page_id: int
     """From 1, dense."""
-    turns: tuple[Turn, ...]
+    turns: tuple[PageTurn, ...]
 
     @property
     def text(self) -> str:
@@ -54,7 +54,7 @@ class Page:
         return tuple(turn.key for turn in self.turns)
 
 
-Boundary = Callable[[Sequence[Turn], Turn], bool]
+Boundary = Callable[[Sequence[PageTurn], PageTurn], bool]
 """Whether the next turn begins a new page, given the turns of the open page (at least one) and the next turn."""
 
 
@@ -73,10 +73,10 @@ def boundary_of(name: str) -> Boundary:
     raise UserError(f"boundary {name!r}: write fixed_N, exchange_N, tokens_N (1 to 9999), session or topic_shift")
 
 
-def cut(turns: Iterable[Turn], boundary: Boundary) -> list[Page]:
+def cut(turns: Iterable[PageTurn], boundary: Boundary) -> list[Page]:
     """Return all turns on pages, each once, in order."""
     pages: list[Page] = []
-    open_page: list[Turn] = []
+    open_page: list[PageTurn] = []
     for turn in turns:
         if open_page and boundary(open_page, turn):
             pages.append(Page(len(pages) + 1, tuple(open_page)))
@@ -90,7 +90,7 @@ def _fixed(most: int) -> Boundary:
 
 
 def _exchanges(most: int) -> Boundary:
-    def begins(page: Sequence[Turn], turn: Turn) -> bool:
+    def begins(page: Sequence[PageTurn], turn: PageTurn) -> bool:
         # An exchange begins with a turn of the user that follows one of the other side.
         openings = sum(1 for i, t in enumerate(page) if t.is_user and (not i or not page[i - 1].is_user))
         return turn.is_user and not page[-1].is_user and openings >= most
@@ -105,7 +105,7 @@ def _tokens(most: int) -> Boundary:
 _COUNTED: dict[str, Callable[[int], Boundary]] = {"fixed": _fixed, "exchange": _exchanges, "tokens": _tokens}
 
 
-def _topic_shift(page: Sequence[Turn], turn: Turn) -> bool:
+def _topic_shift(page: Sequence[PageTurn], turn: PageTurn) -> bool:
     # The paper compares with the five turns before, across page ends. Here only turns of the open page count: those
     # before it belong to the topic that ended.
     before = {word for t in page[-SHIFT_WINDOW:] for word in words_of(t.text)}

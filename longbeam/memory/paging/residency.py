@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from longbeam.errors import UserError
-from longbeam.memory.paging.pages import Boundary, Page, Turn
+from longbeam.memory.paging.pages import Boundary, Page, PageTurn
 
 ONLINE = ("fifo", "lru", "lfu")
 POLICIES = (*ONLINE, "belady")
@@ -168,13 +168,13 @@ class PagedContext:
     """All pages but the open one, by id."""
     resident: list[int] = field(default_factory=list)
     """Ids of resident pages but the open one, oldest first."""
-    open_turns: list[Turn] = field(default_factory=list)
+    open_turns: list[PageTurn] = field(default_factory=list)
     time: int = 0
     """Turns so far."""
     _page_tokens: int = 0
     _bookmark_tokens: int = 0
 
-    def add(self, turn: Turn) -> None:
+    def add(self, turn: PageTurn) -> None:
         """Add the next turn, and evict pages until the rest fits."""
         if self.open_turns and self.boundary(self.open_turns, turn):
             page = Page(len(self.pages) + 1, tuple(self.open_turns))

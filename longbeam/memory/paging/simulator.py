@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Literal
 
 from longbeam.memory.paging.bookmarks import Format, Generator, bookmark, keywords_of
-from longbeam.memory.paging.pages import Page, Turn, boundary_of, cut
+from longbeam.memory.paging.pages import Page, PageTurn, boundary_of, cut
 from longbeam.memory.paging.residency import ONLINE, Capacity, Need, PagedContext, plan_residency
 from longbeam.memory.retrieval import Bm25Index, ranked
 from longbeam.schemas import Record
@@ -38,7 +38,7 @@ class Workload:
     """A conversation and the questions about it; equal only to itself, so that caches hash no turns."""
 
     name: str
-    turns: tuple[Turn, ...]
+    turns: tuple[PageTurn, ...]
     questions: tuple[TimedQuestion, ...]
     """In the order of time."""
 
@@ -61,7 +61,7 @@ class PagingConfig(Record):
         return Capacity(tokens=self.tokens if self.pages is None else None, pages=self.pages)
 
 
-class Outcome(Record):
+class PageOutcome(Record):
     """Outcome of one question."""
 
     kind: str
@@ -82,7 +82,7 @@ class Outcome(Record):
 CountTokens = Callable[[str], int]
 
 
-def simulate(workload: Workload, config: PagingConfig, count: CountTokens) -> list[Outcome]:
+def simulate(workload: Workload, config: PagingConfig, count: CountTokens) -> list[PageOutcome]:
     """Return the outcome of each question, in order.
 
     With a capacity in pages, `belady` is the optimum. With one in tokens, where pages differ in size, the optimum is a
@@ -101,7 +101,7 @@ def simulate(workload: Workload, config: PagingConfig, count: CountTokens) -> li
 
 def _run(
     workload: Workload, config: PagingConfig, count: CountTokens, kept: Mapping[int, int] | None = None
-) -> list[Outcome]:
+) -> list[PageOutcome]:
     needs = [
         Need(a.after, pages) for a, pages in zip(workload.questions, _needed(workload, config.boundary), strict=True)
     ]
@@ -111,7 +111,7 @@ def _run(
         boundary_of(config.boundary), config.capacity, config.eviction, lambda page: sizes[page.page_id],
         future=needs, kept=kept or {},
     )  # fmt: skip
-    reader = _Reader(config.selector, marks, workload.name)
+    reader = _PagedReader(config.selector, marks, workload.name)
     outcomes, added = [], 0
     for asked, need in zip(workload.questions, needs, strict=True):
         for turn in workload.turns[added : asked.after]:
@@ -121,7 +121,7 @@ def _run(
     return outcomes
 
 
-def _ask(asked: TimedQuestion, need: Need, paged: PagedContext, reader: _Reader) -> Outcome:
+def _ask(asked: TimedQuestion, need: Need, paged: PagedContext, reader: _PagedReader) -> PageOutcome:
     resident = [page for page in need.pages if paged.is_resident(page)]
     missing = [page for page in need.pages if page not in resident]
     evicted = paged.evicted
@@ -129,7 +129,7 @@ def _ask(asked: TimedQuestion, need: Need, paged: PagedContext, reader: _Reader)
     recalled = reader.select(asked, missing, evicted) if missing and evicted else []
     right = [page for page in recalled if page in missing]
     paged.refer([*resident, *right])
-    return Outcome(
+    return PageOutcome(
         kind=asked.kind,
         needed=len(need.pages),
         resident=len(resident),
@@ -143,7 +143,7 @@ def _ask(asked: TimedQuestion, need: Need, paged: PagedContext, reader: _Reader)
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _PagedReader:
     """Chooses pages to recall, in place of a model."""
 
     selector: Selector
@@ -213,7 +213,7 @@ class AccuracyBreakdown(Record):
     recalled_tokens: float
 
 
-def break_down_accuracy(outcomes: Iterable[Outcome]) -> AccuracyBreakdown:
+def break_down_accuracy(outcomes: Iterable[PageOutcome]) -> AccuracyBreakdown:
     """Return the means; accuracy = residency + (1 - residency) · trigger · precision holds exactly."""
     rows = list(outcomes)
     # A question whose needed pages are resident is answered without a recall, so triggers are counted over the rest.

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from xml.sax.saxutils import escape
 
 from longbeam.memory.paging.bookmarks import FORMATS, GENERATORS
-from longbeam.memory.paging.pages import BOUNDARIES, Turn, boundary_of, cut
+from longbeam.memory.paging.pages import BOUNDARIES, PageTurn, boundary_of, cut
 from longbeam.memory.paging.residency import POLICIES, Capacity
 from longbeam.memory.paging.simulator import (
     AccuracyBreakdown,
     CountTokens,
-    Outcome,
+    PageOutcome,
     PagingConfig,
     Selector,
     TimedQuestion,
@@ -26,7 +26,7 @@ from longbeam.schemas import Message, MessageRole, Probe, Record
 SELECTORS: tuple[Selector, ...] = ("random", "lexical", "oracle")
 
 
-class Row(Record):
+class StudyRow(Record):
     """One configuration and its means."""
 
     config: PagingConfig
@@ -44,9 +44,9 @@ class Study(Record):
     capacity: str
     conversations: int
     questions: int
-    ablation: tuple[Row, ...]
-    bookmarks: tuple[Row, ...]
-    formats: tuple[Row, ...]
+    ablation: tuple[StudyRow, ...]
+    bookmarks: tuple[StudyRow, ...]
+    formats: tuple[StudyRow, ...]
 
 
 def workload_of(name: str, messages: Iterable[Message], probes: Iterable[Probe]) -> Workload:
@@ -62,7 +62,7 @@ def workload_of(name: str, messages: Iterable[Message], probes: Iterable[Probe])
             else (message.speaker == first_speaker)
         )
         turns.append(
-            Turn(message.message_key, message.speaker, message.content, message.tokens, is_user, message.session)
+            PageTurn(message.message_key, message.speaker, message.content, message.tokens, is_user, message.session)
         )
         times.append(message.sent_at)
     asked = []
@@ -88,7 +88,7 @@ def run_study(
     pages = capacity.pages
     base = PagingConfig(tokens=capacity.tokens if pages is None else None, pages=pages)
 
-    def rows(configs: Iterable[dict[str, str]]) -> tuple[Row, ...]:
+    def rows(configs: Iterable[dict[str, str]]) -> tuple[StudyRow, ...]:
         return tuple(_row(workloads, base.model_copy(update=changed), count) for changed in configs)
 
     return Study(
@@ -102,14 +102,14 @@ def run_study(
     )
 
 
-def _row(workloads: Sequence[Workload], config: PagingConfig, count: CountTokens) -> Row:
-    outcomes: list[Outcome] = []
+def _row(workloads: Sequence[Workload], config: PagingConfig, count: CountTokens) -> StudyRow:
+    outcomes: list[PageOutcome] = []
     pages = 0
     for workload in workloads:
         outcomes += simulate(workload, config, count)
         pages += len(cut(workload.turns, boundary_of(config.boundary)))
     kinds = sorted({o.kind for o in outcomes})
-    return Row(
+    return StudyRow(
         config=config,
         summary=break_down_accuracy(outcomes),
         pages=pages / len(workloads) if workloads else 0.0,
@@ -189,7 +189,7 @@ def plot_study(study: Study) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _bar(row: Row, x: float) -> list[str]:
+def _bar(row: StudyRow, x: float) -> list[str]:
     there, whole = HEIGHT * row.summary.residency, HEIGHT * row.summary.accuracy
     low = TOP + HEIGHT
     middle, percent = x + BAR / 2, f"{100 * row.summary.accuracy:.0f}"

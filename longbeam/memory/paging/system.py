@@ -14,7 +14,7 @@ from pydantic import Field
 from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.paging.bookmarks import ASKING, Bookmarker, Format, Generator, bookmark, keywords_of
-from longbeam.memory.paging.pages import Page, Turn, boundary_of, cut
+from longbeam.memory.paging.pages import Page, PageTurn, boundary_of, cut
 from longbeam.memory.paging.residency import ONLINE, Capacity, PagedContext
 from longbeam.memory.retrieval import Bm25Index, ranked
 from longbeam.models import Asker
@@ -65,7 +65,7 @@ class Paging:
         self._tools = tools
         capacity = settings.capacity or tools.budget // 2
         self._boundary = boundary_of(settings.boundary or f"tokens_{min(max(1, capacity // _RESIDENT_PAGES), 9_999)}")
-        self._turns: list[Turn] = []
+        self._turns: list[PageTurn] = []
         self._asked: dict[int, list[Question]] = {}
         """Questions on the way, by the number of turns before them."""
         self._pages: Sequence[Page] = ()
@@ -80,7 +80,7 @@ class Paging:
         first = self._turns[0].speaker if self._turns else exchange.messages[0].speaker
         for m in exchange.messages:
             is_user = m.speaker == first if m.speaker not in {"user", "assistant"} else m.role is MessageRole.USER
-            self._turns.append(Turn(m.message_key, m.speaker, m.content, m.tokens, is_user, m.session))
+            self._turns.append(PageTurn(m.message_key, m.speaker, m.content, m.tokens, is_user, m.session))
 
     async def finish(self) -> None:
         """Cut the pages and write their bookmarks; a question's budget decides later which pages are resident."""

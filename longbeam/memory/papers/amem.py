@@ -14,7 +14,7 @@ from functools import partial
 from pydantic import Field
 
 from longbeam.memory.base import in_order
-from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of
+from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of
 from longbeam.prompts.calls import ExtractKeysInputs, SelectNotesInputs
 from longbeam.schemas import Question, Record
 
@@ -39,7 +39,7 @@ class AMem(PaperMemory[AMemSettings]):
         self._matrix = await self._vectors(keys)
         self._links = await in_order(partial(self._linked, n) for n in range(len(self._notes)))
 
-    async def _described(self, note: Piece) -> str:
+    async def _described(self, note: TextPiece) -> str:
         """Return what a note is found by: its context, keywords and content."""
         inputs = ExtractKeysInputs(before="", exchange=note.text)
         reply = await self._ask("extract_keys", inputs, f"m{note.message_keys[0]}")
@@ -58,7 +58,7 @@ class AMem(PaperMemory[AMemSettings]):
         reply = await self._ask("select_notes", inputs, f"l{note.message_keys[0]}")
         return [] if reply is None else [near[n] for n in dict.fromkeys(reply.pieces) if 0 <= n < len(near)]
 
-    async def _found(self, question: Question) -> Sequence[tuple[Piece, float]]:
+    async def _found(self, question: Question) -> Sequence[tuple[TextPiece, float]]:
         if not self._notes:
             return []
         scores = self._matrix @ await self._query_vector(question.text)

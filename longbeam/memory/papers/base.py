@@ -25,7 +25,7 @@ from longbeam.text import format_date
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextPiece:
     """A text that may be read, and the messages that it repeats; none for a text that a model wrote."""
 
     text: str
@@ -48,7 +48,7 @@ class PaperMemory(ExchangeMemory[Settings]):
         self._asked: set[str] = set()
         self._failed: set[str] = set()
 
-    async def _found(self, question: Question) -> Sequence[tuple[Piece, float]]:
+    async def _found(self, question: Question) -> Sequence[tuple[TextPiece, float]]:
         """Return pieces with their scores, best first."""
         raise NotImplementedError
 
@@ -129,7 +129,7 @@ class PaperMemory(ExchangeMemory[Settings]):
         return [n for n in dict.fromkeys(reply.pieces) if 0 <= n < len(pieces)]
 
 
-def put_pieces(builder: ContextBuilder, part: str, pieces: Iterable[Piece], *, first: int = 0) -> None:
+def put_pieces(builder: ContextBuilder, part: str, pieces: Iterable[TextPiece], *, first: int = 0) -> None:
     """Add pieces that fit, best first; they are read in the order of time, those without a time first.
 
     `first` is the place of the earliest piece in the context.
@@ -140,11 +140,11 @@ def put_pieces(builder: ContextBuilder, part: str, pieces: Iterable[Piece], *, f
         builder.put(part, chosen[rank].shown, chosen[rank].message_keys, place=place)
 
 
-def messages_of(exchanges: Iterable[Exchange]) -> Iterator[Piece]:
+def messages_of(exchanges: Iterable[Exchange]) -> Iterator[TextPiece]:
     """Yield each message as a piece, with its speaker."""
     for exchange in exchanges:
         for m in exchange.messages:
-            yield Piece(f"{m.speaker}: {m.content}", (m.message_key,), m.sent_at)
+            yield TextPiece(f"{m.speaker}: {m.content}", (m.message_key,), m.sent_at)
 
 
 def best(scores: NDArray[np.floating[Any]], k: int) -> list[int]:

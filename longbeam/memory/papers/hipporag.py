@@ -22,7 +22,7 @@ from pydantic import Field
 
 from longbeam.memory.base import in_order
 from longbeam.memory.exchanges import said
-from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of
+from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of
 from longbeam.memory.retrieval import Vectors
 from longbeam.prompts.calls import ExtractKeysInputs, KeyValue
 from longbeam.schemas import Exchange, Question, Record
@@ -91,7 +91,7 @@ class HippoRag(PaperMemory[HippoRagSettings]):
         left, right = np.nonzero(np.triu(vectors @ vectors.T >= self._settings.synonym, k=1))
         edges.update((first + int(a), first + int(b)) for a, b in zip(left, right, strict=True))
 
-    async def _found(self, question: Question) -> Sequence[tuple[Piece, float]]:
+    async def _found(self, question: Question) -> Sequence[tuple[TextPiece, float]]:
         if not self._passages:
             return []
         query = await self._query_vector(question.text)

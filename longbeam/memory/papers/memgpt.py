@@ -14,7 +14,7 @@ from pydantic import Field
 
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import dated
-from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of, put_pieces
+from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of, put_pieces
 from longbeam.schemas import Context, Question, Record
 
 
@@ -61,7 +61,7 @@ class MemGpt(PaperMemory[MemGptSettings]):
         put_pieces(builder, "archive", found, first=-len(found))
         return builder.build()
 
-    async def _found(self, question: Question) -> Sequence[tuple[Piece, float]]:
+    async def _found(self, question: Question) -> Sequence[tuple[TextPiece, float]]:
         if not self._archive:
             return []
         scores = self._matrix @ await self._query_vector(question.text)

@@ -22,7 +22,7 @@ from pydantic import Field
 from longbeam.memory.base import in_order
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
-from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of, put_pieces
+from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of, put_pieces
 from longbeam.memory.retrieval import Vectors
 from longbeam.prompts.calls import ExtractKeysInputs, TakeNotesInputs
 from longbeam.schemas import Context, Exchange, Question, Record
@@ -111,12 +111,12 @@ class MemoryOs(PaperMemory[MemoryOsSettings]):
         query = await self._query_vector(question.text)
         if self._known:
             near = best(self._known_vectors @ query, self._settings.pages)
-            put_pieces(builder, "knowledge", [Piece(self._known[n]) for n in near], first=-2 * _FIRST)
+            put_pieces(builder, "knowledge", [TextPiece(self._known[n]) for n in near], first=-2 * _FIRST)
         put_pieces(builder, "segments", [piece for piece, _ in await self._found(question)], first=-_FIRST)
         builder.put_while_fitting("recent", reversed(self._exchanges[len(self._old) :]))
         return builder.build()
 
-    async def _found(self, question: Question) -> Sequence[tuple[Piece, float]]:
+    async def _found(self, question: Question) -> Sequence[tuple[TextPiece, float]]:
         query, words = await self._query_vector(question.text), set(content_words(question.text))
         likeness = np.array([segment.likeness(query, words) for segment in self._segments])
         pages = [page for n in best(likeness, self._settings.segments) for page in self._segments[n].pages]

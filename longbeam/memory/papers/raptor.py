@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from longbeam.memory.base import in_order
-from longbeam.memory.papers.base import PaperMemory, Piece, best
+from longbeam.memory.papers.base import PaperMemory, TextPiece, best
 from longbeam.memory.retrieval import Vectors
 from longbeam.schemas import Exchange, Question, Record, digest_of
 from longbeam.text import sentences
@@ -54,18 +54,18 @@ class Raptor(PaperMemory[RaptorSettings]):
             clusters = k_means(vectors, -(-len(layer) // self._settings.children), seed)
             texts = [[layer[i].shown for i in cluster] for cluster in clusters]
             written = await in_order(partial(self._summarize, t, self._settings.summary_tokens) for t in texts)
-            layer = [Piece(text) for text in written]
+            layer = [TextPiece(text) for text in written]
             vectors = await self._vectors(written)
             self._nodes += layer
             self._matrix = np.concatenate([self._matrix, vectors])
 
-    async def _found(self, question: Question) -> Sequence[tuple[Piece, float]]:
+    async def _found(self, question: Question) -> Sequence[tuple[TextPiece, float]]:
         if not self._nodes:
             return []
         scores = self._matrix @ await self._query_vector(question.text)
         return [(self._nodes[i], float(scores[i])) for i in best(scores, len(self._nodes))]
 
-    def _chunks(self, exchange: Exchange) -> list[Piece]:
+    def _chunks(self, exchange: Exchange) -> list[TextPiece]:
         """Return an exchange in chunks that end with a sentence."""
         count, most = self._tools.count_tokens, self._settings.chunk_tokens
         made = []
@@ -75,7 +75,7 @@ class Raptor(PaperMemory[RaptorSettings]):
             for end, after in zip(starts[1:], [*starts[2:], None], strict=True):
                 if after is None or count(m.content[begin:after]) > most:
                     text = m.content[begin:end].strip()
-                    made.append(Piece(f"{m.speaker}: {text}", (m.message_key,), m.sent_at))
+                    made.append(TextPiece(f"{m.speaker}: {text}", (m.message_key,), m.sent_at))
                     begin = end
         return made
 

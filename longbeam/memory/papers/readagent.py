@@ -16,7 +16,7 @@ from pydantic import Field
 
 from longbeam.memory.base import in_order
 from longbeam.memory.context import ContextBuilder
-from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of, put_pieces
+from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of, put_pieces
 from longbeam.memory.retrieval import Bm25Index
 from longbeam.schemas import Context, Exchange, Question, Record
 
@@ -41,7 +41,7 @@ class ReadAgent(PaperMemory[ReadAgentSettings]):
         limit = self._settings.gist_tokens
         texts = [[piece.shown for piece in page] for page in self._pages]
         written = await in_order(partial(self._summarize, text, limit) for text in texts)
-        self._gists = [Piece(gist, (), page[0].sent_at) for gist, page in zip(written, self._pages, strict=True)]
+        self._gists = [TextPiece(gist, (), page[0].sent_at) for gist, page in zip(written, self._pages, strict=True)]
         self._bytes = sum(len(text.encode()) for text in chain(written, *texts))
 
     async def context(self, question: Question, *, budget: int) -> Context:
@@ -53,7 +53,7 @@ class ReadAgent(PaperMemory[ReadAgentSettings]):
         put_pieces(builder, "gists", [gist for n, gist in enumerate(self._gists) if n not in chosen])
         return builder.build()
 
-    async def _found(self, question: Question) -> Sequence[tuple[Piece, float]]:
+    async def _found(self, question: Question) -> Sequence[tuple[TextPiece, float]]:
         chosen = await self._chosen(question)
         return [(piece, 1 / (1 + rank)) for rank, n in enumerate(chosen) for piece in self._pages[n]]
 

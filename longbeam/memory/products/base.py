@@ -74,7 +74,7 @@ class OwnFolder:
 
 
 @dataclass(frozen=True)
-class Hit:
+class ProductHit:
     """A record that a store found."""
 
     message_key: str
@@ -99,7 +99,7 @@ class MessageStore(ABC):
         """Save one record for each message."""
 
     @abstractmethod
-    def find(self, query: str, vector: list[float], k: int) -> Sequence[Hit]:
+    def find(self, query: str, vector: list[float], k: int) -> Sequence[ProductHit]:
         """Return at most k records, best first."""
 
     @abstractmethod

@@ -12,7 +12,7 @@ from typing import Any
 
 from longbeam.memory.base import Tools
 from longbeam.memory.product import ProductSettings
-from longbeam.memory.products.base import Bridge, Hit, MessageStore
+from longbeam.memory.products.base import Bridge, MessageStore, ProductHit
 from longbeam.schemas import Message, PreparationUsage
 
 _SPACE = ("memories",)
@@ -44,10 +44,10 @@ class LangMem(MessageStore):
             told = self._manage.invoke({"content": message.content, "action": "create"})
             self._keys[str(told).rpartition(" ")[2]] = message.message_key
 
-    def find(self, query: str, vector: list[float], k: int) -> Sequence[Hit]:
+    def find(self, query: str, vector: list[float], k: int) -> Sequence[ProductHit]:
         """Return the memories found."""
         found = json.loads(self._find.invoke({"query": query, "limit": k}))
-        return [Hit(self._keys[item["key"]], item.get("score")) for item in found]
+        return [ProductHit(self._keys[item["key"]], item.get("score")) for item in found]
 
     def usage(self) -> PreparationUsage:
         """Return the number of embedded messages, and the bytes of their texts and vectors: the store is in memory."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from longbeam.memory.base import Tools
 from longbeam.memory.product import ProductSettings
-from longbeam.memory.products.base import Bridge, Hit, MessageStore
+from longbeam.memory.products.base import Bridge, MessageStore, ProductHit
 from longbeam.schemas import Message
 
 _COLLECTION = "memories"
@@ -36,11 +36,11 @@ class Chroma(MessageStore):
             metadatas=[{"speaker": m.speaker, "sent_at": m.sent_at.isoformat()} for m in messages],
         )
 
-    def find(self, query: str, vector: list[float], k: int) -> Sequence[Hit]:
+    def find(self, query: str, vector: list[float], k: int) -> Sequence[ProductHit]:
         """Return the nearest documents."""
         found = self._collection.query(query_embeddings=[vector], n_results=k, include=["distances"])
         pairs = zip(found["ids"][0], found["distances"][0], strict=True)
-        return [Hit(key, 1 - distance) for key, distance in pairs]
+        return [ProductHit(key, 1 - distance) for key, distance in pairs]
 
     def empty(self) -> None:
         """Make the collection anew."""
@@ -97,13 +97,13 @@ class Lance(MessageStore):
 
             self._table.create_index("text", config=FTS())
 
-    def find(self, query: str, vector: list[float], k: int) -> Sequence[Hit]:
+    def find(self, query: str, vector: list[float], k: int) -> Sequence[ProductHit]:
         """Return the rows found; without a vector index the search is exact."""
         if self._is_hybrid:
             rows = self._table.search(query_type="hybrid").vector(vector).text(query).limit(k).to_list()
-            return [Hit(row["message_key"], row["_relevance_score"]) for row in rows]
+            return [ProductHit(row["message_key"], row["_relevance_score"]) for row in rows]
         rows = self._table.search(vector).distance_type("cosine").limit(k).to_list()
-        return [Hit(row["message_key"], 1 - row["_distance"]) for row in rows]
+        return [ProductHit(row["message_key"], 1 - row["_distance"]) for row in rows]
 
     def empty(self) -> None:
         """Drop the table."""

@@ -15,7 +15,7 @@ from pydantic_core import from_json, to_json
 
 from longbeam.models import EXTRA_FIELD, ModelCall, PromptDeclaration, Sampling
 from longbeam.offline.extras import STATES, WriterExtras, state_of
-from longbeam.offline.loopback.requests import Refusal, Request
+from longbeam.offline.loopback.requests import Request, RequestRefusal
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.writer import OfflineWriter, text_of
 from longbeam.prompts.calls import AssistantReplyInputs, QuestionDetectorReply
@@ -37,14 +37,14 @@ class TypedPrompt(PromptDeclaration, Protocol):
         """Type of the inputs."""
 
 
-class Prompts(Protocol):
+class LoopbackPrompts(Protocol):
     """A source of declarations; `prompts.registry.PromptRegistry` is one."""
 
     def __getitem__(self, prompt_id: str) -> TypedPrompt:
         """The declaration with this id; KeyError if there is none."""
 
 
-def call_of(body: Mapping[str, Any], prompts: Prompts) -> ModelCall:
+def call_of(body: Mapping[str, Any], prompts: LoopbackPrompts) -> ModelCall:
     """Return the model call that a request was made from. Raises UnknownRequest with what is wrong with it."""
     extra = body.get(EXTRA_FIELD)
     if not isinstance(extra, dict):
@@ -141,7 +141,7 @@ class Batches:
                 return {"object": "list", "data": listed, "has_more": False}
             case "GET", ["batches", batch_id] if batch_id in self._batches:
                 return self._state(batch_id, settings)
-        raise Refusal(404, "not_found", f"there is no {method} {request.path}")
+        raise RequestRefusal(404, "not_found", f"there is no {method} {request.path}")
 
     def _keep(self, content: bytes) -> dict[str, Any]:
         file_id = f"file-{len(self._files)}"
@@ -158,7 +158,7 @@ class Batches:
 
     def _begin(self, asked: dict[str, Any]) -> dict[str, Any]:
         if asked.get("input_file_id") not in self._files:
-            raise Refusal(400, "bad_request", f"there is no file {asked.get('input_file_id')!r}")
+            raise RequestRefusal(400, "bad_request", f"there is no file {asked.get('input_file_id')!r}")
         batch_id = f"batch-{len(self._batches)}"
         shown = {
             "id": batch_id,
@@ -209,4 +209,4 @@ def _file_in(raw: bytes, content_type: str) -> bytes:
         head, _, content = part.partition(b"\r\n\r\n")
         if b"filename=" in head:
             return content.removesuffix(b"\r\n")
-    raise Refusal(400, "bad_request", "the form holds no file")
+    raise RequestRefusal(400, "bad_request", "the form holds no file")

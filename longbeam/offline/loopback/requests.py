@@ -24,7 +24,7 @@ from longbeam.serving import Receive, Scope, Send
 MAX_BODY = 64 * 1024**2
 
 
-class Refusal(Exception):
+class RequestRefusal(Exception):
     """A request that gets an error; `status` is HTTP's."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Request:
             pieces.append(event["body"])
             size += len(event["body"])
             if size > MAX_BODY:
-                raise Refusal(413, "too_large", f"the request's body is longer than {MAX_BODY:,} bytes")
+                raise RequestRefusal(413, "too_large", f"the request's body is longer than {MAX_BODY:,} bytes")
             is_whole = not event["more_body"]
         return b"".join(pieces)
 
@@ -171,7 +171,7 @@ def refuse_poisoned(settings: ServerSettings, unit_key: str) -> None:
     """Raise Refusal if a request of this unit is refused for ever."""
     if any(fnmatchcase(unit_key, pattern) for pattern in settings.poison):
         status, code, words = _REFUSALS[settings.poison_as]
-        raise Refusal(status, code, words.format(unit=unit_key))
+        raise RequestRefusal(status, code, words.format(unit=unit_key))
 
 
 def break_json(text: str, draw: str) -> str:
@@ -193,7 +193,7 @@ _STRUCTURED = {"none": set[str](), "json_object": {"json_object"}, "json_schema"
 
 
 @dataclass(frozen=True)
-class Said:
+class RequestText:
     """A reply as it is sent."""
 
     text: str
@@ -207,7 +207,7 @@ def check_members(body: dict[str, Any], settings: ServerSettings) -> None:
     """Raise the Refusal of a request with a member that the server does not take."""
     asked = (body.get("response_format") or {}).get("type", "text")
     if asked != "text" and asked not in _STRUCTURED[settings.structured]:
-        raise Refusal(400, "unsupported_parameter", f"response_format of type {asked!r} is not supported")
+        raise RequestRefusal(400, "unsupported_parameter", f"response_format of type {asked!r} is not supported")
     streams = bool(body.get("stream"))
     refused = set(settings.refuses)
     if settings.streaming == "no":
@@ -215,9 +215,9 @@ def check_members(body: dict[str, Any], settings: ServerSettings) -> None:
     if not settings.counts_streams:
         refused.add("stream_options")
     for name in sorted(refused & body.keys()):
-        raise Refusal(400, "unsupported_parameter", f"Unrecognized request argument supplied: {name}")
+        raise RequestRefusal(400, "unsupported_parameter", f"Unrecognized request argument supplied: {name}")
     if settings.streaming == "only" and not streams:
-        raise Refusal(400, "unsupported_value", "this model is only served with stream = true")
+        raise RequestRefusal(400, "unsupported_value", "this model is only served with stream = true")
 
 
 def looping(text: str, tokens: int, count: Callable[[str], int]) -> str:
@@ -228,7 +228,7 @@ def looping(text: str, tokens: int, count: Callable[[str], int]) -> str:
 
 
 async def send_said(
-    request: Request, body: dict[str, Any], said: Said, settings: ServerSettings, fault: str | None
+    request: Request, body: dict[str, Any], said: RequestText, settings: ServerSettings, fault: str | None
 ) -> None:
     """Send a reply, whole or streamed as the request and the settings have it. Raises as the request does."""
     if not body.get("stream") or settings.streaming == "ignored":
@@ -250,7 +250,7 @@ async def send_said(
     await request.stream(events, settings.piece_ms / 1000)
 
 
-def envelope(body: dict[str, Any], said: Said) -> dict[str, Any]:
+def envelope(body: dict[str, Any], said: RequestText) -> dict[str, Any]:
     """Return a reply as a chat completion."""
     message = {"role": "assistant", "content": said.text, "refusal": None}
     if said.thought:
@@ -259,7 +259,7 @@ def envelope(body: dict[str, Any], said: Said) -> dict[str, Any]:
     return {**_named(body, "chat.completion"), "choices": [choice], "usage": said.usage}
 
 
-def _events(body: dict[str, Any], said: Said, characters: int) -> Iterator[bytes]:
+def _events(body: dict[str, Any], said: RequestText, characters: int) -> Iterator[bytes]:
     named = _named(body, "chat.completion.chunk")
 
     def event(delta: dict[str, Any], finish_reason: str | None = None) -> bytes:

@@ -25,14 +25,14 @@ from pydantic_core import from_json, to_json
 
 from longbeam.errors import UserError
 from longbeam.models import DEFAULT_TOKENIZER, EXTRA_FIELD, load_tokenizer
-from longbeam.offline.loopback.answers import Batches, Prompts, UnknownRequest, answer, call_of
+from longbeam.offline.loopback.answers import Batches, LoopbackPrompts, UnknownRequest, answer, call_of
 from longbeam.offline.loopback.requests import (
     LOOP_TOKENS,
     THOUGHT,
     CutOff,
-    Refusal,
     Request,
-    Said,
+    RequestRefusal,
+    RequestText,
     break_json,
     check_members,
     draw_fault,
@@ -48,7 +48,7 @@ from longbeam.schemas import ModelReply
 from longbeam.serving import LOOPBACK, Receive, Scope, Send, open_listener, serving
 
 
-class RecordedReply(Protocol):
+class ServedReply(Protocol):
     """A model's reply, and the call that it answered."""
 
     @property
@@ -64,14 +64,14 @@ class RecordedReply(Protocol):
         """The reply."""
 
 
-class Recording(Protocol):
+class ServedRecording(Protocol):
     """Replies of an earlier run; `pipeline.recording.Recording` is one."""
 
     @property
     def name(self) -> str:
         """The benchmark's."""
 
-    def reply_to(self, messages: Sequence[tuple[str, str]]) -> RecordedReply | None:
+    def reply_to(self, messages: Sequence[tuple[str, str]]) -> ServedReply | None:
         """The reply to messages, each a role and a content; None if nobody asked them."""
 
 
@@ -90,9 +90,9 @@ class Asked:
 class LoopbackServer:
     """The state of one server; one event loop."""
 
-    prompts: Prompts
+    prompts: LoopbackPrompts
     settings: ServerSettings
-    recording: Recording | None = None
+    recording: ServedRecording | None = None
     """Answers requests without extras."""
     counts: Counts = field(default_factory=Counts)
     writer: OfflineWriter = field(default_factory=OfflineWriter)
@@ -132,9 +132,9 @@ class LoopbackServer:
             reset = values.pop("reset", False)
             self.settings = changed(self.settings, values)
         except (UserError, ValueError) as exc:
-            await _answer_error(request, Refusal(400, "bad_request", str(exc)))
+            await _answer_error(request, RequestRefusal(400, "bad_request", str(exc)))
             return
-        except Refusal as exc:
+        except RequestRefusal as exc:
             await _answer_error(request, exc)
             return
         if reset:
@@ -148,13 +148,13 @@ class LoopbackServer:
         self.counts.begin()
         try:
             self._admit(request, settings)
-        except Refusal as exc:
+        except RequestRefusal as exc:
             await self._refuse(request, exc)
             return
         self.counts.enter()
         try:
             await self._serve(request, settings, arrived)
-        except Refusal as exc:
+        except RequestRefusal as exc:
             await self._refuse(request, exc)
         except CutOff:
             self.counts.refused["cut_off"] += 1
@@ -169,7 +169,7 @@ class LoopbackServer:
         try:
             self._admit(request, self.settings)
             found = await self.batches.answer(method, request, self.settings)
-        except Refusal as exc:
+        except RequestRefusal as exc:
             await self._refuse(request, exc)
             return
         await request.answer(found if isinstance(found, bytes) else to_json(found))
@@ -185,9 +185,9 @@ class LoopbackServer:
             attempt = self.counts.ask(key)
             fault = draw_fault(self.settings, key, attempt)
             if fault in ("rate_limited", "failing"):
-                raise Refusal(500, "server_error", "the server had an error while processing the request")
+                raise RequestRefusal(500, "server_error", "the server had an error while processing the request")
             said = self._said(body, asked, fault, f"{key}/{attempt}")
-        except Refusal as exc:
+        except RequestRefusal as exc:
             self.counts.refused[str(exc.status)] += 1
             return exc.status, {"error": _error_of(exc)}
         self.counts.answer(key, asked.unit_key, asked.generation, 0.0)
@@ -195,7 +195,7 @@ class LoopbackServer:
 
     def _admit(self, request: Request, settings: ServerSettings) -> None:
         if settings.key and request.header(b"authorization") != f"Bearer {settings.key}":
-            raise Refusal(401, "invalid_api_key", "Incorrect API key provided.")
+            raise RequestRefusal(401, "invalid_api_key", "Incorrect API key provided.")
         if settings.max_in_flight is not None and self.counts.in_flight >= settings.max_in_flight:
             raise _too_many(settings, f"{settings.max_in_flight} requests are being served; no more at once")
 
@@ -225,7 +225,7 @@ class LoopbackServer:
         if fault == "rate_limited":
             raise _too_many(settings, "rate limit reached")
         if said is None:
-            raise Refusal(500, "server_error", "the server had an error while processing the request")
+            raise RequestRefusal(500, "server_error", "the server had an error while processing the request")
         await send_said(request, body, said, settings, fault)
         self.counts.answer(key, asked.unit_key, asked.generation, latency)
 
@@ -234,12 +234,12 @@ class LoopbackServer:
             found = self.recording.reply_to(_messages(body))
             if found is None:
                 text = f"benchmark {self.recording.name!r} has no reply to these messages; was it made with this spec?"
-                raise Refusal(400, "not_recorded", text)
+                raise RequestRefusal(400, "not_recorded", text)
             return Asked(found.unit_key, found.generation, "response_format" in body, lambda: found.reply)
         try:
             call = call_of(body, self.prompts)
         except UnknownRequest as exc:
-            raise Refusal(400, "no_typed_inputs", str(exc)) from exc
+            raise RequestRefusal(400, "no_typed_inputs", str(exc)) from exc
         wants_json = call.prompt.output is not None
         return Asked(
             call.unit_key, call.generation, wants_json, lambda: ModelReply(text=answer(self.writer, call, settings))
@@ -250,12 +250,14 @@ class LoopbackServer:
     ) -> None:
         await _wait_until(request, arrived + latency_s(settings, "", self.counts.received))
         words = settings.fixed_reply_tokens
-        said = Said("word " * words, usage={"prompt_tokens": 0, "completion_tokens": words, "total_tokens": words})
+        said = RequestText(
+            "word " * words, usage={"prompt_tokens": 0, "completion_tokens": words, "total_tokens": words}
+        )
         await send_said(request, body, said, settings, None)
         self.counts.answered += 1
         self.counts.last_at = time.monotonic()
 
-    def _said(self, body: dict[str, Any], asked: Asked, fault: str | None, draw: str) -> Said:
+    def _said(self, body: dict[str, Any], asked: Asked, fault: str | None, draw: str) -> RequestText:
         reply = asked.answer()
         text, finish_reason, settings = reply.text, reply.finish_reason, self.settings
         if asked.wants_json:
@@ -284,9 +286,9 @@ class LoopbackServer:
             "total_tokens": prompt.prompt + output,
             "prompt_tokens_details": {"cached_tokens": prompt.cached},
         }
-        return Said(text, thought, finish_reason, usage)
+        return RequestText(text, thought, finish_reason, usage)
 
-    async def _refuse(self, request: Request, refusal: Refusal) -> None:
+    async def _refuse(self, request: Request, refusal: RequestRefusal) -> None:
         self.counts.refused[str(refusal.status)] += 1
         await _answer_error(request, refusal)
 
@@ -300,7 +302,7 @@ _ROUTES: Mapping[tuple[str, str], Callable[[LoopbackServer, Request], Awaitable[
 
 
 async def _refuse_route(server: LoopbackServer, request: Request) -> None:
-    await _answer_error(request, Refusal(404, "not_found", f"there are {', '.join(map(' '.join, _ROUTES))}"))
+    await _answer_error(request, RequestRefusal(404, "not_found", f"there are {', '.join(map(' '.join, _ROUTES))}"))
 
 
 @asynccontextmanager
@@ -319,9 +321,9 @@ async def listening(server: LoopbackServer, port: int = 0) -> AsyncIterator[str]
 
 
 async def serve(
-    prompts: Prompts,
+    prompts: LoopbackPrompts,
     settings: ServerSettings,
-    recording: Recording | None = None,
+    recording: ServedRecording | None = None,
     *,
     port: int,
     on_ready: Callable[[str], None],
@@ -342,9 +344,9 @@ def _body(raw: bytes) -> dict[str, Any]:
     try:
         body = from_json(raw)
     except ValueError as exc:
-        raise Refusal(400, "bad_request", f"the request's body is no JSON: {exc}") from exc
+        raise RequestRefusal(400, "bad_request", f"the request's body is no JSON: {exc}") from exc
     if not isinstance(body, dict):
-        raise Refusal(400, "bad_request", "the request's body is no JSON object")
+        raise RequestRefusal(400, "bad_request", "the request's body is no JSON object")
     return body
 
 
@@ -352,13 +354,13 @@ def _messages(body: dict[str, Any]) -> list[tuple[str, str]]:
     """Role and content of each message. A content that is no text becomes one that nobody has recorded."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
-        raise Refusal(400, "bad_request", "messages is a list of objects with role and content")
+        raise RequestRefusal(400, "bad_request", "messages is a list of objects with role and content")
     return [(str(m.get("role")), str(m.get("content"))) for m in messages]
 
 
-def _too_many(settings: ServerSettings, message: str) -> Refusal:
+def _too_many(settings: ServerSettings, message: str) -> RequestRefusal:
     headers = {"Retry-After": f"{settings.retry_after_s:g}"} if settings.retry_after_s else {}
-    return Refusal(429, "rate_limit_exceeded", message, headers=headers)
+    return RequestRefusal(429, "rate_limit_exceeded", message, headers=headers)
 
 
 async def _wait_until(request: Request, moment: float) -> None:
@@ -367,10 +369,10 @@ async def _wait_until(request: Request, moment: float) -> None:
         await request.wait(left)
 
 
-async def _answer_error(request: Request, refusal: Refusal) -> None:
+async def _answer_error(request: Request, refusal: RequestRefusal) -> None:
     await request.answer(to_json({"error": _error_of(refusal)}), refusal.status, refusal.headers)
 
 
-def _error_of(refusal: Refusal) -> dict[str, Any]:
+def _error_of(refusal: RequestRefusal) -> dict[str, Any]:
     kind = "server_error" if refusal.status >= 500 else "invalid_request_error"
     return {"message": str(refusal), "type": kind, "param": None, "code": refusal.code}

@@ -54,7 +54,7 @@ from longbeam.memory import (
 )
 from longbeam.models import Asker, JournalledModel, Models, load_tokenizer
 from longbeam.pipeline.evaluate.conversations import ReadConversation, has_probes, read_conversation
-from longbeam.pipeline.evaluate.preparing import Preparation
+from longbeam.pipeline.evaluate.preparing import PreparationRun
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
@@ -126,7 +126,7 @@ class _Subject:
     timings: Timings
     folder: Path
     """Folder of the files that systems keep themselves."""
-    systems: dict[str, Preparation] = field(default_factory=dict)
+    systems: dict[str, PreparationRun] = field(default_factory=dict)
     unclosed: list[str] = field(default_factory=list)
     """Failures of systems that could not be closed."""
 
@@ -452,7 +452,7 @@ def _evidence(subject: _Subject, probe: Probe) -> Context:
 async def _prepared(subject: _Subject, arm: Arm, point: int) -> MemorySystem:
     """Return the arm's system when it has read this many exchanges."""
     if arm.name not in subject.systems:
-        subject.systems[arm.name] = Preparation(subject.conversation, partial(_make, subject, arm))
+        subject.systems[arm.name] = PreparationRun(subject.conversation, partial(_make, subject, arm))
     return await subject.systems[arm.name].up_to(point)
 
 

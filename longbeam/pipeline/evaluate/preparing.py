@@ -14,7 +14,7 @@ from longbeam.schemas import PreparationUsage, digest_of
 
 
 @dataclass
-class Preparation:
+class PreparationRun:
     """A system that reads a conversation as far as its next question.
 
     It is made when the first answer is not stored. Points are asked for in rising order.

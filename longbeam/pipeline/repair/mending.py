@@ -14,8 +14,8 @@ from itertools import groupby
 from longbeam.generators import (
     DIALOGUE_PROMPTS,
     USER_TURNS_PROMPTS,
-    Place,
     SubPlanMaterial,
+    TurnPlace,
     mend_turn,
     turn_key,
     voice_bullet,
@@ -159,7 +159,7 @@ async def _mend(
     if (made := _already_mended(c.units.log, key, talked.mended.get(key), fault)) is not None:
         return made
     before = tuple(m for m in messages if natural_order(turn_key(m)) < natural_order(key))
-    place = Place(material, c.tokenizer, before, frozenset(m.content for m in (*messages, *fault.sealed)))
+    place = TurnPlace(material, c.tokenizer, before, frozenset(m.content for m in (*messages, *fault.sealed)))
 
     anew = Digested(_SayAnew(place, fault), _replaced(talked, key))
     try:
@@ -173,7 +173,7 @@ async def _mend(
 class _SayAnew:
     """A turn to regenerate. Only the turn that it replaces is in the unit's fingerprint."""
 
-    place: Place
+    place: TurnPlace
     fault: TurnFault
 
 

@@ -17,7 +17,7 @@ REPAIR = "repair"
 _ORDER = "selection"
 
 
-class Refusal(Record):
+class ProbeRefusal(Record):
     """Decision not to select a probe; it holds for one wording of the probe."""
 
     probe_id: str
@@ -49,13 +49,13 @@ def version_of(probe: Probe) -> str:
 
 def refuse(log: WorkLog, probe: Probe, reason: str) -> None:
     """Remember that a probe is refused as it is worded now."""
-    refusal = Refusal(probe_id=probe.probe_id, version=version_of(probe), reason=reason)
+    refusal = ProbeRefusal(probe_id=probe.probe_id, version=version_of(probe), reason=reason)
     log.units.finish(REPAIR, f"refused/{probe.probe_id}", fingerprint=refusal.version, records=[refusal])
 
 
 def refusals(log: WorkLog, probes: Iterable[Probe]) -> dict[str, str]:
     """Return the reasons of those probes that are refused as they are worded now, by probe_id."""
-    known = {r.probe_id: r for r in log.units.records(REPAIR, Refusal)}
+    known = {r.probe_id: r for r in log.units.records(REPAIR, ProbeRefusal)}
     found = ((p, known.get(p.probe_id)) for p in probes)
     return {p.probe_id: r.reason for p, r in found if r is not None and r.version == version_of(p)}
 

@@ -73,7 +73,7 @@ class RepairReport(Record):
 
 
 @dataclass
-class _Tally:
+class _RepairTally:
     done: dict[str, list[str]] = field(default_factory=dict)
     failures: dict[str, list[str]] = field(default_factory=dict)
     calls: int = 0
@@ -94,7 +94,7 @@ async def repair(
     `rejected` reads what reviewers rejected of the probes as they are sealed at that moment: one that was worded again
     is another probe to them. Findings are stored as `validate` stores them, after the last round.
     """
-    tally = _Tally()
+    tally = _RepairTally()
     findings = check_and_store(benchmark)
     for _ in range(rounds):
         wanted = repairs_of(benchmark, findings, rejected())
@@ -164,7 +164,7 @@ def _left(finding: Finding, failures: Sequence[str]) -> str:
 async def _round(
     benchmark: Benchmark,
     wanted: Mapping[str, Repairs],
-    tally: _Tally,
+    tally: _RepairTally,
     models: Models,
     prompts: PromptRegistry | None,
 ) -> bool:

@@ -47,7 +47,7 @@ _JUDGES, _VERSIONS, _IDENTITIES = "checkers", "checker_versions", "checker_ident
 fingerprints hold of them: the spec that named them may be another one than the benchmark's."""
 
 
-class Verdict(Record):
+class ProbeVerdict(Record):
     """The gate's verdict on one probe."""
 
     probe_id: str
@@ -65,7 +65,9 @@ class Verdict(Record):
         return any(f.check == f"{CHECK}.reword" for f in self.findings)
 
 
-GATE = UnitSpec(STAGE, Verdict, PROMPTS, unversioned_prompts=(CALIBRATION_PROMPT, MARKING_PROMPT), acting=Role.CHECKER)
+GATE = UnitSpec(
+    STAGE, ProbeVerdict, PROMPTS, unversioned_prompts=(CALIBRATION_PROMPT, MARKING_PROMPT), acting=Role.CHECKER
+)
 
 
 @dataclass(frozen=True)
@@ -106,13 +108,13 @@ class CheckedConversation:
         }
 
 
-Kept = dict[str, Verdict]
+Kept = dict[str, ProbeVerdict]
 """Verdicts by probe_id. A probe that was not judged, or in another wording, has none."""
 
 
 async def judge_probes(
     units: Units, conversation: CheckedConversation, probes: Sequence[Probe], *, is_lenient: bool = False
-) -> list[Verdict]:
+) -> list[ProbeVerdict]:
     """Return the gate's verdicts on these probes; a unit that failed is in `units.failed`.
 
     Where a judge gives no usable reply, a lenient gate finds itself undecided, and any other fails.
@@ -130,9 +132,9 @@ async def judge_probes(
 
 async def _judged(
     units: Units, conversation: CheckedConversation, probes: Sequence[Probe], role: Role, *, is_lenient: bool
-) -> list[Verdict]:
+) -> list[ProbeVerdict]:
     asked = [
-        _Batch(conversation, matters, units.spec.model_for(role), role, is_lenient)
+        _GateBatch(conversation, matters, units.spec.model_for(role), role, is_lenient)
         for matters in conversation.batches(probes)
     ]
     found = await all_of([batch.run(units) for batch in asked])
@@ -140,7 +142,7 @@ async def _judged(
 
 
 @dataclass(frozen=True)
-class _Batch:
+class _GateBatch:
     """Probes that are judged together, and who is asked."""
 
     conversation: CheckedConversation
@@ -155,7 +157,7 @@ class _Batch:
         """The text that it reads: the probes and the conversation."""
         return [[version_of(m.probe) for m in self.matters], self.conversation.said()]
 
-    async def run(self, units: Units) -> list[Verdict]:
+    async def run(self, units: Units) -> list[ProbeVerdict]:
         """Return the verdicts; none where the unit failed."""
         key = f"{CHECK}/{self.matters[0].probe.probe_id}/{digest_of(self.read)[:12]}"
         key = key if self.role is Role.CHECKER else f"{key}/second"
@@ -174,7 +176,7 @@ def _judged_with(made_with: Dependencies, role: Role, conversation: CheckedConve
     return made_with.fingerprint(replace(GATE, acting=role), (conversation.said(),))
 
 
-async def _ask(asker: Asker, batch: Digested[_Batch], judged_with: str) -> Sequence[Verdict]:
+async def _ask(asker: Asker, batch: Digested[_GateBatch], judged_with: str) -> Sequence[ProbeVerdict]:
     matters, others = batch.value.matters, batch.value.conversation.probes
     try:
         outcomes = await judge_batch(asker, matters, others)
@@ -200,13 +202,13 @@ async def _ask(asker: Asker, batch: Digested[_Batch], judged_with: str) -> Seque
 
 
 def _verdict(
-    batch: _Batch, probe: Probe, judged_with: str, findings: Sequence[Finding], mended: Probe | None = None
-) -> Verdict:
+    batch: _GateBatch, probe: Probe, judged_with: str, findings: Sequence[Finding], mended: Probe | None = None
+) -> ProbeVerdict:
     stands = probe if mended is None else mended
     # Words that are new have not been judged yet.
     is_reworded = any(f.check == f"{CHECK}.reword" for f in findings)
     versions = dict.fromkeys((version_of(probe), *(() if is_reworded else (version_of(stands),))))
-    return Verdict(
+    return ProbeVerdict(
         probe_id=probe.probe_id,
         versions=tuple(versions),
         judged_with=judged_with,
@@ -215,7 +217,7 @@ def _verdict(
     )
 
 
-def _findings(batch: _Batch, matter: Matter, outcome: Outcome) -> list[Finding]:
+def _findings(batch: _GateBatch, matter: Matter, outcome: Outcome) -> list[Finding]:
     judge = batch.model if is_language_model(batch.model) else "lexical rules, no language model"
     return [
         Finding(
@@ -230,7 +232,7 @@ def _findings(batch: _Batch, matter: Matter, outcome: Outcome) -> list[Finding]:
     ]
 
 
-def _note(batch: _Batch, matter: Matter, kind: str, text: str) -> Finding:
+def _note(batch: _GateBatch, matter: Matter, kind: str, text: str) -> Finding:
     return Finding(
         check=f"{CHECK}.{kind}",
         severity=Severity.INFO,
@@ -274,12 +276,12 @@ def _kept_of(log: WorkLog, judged_with: str, probes: Collection[Probe]) -> Kept:
     versions = {p.probe_id: version_of(p) for p in probes}
     return {
         v.probe_id: v
-        for v in log.units.records(STAGE, Verdict)
+        for v in log.units.records(STAGE, ProbeVerdict)
         if v.judged_with == judged_with and versions.get(v.probe_id) in v.versions
     }
 
 
-def is_undecided(verdict: Verdict) -> bool:
+def is_undecided(verdict: ProbeVerdict) -> bool:
     """Return whether the gate gave no usable verdict."""
     return any(f.check == f"{CHECK}.{UNDECIDED}" for f in verdict.findings)
 
@@ -297,6 +299,6 @@ def _has_error(findings: Iterable[Finding]) -> bool:
     return any(f.severity is Severity.ERROR for f in findings)
 
 
-def _without_errors(verdict: Verdict) -> Verdict:
+def _without_errors(verdict: ProbeVerdict) -> ProbeVerdict:
     kept = tuple(f for f in verdict.findings if f.severity is not Severity.ERROR)
     return verdict.model_copy(update={"findings": kept})

@@ -32,7 +32,7 @@ from longbeam.pipeline.repair.probes import (
     remembered_order,
     select_as_before,
 )
-from longbeam.pipeline.run.probe_checks import CheckedConversation, Verdict, judge_probes
+from longbeam.pipeline.run.probe_checks import CheckedConversation, ProbeVerdict, judge_probes
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
 from longbeam.schemas import ConversationHead, Finding, Message, Probe, Severity, digest_of
@@ -76,7 +76,7 @@ class ConversationText:
 class WordedProbes:
     """The probes of a conversation that are worded and pass the rules, and a first selection of them."""
 
-    pool: _Pool
+    pool: _ProbePool
     selected: list[Probe]
 
 
@@ -87,7 +87,7 @@ async def word_probes(units: Units, text: ConversationText) -> WordedProbes:
     leaves the pool; a probe with a warning is selected last.
     """
     spooled = SpilledSequence(text.messages)
-    pool = _Pool(units, text, spooled, FoldedTexts(m.content for m in spooled))
+    pool = _ProbePool(units, text, spooled, FoldedTexts(m.content for m in spooled))
     pool.add(await _worded(pool, units.spec.abilities))
     return WordedProbes(pool, pool.select())
 
@@ -105,7 +105,7 @@ async def check_worded(worded: WordedProbes) -> ProbePool:
 
 
 @dataclass
-class _Pool:
+class _ProbePool:
     """The probes of a conversation while they are worded, checked and selected."""
 
     units: Units
@@ -138,7 +138,7 @@ class _Pool:
                 self.doubted.add(finding.subject)
         self.probes = [p for p in self.probes if p.probe_id not in self.refused]
 
-    def heed(self, verdict: Verdict, *, is_final: bool) -> None:
+    def heed(self, verdict: ProbeVerdict, *, is_final: bool) -> None:
         """Refuse a probe, or take it with the gate's words and evidence; words that are reworded twice are refused."""
         self.weigh(f for f in verdict.findings if f.severity is Severity.ERROR)
         if verdict.is_reworded and is_final:
@@ -225,7 +225,7 @@ class _Pool:
         return [a for a in self.units.spec.abilities if counts[a] < self.units.spec.probes_per_ability]
 
 
-async def _checked_selection(pool: _Pool, selected: list[Probe]) -> list[Probe]:
+async def _checked_selection(pool: _ProbePool, selected: list[Probe]) -> list[Probe]:
     """Return a selection that passed the gate; more candidates are worded for an ability that has too few left.
 
     A probe that the critic reworded goes through the gate once more, and is refused if its words are no better then.
@@ -252,7 +252,7 @@ async def _checked_selection(pool: _Pool, selected: list[Probe]) -> list[Probe]:
 
 
 async def _worded(
-    pool: _Pool, abilities: Sequence[str], *, further: bool = False
+    pool: _ProbePool, abilities: Sequence[str], *, further: bool = False
 ) -> list[tuple[ProbeCandidate, Probe]]:
     """Return the worded probes of these abilities: of the first candidates, or of those behind them.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from longbeam.errors import ProviderError, is_final
 from longbeam.generators import (
     EXTRACT_PROMPT,
-    Statement,
+    ChatStatement,
     Unasked,
     listed_advice,
     passages_of,
@@ -24,7 +24,7 @@ from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import all_of
 from longbeam.schemas import Advice, Incident, IncidentKind, Message, Plan, Role, digest_of
 
-READ_REPLIES = UnitSpec(PROBES, Statement, prompts=(EXTRACT_PROMPT,), acting=Role.CHECKER)
+READ_REPLIES = UnitSpec(PROBES, ChatStatement, prompts=(EXTRACT_PROMPT,), acting=Role.CHECKER)
 """The statements of one passage of a dialogue. A second checker reads nothing, so the role is named here."""
 
 
@@ -38,7 +38,7 @@ async def with_unasked(talked: TalkedConversation) -> TalkedConversation:
     if not spec.probes.assistant_share or (is_spoken_by_rule(spec) and not has_model_checks(spec)):
         return talked
     found: list[Unasked] = []
-    statements: list[Statement] = []
+    statements: list[ChatStatement] = []
     planned: list[Advice] = []
     for plan, told in zip(talked.planning.history.plans, talked.plans, strict=True):
         read = await all_of([_read_dialogue(talked, plan, dialogue) for dialogue in told.dialogues.values()])
@@ -50,7 +50,7 @@ async def with_unasked(talked: TalkedConversation) -> TalkedConversation:
 
 async def _read_dialogue(
     talked: TalkedConversation, plan: Plan, dialogue: SubPlanDialogue
-) -> tuple[list[Unasked], list[Statement]]:
+) -> tuple[list[Unasked], list[ChatStatement]]:
     """Return what the replies of a sub-plan bring in, of those that `repair` did not regenerate, and all statements."""
     (sub_plan,) = (s for s in plan.sub_plans if s.key == dialogue.sub_plan_key)
     first, now = talked.first_said(dialogue), {m.message_key: m.content for m in talked.messages_of(dialogue)}
@@ -59,7 +59,7 @@ async def _read_dialogue(
         [] if is_spoken_by_rule(spec) else list(listed_advice(sub_plan, plan.advice, first, dialogue.turns.unpacked()))
     )
     known = tuple(map(_line, (a for a in plan.advice if a.sub_plan == sub_plan.key)))
-    statements: list[Statement] = []
+    statements: list[ChatStatement] = []
     for number, passage in enumerate(passages_of(first) if has_model_checks(spec) else ()):
         read = Digested(passage, digest_of([m.digest for m in passage]))
         key = f"{sub_plan.key}.said{number}"
@@ -70,7 +70,9 @@ async def _read_dialogue(
     return [g for g in given if g.message_key in said], statements
 
 
-async def _read(asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...]) -> Sequence[Statement]:
+async def _read(
+    asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...]
+) -> Sequence[ChatStatement]:
     try:
         return await read_passage(asker, passage.value, known)
     except ProviderError as exc:

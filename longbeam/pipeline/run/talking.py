@@ -11,9 +11,9 @@ from longbeam.generators import (
     SPEAKING_PROMPTS,
     USER_TURNS_PROMPTS,
     WORDING_PROMPTS,
-    Batch,
-    Scene,
     SubPlanMaterial,
+    TurnBatch,
+    TurnScene,
     batches_of,
     extend,
     last_questions,
@@ -73,9 +73,9 @@ async def _turns(c: Conversation, made: PlanResult, sub_plan: SubPlan) -> list[U
     return turns
 
 
-async def _batch(c: Conversation, made: PlanResult, sub_plan: SubPlan, batch: Batch) -> tuple[UserTurn, ...]:
+async def _batch(c: Conversation, made: PlanResult, sub_plan: SubPlan, batch: TurnBatch) -> tuple[UserTurn, ...]:
     stage, key = made.stages[sub_plan.sub_plan_index], f"{sub_plan.key}.b{batch.batch_index}"
-    scene = Scene(made.frame, made.ledger, stage, sub_plan, made.plan.advice)
+    scene = TurnScene(made.frame, made.ledger, stage, sub_plan, made.plan.advice)
     left_out = Gap[UserTurn](parts=batch.questions)
     return await c.units.run_or(USER_TURNS, key, scene, batch, work=write_user_turns, otherwise=left_out)
 

@@ -111,6 +111,7 @@ from .plans import (
     ProjectName as ProjectName,
     RevisionDraft as RevisionDraft,
     SheetLine as SheetLine,
+    Slip as Slip,
     Span as Span,
     Stage as Stage,
     StageDraft as StageDraft,
@@ -143,7 +144,6 @@ from .scaffold import (
     SeedsReply as SeedsReply,
 )
 from .user_turns import (
-    BatchState as BatchState,
     BulletBrief as BulletBrief,
     Opening as Opening,
     Paste as Paste,
@@ -151,6 +151,8 @@ from .user_turns import (
     SpokenDay as SpokenDay,
     ToldOn as ToldOn,
     TurnCard as TurnCard,
+    TurnsSoFar as TurnsSoFar,
+    Typo as Typo,
     UserTurnDraft as UserTurnDraft,
     UserTurnsInputs as UserTurnsInputs,
     UserTurnsReply as UserTurnsReply,

@@ -66,7 +66,7 @@ LONGEST_WITH_MATERIAL, CHARS_PER_WORD = 6_000, 12
 """Characters of a message with pasted material, and for each word of one without."""
 
 
-class Slip(Record):
+class Typo(Record):
     """A wrong value that the writer corrects in the same message; no fact has it."""
 
     said: Value
@@ -102,7 +102,7 @@ class TurnCard(Record):
     feeling: str = ""
     """Feeling that the message lets through; empty: none."""
     paste: Paste = Paste.NOTHING
-    slip: Slip | None = None
+    slip: Typo | None = None
     callback: str = ""
     """Advice that the message comes back to: `the steps for the roof`; empty: none."""
     has_aside: bool = False
@@ -143,7 +143,7 @@ class PastedFile(Record):
     """Whether the code went on where it was too long to be shown."""
 
 
-class BatchState(KeptJson):
+class TurnsSoFar(KeptJson):
     """Position of a call's turns in their sub-plan; no prompt shows it."""
 
     first_ordinal: int

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.generators.suites import BEFORE, AgenticSettings, Draw, Place
+from longbeam.generators.suites import BEFORE, AgenticSettings, Draw, PlantedPlace
 from longbeam.generators.suites.agentic import make_conversation
 from longbeam.models import load_tokenizer
 from longbeam.schemas import PartKind, text_of
@@ -22,10 +22,10 @@ def test_every_fact_stands_once_and_its_quote_holds_the_value() -> None:
     made = make_conversation(AgenticSettings(length=64_000), draw())
     messages = {m.message_key: m for m in made.messages()}
     text = "\n".join(m.content for m in messages.values())
-    assert len(made.probes) == 3 * len(Place)
+    assert len(made.probes) == 3 * len(PlantedPlace)
     for probe in made.probes:
         (cited,) = probe.evidence
-        again = probe.details.variety == Place.BEFORE_MENTIONED
+        again = probe.details.variety == PlantedPlace.BEFORE_MENTIONED
         assert cited.quote in messages[cited.message_key].content
         assert probe.details.new_value in cited.quote
         assert text.count(probe.details.new_value) == (2 if again else 1)
@@ -38,7 +38,7 @@ def test_facts_before_the_compaction_stand_before_it() -> None:
     (boundary,) = [i for i, m in enumerate(made.messages()) if any(p.kind is PartKind.COMPACTION for p in m.parts)]
     for probe in made.probes:
         is_before = order[probe.evidence[0].message_key] < boundary
-        assert is_before == (Place(probe.details.variety) in BEFORE)
+        assert is_before == (PlantedPlace(probe.details.variety) in BEFORE)
 
 
 @pytest.mark.parametrize("length", [32_000, 128_000])

@@ -11,7 +11,7 @@ from longbeam.memory.paging import (
     MOST_KEYWORDS,
     Page,
     PageStore,
-    Turn,
+    PageTurn,
     bookmark,
     boundary_of,
     cut,
@@ -19,12 +19,12 @@ from longbeam.memory.paging import (
 )
 
 
-def turn(number: int, text: str = "something was said", *, is_user: bool | None = None, session: int = 0) -> Turn:
+def turn(number: int, text: str = "something was said", *, is_user: bool | None = None, session: int = 0) -> PageTurn:
     who = number % 2 == 0 if is_user is None else is_user
-    return Turn(f"t{number}", "user" if who else "assistant", text, 10, who, session)
+    return PageTurn(f"t{number}", "user" if who else "assistant", text, 10, who, session)
 
 
-def lengths(turns: list[Turn], boundary: str) -> list[int]:
+def lengths(turns: list[PageTurn], boundary: str) -> list[int]:
     return [len(page.turns) for page in cut(turns, boundary_of(boundary))]
 
 
@@ -34,7 +34,7 @@ _turns = st.lists(st.tuples(st.text(max_size=30), st.booleans()), max_size=60).m
 
 
 @given(_turns, st.sampled_from([*BOUNDARIES, "session", "fixed_1", "exchange_1"]))
-def test_every_turn_is_on_one_page_in_order_and_ids_are_dense(turns: list[Turn], boundary: str) -> None:
+def test_every_turn_is_on_one_page_in_order_and_ids_are_dense(turns: list[PageTurn], boundary: str) -> None:
     pages = cut(turns, boundary_of(boundary))
     assert [t for page in pages for t in page.turns] == turns
     assert [page.page_id for page in pages] == list(range(1, len(pages) + 1))

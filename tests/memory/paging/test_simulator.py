@@ -12,9 +12,9 @@ from longbeam.memory.paging import (
     Need,
     Page,
     PagedContext,
+    PageTurn,
     PagingConfig,
     TimedQuestion,
-    Turn,
     Workload,
     boundary_of,
     break_down_accuracy,
@@ -27,7 +27,7 @@ from longbeam.memory.paging import (
 
 def workload(needs: list[tuple[int, int]], turns: int = 12) -> Workload:
     """A workload of so many turns of ten tokens; each need is (after, turn)."""
-    said = tuple(Turn(f"t{i}", "user", f"word{i}", 10, True) for i in range(turns))
+    said = tuple(PageTurn(f"t{i}", "user", f"word{i}", 10, True) for i in range(turns))
     asked = sorted(
         (TimedQuestion(f"word{t}", after, frozenset({f"t{t}"}), "k") for after, t in needs), key=lambda a: a.after
     )
@@ -87,7 +87,7 @@ def test_a_policy_that_is_none_is_refused() -> None:
 def test_the_context_never_outgrows_its_capacity(tokens: int, turns: int) -> None:
     paged = PagedContext(boundary_of("fixed_2"), Capacity(tokens=tokens), "fifo", lambda page: 3)
     for number in range(turns):
-        paged.add(Turn(str(number), "user", "x", 7, True))
+        paged.add(PageTurn(str(number), "user", "x", 7, True))
         if paged.resident:  # the open page is not evicted, so it may outgrow the capacity alone
             assert paged.tokens <= tokens
         assert sorted([*paged.resident, *paged.evicted]) == sorted(paged.pages)
@@ -112,15 +112,15 @@ def test_a_bookmark_without_words_triggers_nothing() -> None:
 def test_the_newest_page_is_always_there() -> None:
     paged = PagedContext(boundary_of("fixed_2"), Capacity(pages=1), "lru")
     for number in range(5):
-        paged.add(Turn(str(number), "user", "x", 1, True))
+        paged.add(PageTurn(str(number), "user", "x", 1, True))
     assert paged.is_resident(3)
     assert paged.evicted == [1, 2]
-    assert paged.open_page == Page(3, (Turn("4", "user", "x", 1, True),))
+    assert paged.open_page == Page(3, (PageTurn("4", "user", "x", 1, True),))
 
 
 def test_a_study_has_sessions_as_pages_where_there_are_some() -> None:
     def workload(sessions: int) -> Workload:
-        turns = tuple(Turn(f"t{i}", "user", f"word{i} said", 10, i % 2 == 0, i % sessions) for i in range(6))
+        turns = tuple(PageTurn(f"t{i}", "user", f"word{i} said", 10, i % 2 == 0, i % sessions) for i in range(6))
         return Workload("c0", turns, (TimedQuestion("word1?", 6, frozenset({"t1"})),))
 
     for sessions, expected in ((1, False), (2, True)):

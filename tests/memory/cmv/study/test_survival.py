@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.suites import AgenticSettings, Draw, Place
+from longbeam.generators.suites import AgenticSettings, Draw, PlantedPlace
 from longbeam.generators.suites.agentic import make_conversation
 from longbeam.memory import Tools, exchanges_of
 from longbeam.memory.cmv import Cmv, CmvSettings, Variant, contents_of, lines_of, measure, render_survival
@@ -27,14 +27,14 @@ def test_what_survives_follows_from_where_it_stands(conversation: GivenConversat
     given = [(list(conversation.messages()), conversation.probes)]
     found = measure(given, [500, 100_000], Variant.MENDED, COUNT)
     kept = {(k.place, k.state): k.kept for k in found.kept}
-    spoken = {Place.USER_TEXT, Place.ASSISTANT_TEXT, Place.COMMAND, Place.BEFORE_MENTIONED}
-    small = {Place.SMALL_RESULT, Place.SMALL_WRITE}
-    assert {p for p in Place if kept[p, "file"]} == set(Place)
-    assert {p for p in Place if kept[p, "live"]} == set(Place) - {Place.BEFORE_UNMENTIONED}
-    assert {p for p in Place if kept[p, "500"]} == spoken | small
+    spoken = {PlantedPlace.USER_TEXT, PlantedPlace.ASSISTANT_TEXT, PlantedPlace.COMMAND, PlantedPlace.BEFORE_MENTIONED}
+    small = {PlantedPlace.SMALL_RESULT, PlantedPlace.SMALL_WRITE}
+    assert {p for p in PlantedPlace if kept[p, "file"]} == set(PlantedPlace)
+    assert {p for p in PlantedPlace if kept[p, "live"]} == set(PlantedPlace) - {PlantedPlace.BEFORE_UNMENTIONED}
+    assert {p for p in PlantedPlace if kept[p, "500"]} == spoken | small
     # Without a threshold in reach, only what is always cut is gone.
-    always = {Place.THINKING, Place.IMAGE, Place.BEFORE_UNMENTIONED}
-    assert {p for p in Place if kept[p, "100000"]} == set(Place) - always
+    always = {PlantedPlace.THINKING, PlantedPlace.IMAGE, PlantedPlace.BEFORE_UNMENTIONED}
+    assert {p for p in PlantedPlace if kept[p, "100000"]} == set(PlantedPlace) - always
     table = render_survival("x", found)
     assert table.splitlines()[2].split() == ["file", "live", "500", "100000"]
     assert "large_tool_result" in table
@@ -47,9 +47,9 @@ async def test_the_system_reads_the_trimmed_transcript(conversation: GivenConver
     await system.finish()
     last = list(conversation.messages())[-1]
     context = await system.context(Question(text="?", asked_at=last.sent_at), budget=100_000)
-    values = {Place(p.details.variety): p.details.new_value for p in conversation.probes}
-    assert values[Place.USER_TEXT] in context.text
-    assert values[Place.BEFORE_MENTIONED] in context.text
-    assert values[Place.LARGE_RESULT] not in context.text
+    values = {PlantedPlace(p.details.variety): p.details.new_value for p in conversation.probes}
+    assert values[PlantedPlace.USER_TEXT] in context.text
+    assert values[PlantedPlace.BEFORE_MENTIONED] in context.text
+    assert values[PlantedPlace.LARGE_RESULT] not in context.text
     assert context.tokens < 32_000 / 3
     assert last.message_key in context.message_keys
