@@ -54,6 +54,16 @@ class Spoiling:
         return await OfflineWriter().complete(call)
 
 
+class Inquiring(Spoiling):
+    """Its assistant ends three replies with a question: the detector is asked of no reply without one."""
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        reply = await super().complete(call)
+        if re.search(r"/p0\.s1\.t[1-3]/reply", call.unit_key) is None:
+            return reply
+        return reply.model_copy(update={"text": f"{reply.text}\n\nWhich of these matters most to you?"})
+
+
 def of_prompts(*prompt_ids: str) -> Callable[[ModelCall], bool]:
     return lambda call: call.prompt.prompt_id in prompt_ids
 
@@ -82,7 +92,7 @@ async def test_detectors_that_answer_nonsense_mean_no_and_stop_nothing(
 ) -> None:
     """Found 8: three unparsable verdicts failed the sub-plan, and the conversation got no probes and no seal."""
     benchmark = create_benchmark(spec, out)
-    summary = await made(benchmark, Spoiling(of_prompts("question_detector"), text))
+    summary = await made(benchmark, Inquiring(of_prompts("question_detector"), text))
     assert (summary.finished, summary.failures) == (1, ())
     assert gaps_of(benchmark) == {}
     defaulted = [i for i in incidents_of(benchmark) if i.kind is IncidentKind.DEFAULTED]
@@ -164,7 +174,8 @@ async def test_a_higher_share_seals_what_is_there_without_a_call_for_the_text(sp
 async def test_a_model_whose_replies_never_fit_seals_an_empty_conversation_where_that_is_allowed(
     spec: BenchmarkSpec, out: Path
 ) -> None:
-    benchmark = create_benchmark(allowing(spec, 1.0), out)
+    patient = spec.model_copy(update={"limits": spec.limits.model_copy(update={"unusable_in_a_row": 0})})
+    benchmark = create_benchmark(allowing(patient, 1.0), out)
     summary = await made(benchmark, Spoiling(lambda call: True, "{}"))
     assert (summary.finished, summary.stopped) == (1, "")
     assert gaps_of(benchmark)["c000"] > 0.9

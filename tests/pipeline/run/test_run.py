@@ -51,10 +51,11 @@ async def test_run_makes_a_conversation_that_passes_every_check(spec: BenchmarkS
         tokens = sum(m.tokens for m in sealed.messages())
         # the larger of 2 % and one exchange, which is no longer than 1,500 tokens
         assert abs(tokens - 16_000) <= 1_500
+        # No detector: it is asked of replies with a question mark only, and the offline assistant asks nothing.
         assert set(sealed.head.authors) == {
-            Author(role=role, model="offline")
-            for role in ("planner", "writer", "assistant", "user", "detector", "prober")
+            Author(role=role, model="offline") for role in ("planner", "writer", "assistant", "user", "prober")
         }
+        assert not any("?" in m.content for m in sealed.messages() if m.role == "assistant")
         asked_by_user = [m.content for m in sealed.messages() if m.kind is MessageKind.QUESTION]
         assert [t.text for t in sealed.head.user_turns] == asked_by_user
         pool = [p.ability for p in sealed.probes()]
@@ -190,7 +191,7 @@ async def test_failed_plan_is_recorded_and_paid_for_once_when_it_works(spec: Ben
     # persona, outline and the first sub-plan were done
     assert ("persona", "personality") not in mended.calls
     assert mended.calls["plan", "outline"] == 0
-    assert mended.calls["plan", "sub_plan"] == 2  # the groups of the second one
+    assert mended.calls["plan", "sub_plan"] == 3  # the groups of the second one, each asked once
 
 
 async def test_damaged_or_missing_sealed_file_is_made_again_without_a_call(spec: BenchmarkSpec, out: Path) -> None:
