@@ -22,6 +22,15 @@ from tests.recorded.recording import ApprovingModel, RecordedReply, RepeatingMod
 CANDIDATES = {c.candidate_id: c for c in recording.records(ProbeCandidate)}
 WORDED = [r for r in recording.replies() if r.unit_key.rpartition("/")[2] in CANDIDATES]
 TURNS = recording.replies("user_turns")
+COPIED = "the question copies {} from the original; say it in words of both sides"
+REFUSED = {
+    # Event ordering asked for a list without naming its things; since then the question lists them out of order.
+    **{f"event_ordering.{i}": "`items` are missing" for i in (1, 2, 3, 4, 5, 6, 7, 8, 10, 15, 19, 21)},
+    # Only the message with the superseded value has these words, so a search for the question's words finds it.
+    "knowledge_update.3": COPIED.format("'end the year with'"),
+    "knowledge_update.5": COPIED.format("'tin in the hall'"),
+}
+"""Wordings that were right when they were recorded, and that later rules refuse on purpose: the reason for each."""
 
 
 def test_the_recording_is_whole() -> None:
@@ -64,10 +73,15 @@ def _texts_in(text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("reply", WORDED, ids=lambda r: f"{r.unit_key.rpartition('/')[2]}-{r.generation}")
 def test_every_worded_probe_passes_the_checks_of_its_ability(reply: RecordedReply) -> None:
-    """Found 11: a check refused right replies."""
+    """Found 11: a check refused right replies. Those of an older rule are refused for that rule alone."""
     candidate = CANDIDATES[reply.unit_key.rpartition("/")[2]]
     worded = parse_reply(reply.text, ProbeReply)
-    assert list(generator_for(candidate.ability).check(candidate, worded)) == []
+    expected = [REFUSED[candidate.candidate_id]] if candidate.candidate_id in REFUSED else []
+    assert list(generator_for(candidate.ability).check(candidate, worded)) == expected
+
+
+def test_every_wording_of_an_older_rule_is_recorded() -> None:
+    assert REFUSED.keys() <= {r.unit_key.rpartition("/")[2] for r in WORDED}
 
 
 async def test_a_probe_that_once_failed_for_good_is_written_at_the_first_attempt() -> None:
