@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +14,7 @@ from longbeam.generators.probes.abstention import ABILITY as ABSTENTION
 from longbeam.keys import UnitKey
 from longbeam.models import outcome_of, parse_reply
 from longbeam.prompts import default_registry
-from longbeam.prompts.calls import ProbeReply, Stage, UserTurnsReply
+from longbeam.prompts.calls import OrderReply, ProbeReply, Stage, UserTurnsReply
 from longbeam.schemas import MessageRole, ModelReply
 from longbeam.text import trace_problem
 from tests.recorded import recording
@@ -82,6 +83,19 @@ def test_every_worded_probe_passes_the_checks_of_its_ability(reply: RecordedRepl
 
 def test_every_wording_of_an_older_rule_is_recorded() -> None:
     assert REFUSED.keys() <= {r.unit_key.rpartition("/")[2] for r in WORDED}
+
+
+@pytest.mark.parametrize("name", [name for name in REFUSED if name.startswith("event_ordering.")])
+def test_an_order_of_the_older_rule_does_not_name_its_things(name: str) -> None:
+    """The items are not all that such a wording lacks: with those of its gold answer it is refused for the question."""
+    (text,) = (r.text for r in WORDED if r.unit_key.endswith(f"/{name}"))
+    worded = parse_reply(text, ProbeReply)
+    assert isinstance(worded, ProbeReply)
+    items = [item.strip(" .,;") for item in re.split(r"\d+\. ", worded.gold_answer)[1:]]
+    problems = generator_for(CANDIDATES[name].ability).check(
+        CANDIDATES[name], OrderReply(**worded.model_dump(), items=items)
+    )
+    assert f"the question does not name {items[0]!r}; list the items as they are in `items`" in problems
 
 
 async def test_a_probe_that_once_failed_for_good_is_written_at_the_first_attempt() -> None:
