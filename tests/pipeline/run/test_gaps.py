@@ -194,14 +194,21 @@ async def test_units_that_a_silent_model_failed_are_no_gaps_once_the_model_speak
     assert (summary.finished, summary.failures, gaps_of(benchmark)) == (1, (), {})
 
 
-@pytest.mark.parametrize("text", ["", '{"advice": []}'], ids=["nothing", "no line"])
-async def test_advice_without_a_usable_line_is_left_out_and_no_gap(spec: BenchmarkSpec, out: Path, text: str) -> None:
-    """Two gaps of a 16K conversation would be more than the default share."""
-    benchmark = create_benchmark(spec, out)
-    summary = await made(benchmark, Spoiling(of_prompts("advise"), text))
+async def test_advice_without_a_line_is_no_gap_and_advice_without_a_reply_is_a_small_one(
+    spec: BenchmarkSpec, out: Path
+) -> None:
+    """Rules alone write advice: a line that they leave out is not asked for again."""
+    benchmark = create_benchmark(spec, out / "no line")
+    model = Spoiling(of_prompts("advise"), '{"advice": []}')
+    summary = await made(benchmark, model)
     assert (summary.finished, summary.failures, gaps_of(benchmark)) == (1, (), {})
-    assert [i.prompt_id for i in incidents_of(benchmark) if i.kind is IncidentKind.SHORT] == ["advise", "advise"]
-    assert "2 short, 2 given up" in render_status(benchmark_status(benchmark), ("plan",))
+    assert incidents_of(benchmark) == []
+    assert sum(key.endswith(".advice") for key in model.calls) == 2
+
+    benchmark = create_benchmark(spec, out / "nothing")
+    summary = await made(benchmark, Spoiling(of_prompts("advise"), ""))
+    assert (summary.finished, [u.unit_key for _, u in summary.failures]) == (1, ["p0.s0.advice", "p0.s1.advice"])
+    assert 0 < gaps_of(benchmark)["c000"] <= 0.02
 
 
 def _contents(benchmark: Benchmark) -> list[str]:
