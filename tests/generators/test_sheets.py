@@ -124,8 +124,9 @@ def test_narratives_that_lead_move_in_every_stage_and_the_others_take_turns() ->
 
 @pytest.mark.parametrize(
     ("length", "counts"),
-    # Two lead; 16K: 20 bullets give three others a turn in each of two stages. 128K: three others in each of five.
-    [(16_000, (8, 8)), (64_000, (8, 13)), (128_000, (15, 17)), (1_000_000, (15, 20))],
+    # Two lead; 16K: 14 bullets give one other a turn in each of two stages. 64K: two others in each of four (18).
+    # 128K: three others in each of five (20).
+    [(16_000, (4, 4)), (64_000, (8, 10)), (128_000, (15, 17)), (1_000_000, (15, 20))],
 )
 def test_a_story_has_no_more_narratives_than_can_move_in_it(length: int, counts: tuple[int, int]) -> None:
     layout = layout_for(length, Category.GENERAL, asked=2)

@@ -126,7 +126,7 @@ def test_every_fence_of_a_conversation_is_a_block_with_a_language(pack: str) -> 
 @pytest.mark.parametrize("pack", [*CODING, ""])
 def test_every_block_parses_in_its_language(pack: str) -> None:
     blocks = _blocks(pack) if pack else _shown()
-    assert len(blocks) > 10
+    assert len(blocks) > (5 if pack else 10)  # a story of 80K shows what its few matters ask for
     for lang, code in blocks:
         if lang in PARSERS:
             PARSERS[lang](code)
