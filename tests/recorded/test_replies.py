@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +14,7 @@ from longbeam.generators.probes.abstention import ABILITY as ABSTENTION
 from longbeam.keys import UnitKey
 from longbeam.models import outcome_of, parse_reply
 from longbeam.prompts import default_registry
-from longbeam.prompts.calls import ProbeReply, Stage, UserTurnsReply
+from longbeam.prompts.calls import OrderReply, ProbeReply, Stage, UserTurnsReply
 from longbeam.schemas import MessageRole, ModelReply
 from longbeam.text import trace_problem
 from tests.recorded import recording
@@ -22,6 +23,15 @@ from tests.recorded.recording import ApprovingModel, RecordedReply, RepeatingMod
 CANDIDATES = {c.candidate_id: c for c in recording.records(ProbeCandidate)}
 WORDED = [r for r in recording.replies() if r.unit_key.rpartition("/")[2] in CANDIDATES]
 TURNS = recording.replies("user_turns")
+COPIED = "the question copies {} from the original; say it in words of both sides"
+REFUSED = {
+    # Event ordering asked for a list without naming its things; since then the question lists them out of order.
+    **{f"event_ordering.{i}": "`items` are missing" for i in (1, 2, 3, 4, 5, 6, 7, 8, 10, 15, 19, 21)},
+    # Only the message with the superseded value has these words, so a search for the question's words finds it.
+    "knowledge_update.3": COPIED.format("'end the year with'"),
+    "knowledge_update.5": COPIED.format("'tin in the hall'"),
+}
+"""Wordings that were right when they were recorded, and that later rules refuse on purpose: the reason for each."""
 
 
 def test_the_recording_is_whole() -> None:
@@ -64,10 +74,28 @@ def _texts_in(text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("reply", WORDED, ids=lambda r: f"{r.unit_key.rpartition('/')[2]}-{r.generation}")
 def test_every_worded_probe_passes_the_checks_of_its_ability(reply: RecordedReply) -> None:
-    """Found 11: a check refused right replies."""
+    """Found 11: a check refused right replies. Those of an older rule are refused for that rule alone."""
     candidate = CANDIDATES[reply.unit_key.rpartition("/")[2]]
     worded = parse_reply(reply.text, ProbeReply)
-    assert list(generator_for(candidate.ability).check(candidate, worded)) == []
+    expected = [REFUSED[candidate.candidate_id]] if candidate.candidate_id in REFUSED else []
+    assert list(generator_for(candidate.ability).check(candidate, worded)) == expected
+
+
+def test_every_wording_of_an_older_rule_is_recorded() -> None:
+    assert REFUSED.keys() <= {r.unit_key.rpartition("/")[2] for r in WORDED}
+
+
+@pytest.mark.parametrize("name", [name for name in REFUSED if name.startswith("event_ordering.")])
+def test_an_order_of_the_older_rule_does_not_name_its_things(name: str) -> None:
+    """The items are not all that such a wording lacks: with those of its gold answer it is refused for the question."""
+    (text,) = (r.text for r in WORDED if r.unit_key.endswith(f"/{name}"))
+    worded = parse_reply(text, ProbeReply)
+    assert isinstance(worded, ProbeReply)
+    items = [item.strip(" .,;") for item in re.split(r"\d+\. ", worded.gold_answer)[1:]]
+    problems = generator_for(CANDIDATES[name].ability).check(
+        CANDIDATES[name], OrderReply(**worded.model_dump(), items=items)
+    )
+    assert f"the question does not name {items[0]!r}; list the items as they are in `items`" in problems
 
 
 async def test_a_probe_that_once_failed_for_good_is_written_at_the_first_attempt() -> None:

@@ -171,7 +171,10 @@ def check_balance(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
             # The thing's own name stands in any question for it.
             name = words_of(" ".join((candidate.topic, *(f"{e.subject} {e.attribute}" for e in candidate.excerpts))))
             shared = _runs(reply.question) & _runs(sides[one]) - _runs(sides[other])
-            copied = {run for run in shared if len(words_of(" ".join(run)) - name) >= TELLING}
+            told = {run: words_of(" ".join(run)) - name for run in shared}
+            # Words that both sides say, in whatever form, lead a search to both.
+            both = words_of(sides[other])
+            copied = {run for run, words in told.items() if len(words) >= TELLING and words - both}
             if copied:
                 words = shown(" ".join(min(copied)))
                 return f"the question copies {words} from the {one}; say it in words of both sides"

@@ -128,6 +128,21 @@ def test_a_side_in_other_words_passes_and_another_statement_is_refused_with_the_
     assert DENIAL in refused
 
 
+def test_a_question_may_have_the_words_of_both_sides_in_the_form_of_one_and_no_run_of_one_alone() -> None:
+    story = Story()
+    told, denied = "I simmered the dal for 4 hours.", "I have never let the dal simmer for hours on a gas flame."
+    target = story.tell(0, "the dal", told)
+    _talk_of_other_things(story)
+    contradict(story, 3, "the dal", denied, target)
+    (candidate,) = find_candidates(story.material())
+    gold = f'You have contradicted yourself: you said "{told}" and "{denied}" Which is right?'
+    conflict, _, _, asks = NUGGETS
+    nuggets = (conflict, (f"Mentions: {told}", [0]), (f"Mentions: {denied}", [1]), asks)
+    assert not check(candidate, reply("Have I ever let the dal simmer for hours?", gold, *nuggets))
+    copied = "Have I ever let the dal simmer for hours on a gas flame?"
+    assert "from the denial" in str(check(candidate, reply(copied, gold, *nuggets)))
+
+
 def test_a_contradiction_that_another_message_decides_is_no_candidate() -> None:
     def story(*again: int) -> Story:
         told = Story()
