@@ -15,7 +15,6 @@ from benchmarks.seeded_defects.changes import (
 from benchmarks.seeded_defects.tables import Row
 from benchmarks.seeded_defects.wording import (
     in_other_words,
-    in_words,
     other_writings,
     sentences,
     typed_value,
@@ -327,21 +326,22 @@ def _swapped_items(site: Site) -> tuple[Row, int, int] | None:
 
 
 def leave_an_item_out(site: Site) -> Change | None:
-    """The last item is missing from gold, rubric and evidence; the question still asks for all."""
+    """The last item is missing from gold, rubric and evidence; the question still names all."""
     probe = site.probe
     items = probe["details"]["items"]
     if probe["ability"] != "event_ordering" or not len(items) == len(probe["evidence"]) == len(probe["rubric"]):
         return None
-    gold, found, _ = probe["gold_answer"].rpartition(f", {len(items)}) ")
-    if not found or in_words(len(items)) not in probe["question"]:
+    gold, found, _ = probe["gold_answer"].rpartition(f"{len(items)}) ")
+    if not found:
         return None
     kept = {name: probe[name][:-1] for name in ("rubric", "evidence")}
-    return Change(probe | kept | {"gold_answer": f"{gold}.", "details": probe["details"] | {"items": items[:-1]}})
+    gold = f"{gold.rstrip(' ;,')}."
+    return Change(probe | kept | {"gold_answer": gold, "details": probe["details"] | {"items": items[:-1]}})
 
 
-def ask_for_another_number_of_items(site: Site) -> Change | None:
-    """The question asks for one item more than there are, in digits."""
-    count = len(site.probe["details"]["items"])
-    if site.probe["ability"] != "event_ordering" or in_words(count) not in site.probe["question"]:
+def leave_an_item_out_of_the_question(site: Site) -> Change | None:
+    """The question names one item fewer than the gold answer gives."""
+    named = site.probe["question"].split("; ")
+    if site.probe["ability"] != "event_ordering" or len(named) != len(site.probe["details"]["items"]):
         return None
-    return Change(site.probe | {"question": site.probe["question"].replace(in_words(count), str(count + 1))})
+    return Change(site.probe | {"question": "; ".join((named[0], *named[2:]))})

@@ -25,7 +25,7 @@ FAULTS: dict[str, tuple[tuple[Planter, int], ...]] = {
     "one_message_for_both_sides": ((_e.cite_one_update_twice, 5), (_e.cite_one_statement_twice, 5)),
     "abstention_answered": ((_p.state_the_answer, 5), (_p.state_the_answer_in_other_words, 5)),
     "wrong_order": ((_e.swap_two_items, 5), (_e.swap_two_items_of_the_gold, 5)),
-    "items_not_listed": ((_e.leave_an_item_out, 5), (_e.ask_for_another_number_of_items, 5)),
+    "items_not_listed": ((_e.leave_an_item_out, 5), (_e.leave_an_item_out_of_the_question, 5)),
     "wrong_arithmetic": (
         (_p.miscount_days, 3),
         (_p.miscount_days_in_words, 2),

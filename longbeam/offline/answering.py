@@ -144,8 +144,10 @@ class _StatementReader:
         )
         forms: dict[str, list[tuple[str, str]]] = {}
         for subject, name in known:
-            for clause in (clause_for(name, subject), clause_for(name, subject, is_of_assistant=True)):
-                for form in dict.fromkeys((clause, day_named(clause))) if clause else ():
+            clauses = (clause_for(name, subject), clause_for(name, subject, is_of_assistant=True))
+            # A thing of no pack's attribute is asked for by both names: `the last day of the whole undertaking`.
+            for clause in filter(None, clauses) if any(clauses) else (f"the {name} of {{it}}",):
+                for form in dict.fromkeys((clause, day_named(clause))):
                     forms.setdefault(form, []).append((name, subject))
         places: dict[tuple[str, str], int] = {}
         things = "|".join(re.escape(neutral(s)) for s in sorted(here, key=len, reverse=True))
@@ -319,7 +321,7 @@ class _StatementReader:
         named: dict[tuple[str, str], str] = {}
         for s in self.known.statements:
             for attribute, _ in s.values if s.how is not How.DENIED else ():
-                clause = clause_for(attribute, s.subject).format(it=s.subject) or f"the {attribute}"
+                clause = clause_for(attribute, s.subject).format(it=s.subject) or f"the {attribute} of {s.subject}"
                 if clause.casefold() in asked and s.subject.casefold() in asked:
                     named.setdefault((attribute, s.subject), to_you(clause))
         return "\n".join(f"{i}) {name}" for i, name in enumerate(named.values(), 1))

@@ -27,7 +27,8 @@ def test_values_are_refused_without_a_judge() -> None:
     assert sum(o.name == "refused" for o in own) >= 0.95 * len(own)
 
 
-def test_of_the_good_messages_at_most_2_per_cent_are_refused() -> None:
+def test_of_the_good_messages_none_is_refused_and_those_worded_anew_are_judged() -> None:
     good = untouched(GATES)
-    assert sum(o.name == "refused" for o in good) <= 0.02 * len(good)
-    assert sum(o.name == "judged" for o in good) <= 0.1 * len(good)
+    assert [o.place for o in good if o.name == "refused"] == []
+    # Rules pass a bullet's own words alone (docs/closed-world.md): 30 of the 142 messages word a bullet anew.
+    assert sum(o.name == "judged" for o in good) <= 30

@@ -33,7 +33,7 @@ CHANGED: dict[str, tuple[set[str], set[str]]] = {
     "swap_two_items": (GOLD | {"evidence"}, set()),
     "swap_two_items_of_the_gold": ({"gold_answer", "details"}, set()),
     "leave_an_item_out": (GOLD | {"evidence"}, set()),
-    "ask_for_another_number_of_items": ({"question"}, set()),
+    "leave_an_item_out_of_the_question": ({"question"}, set()),
     "miscount_days": (GOLD, set()),
     "miscount_days_in_words": (GOLD, set()),
     "miscompute_total": (GOLD, set()),

@@ -58,8 +58,11 @@ def asked(question: str, context: str = CONTEXT) -> str:
         ),
         ("How many different meeting places have I named so far?", "You named 1 different meeting places: the Harbour Library."),  # noqa: E501
         (
-            "In what order did I bring up the different topics to do with The Build, Step by Step? Name two items.",
-            "1) login page\n2) search box",
+            # Named out of their order, each with a value of its own; the first telling of the login page is its plan.
+            "In which order did I first tell you these: when I got the login page done; when I got the search box "
+            "done; and what day I had down for having the login page done?",
+            "1) what day you had down for having the login page done\n2) when you got the search box done\n"
+            "3) when you got the login page done",
         ),
         (
             "Can you sum up everything I told you about the search box?",
@@ -78,8 +81,9 @@ def asked(question: str, context: str = CONTEXT) -> str:
             "The completion date of the search box is July 27, 2025.",
         ),
         (
-            "For two things I told you when I got each done. Which were they, in the order in which I told you?",
-            "1) search box\n2) login page",
+            "Please put these in the order in which I first told you of them: when I got the login page done; and when "
+            "I got the search box done.",
+            "1) when you got the search box done\n2) when you got the login page done",
         ),
         (
             "By how many days did I miss or beat the target date that I had set last for the login page?",

@@ -59,7 +59,7 @@ def test_a_seeds_option_is_taken_from_the_working_folder(tmp_path: Path, monkeyp
         (
             'name = "a"\n[limits]\nspeed = 1',
             "spec.toml: unknown key 'limits.speed'; known keys are concurrency, timeout_s, idle_timeout_s, "
-            "max_reply_mb, max_cost_usd. Correct",
+            "max_reply_mb, max_cost_usd, unusable_in_a_row. Correct",
         ),
         (
             'name = "a"\n[endpoints."openai:x"]\nkey = "sk"',

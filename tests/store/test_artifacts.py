@@ -74,6 +74,12 @@ def test_a_sealed_conversation_is_a_reader_of_what_was_sealed(tmp_path: Path) ->
     assert sorted(os.listdir(tmp_path / "conversations")) == ["c000.duckdb", "c000.duckdb.sha256"]
 
 
+def as_sealed(head: ConversationHead) -> ConversationHead:
+    """The head without what a turn wanted of its reply, which only the making of the dialogue reads."""
+    turns = tuple(turn.model_copy(update={"wants": None, "wants_yes": False}) for turn in head.user_turns)
+    return head.model_copy(update={"user_turns": turns})
+
+
 @given(head=heads(), spoken=messages(), asked=probes())
 @example(head=tiny_conversation().head, spoken=[], asked=[])
 @settings(max_examples=10)
@@ -84,7 +90,7 @@ def test_any_records_come_back_equal(
     seal_conversation(path, head, spoken, asked)
 
     with SealedConversation(path) as sealed:
-        assert sealed.head == head
+        assert sealed.head == as_sealed(head)
         assert list(sealed.messages()) == spoken
         assert list(sealed.probes()) == by_ability_and_rank(asked)
 

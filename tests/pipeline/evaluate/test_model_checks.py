@@ -91,8 +91,9 @@ async def found_by(benchmark: Benchmark, model: CountingModel) -> list[tuple[str
 async def test_a_clean_benchmark_is_asked_once_with_one_request_a_probe(benchmark: Benchmark) -> None:
     first = CountingModel()
     found = await found_by(benchmark, first)
-    # The rule-based reader and the lexical judge err on one of twenty.
-    assert len({subject for _, subject in found}) <= 1
+    # The rule-based reader errs on two of twenty: it retells no event in a summary, and takes a day for a source.
+    assert {subject.rpartition(".")[0] for _, subject in found} <= {"summarization", "temporal_reasoning"}
+    assert len({subject for _, subject in found}) <= 2
     assert sum(first.calls.values()) == 20
     again = CountingModel()
     assert (await found_by(benchmark, again), again.calls) == (found, {})

@@ -112,7 +112,8 @@ FAULTS: dict[str, Spoil] = {
 async def test_each_kind_of_fault_in_the_text_is_mended_and_nothing_else_is_touched(
     spec: BenchmarkSpec, out: Path
 ) -> None:
-    benchmark = await generated(spec.model_copy(update={"conversations": 2}), out, FAULTS)
+    # Of this seed every ability has its two probes: c000 has nothing to repair.
+    benchmark = await generated(spec.model_copy(update={"conversations": 2, "seed": 6}), out, FAULTS)
     found = errors_of(benchmark)
     assert {check for _, check, _ in found} == {
         "leaks.ai_phrase",
