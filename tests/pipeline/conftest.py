@@ -63,7 +63,7 @@ class HeldModel(CountingModel):
 @pytest.fixture
 def spec() -> BenchmarkSpec:
     """One short conversation."""
-    return BenchmarkSpec.model_validate({"name": "short", "seed": 5, "length": "16K", "domains": ["coding"]})
+    return BenchmarkSpec.model_validate({"name": "short", "seed": 6, "length": "16K", "domains": ["coding"]})
 
 
 @pytest.fixture

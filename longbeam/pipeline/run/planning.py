@@ -84,6 +84,7 @@ from longbeam.schemas import (
     Seed,
     SubPlan,
 )
+from longbeam.store import UnitStatus
 
 
 class PlanSummary(Record):
@@ -112,9 +113,18 @@ def dated_seed(c: Conversation) -> Seed:
     return seed.model_copy(update={"timeline": timeline})
 
 
+def drawn_profile(c: Conversation) -> Profile:
+    """Return the user as drawn: the stored one where there is one, since another version of Faker draws other names."""
+    unit = c.units.log.units.find(PERSONALITY.stage, "personality")
+    if unit is not None and unit.status is UnitStatus.DONE:
+        for stored in c.units.log.units.records(PERSONALITY.stage, Profile, unit_keys=["personality"]):
+            return stored.model_copy(update={"personality": ""})
+    return draw_profile(c.units.spec.seed, c.index)
+
+
 async def profile_stage(c: Conversation) -> Profile:
     """Draw the user's profile; have a model write the personality."""
-    drawn = draw_profile(c.units.spec.seed, c.index)
+    drawn = drawn_profile(c)
     unwritten = Gap((drawn,))
     return (await c.units.run_or(PERSONALITY, "personality", drawn, work=_write_personality, otherwise=unwritten))[0]
 
@@ -122,7 +132,7 @@ async def profile_stage(c: Conversation) -> Profile:
 def relationships_of(c: Conversation) -> tuple[RelationshipGraph, tuple[tuple[Person, ...], ...]]:
     """Draw the user's people on the first day, and those that come in plan by plan."""
     seed, size = c.units.spec.seed, min(len(c.plan_targets), LARGEST_SIZE)
-    drawn = draw_profile(seed, c.index)
+    drawn = drawn_profile(c)
     return draw_relationships(seed, c.index, drawn, size), circles_of(seed, c.index, drawn, size)
 
 
@@ -135,7 +145,7 @@ async def narratives_stage(c: Conversation) -> tuple[Narrative, ...]:
         "narratives",
         seed,
         narratives_for(spec.length, layout),
-        draw_profile(spec.seed, c.index),
+        drawn_profile(c),
         relationships_of(c)[0].people,
         work=write_narratives,
         otherwise=Gap(_narratives_of(seed)),
