@@ -13,13 +13,13 @@ from functools import cached_property
 
 from longbeam.models.base import ModelCall
 from longbeam.prompts.calls.dialogue import TurnState
-from longbeam.prompts.calls.plans import PlanSheet
+from longbeam.prompts.calls.plans import StoryGraph
 from longbeam.prompts.calls.user_turns import BatchState
 from longbeam.schemas.base import KeptJson
 from longbeam.schemas.calls import PromptInputs
 
 STATES: Mapping[str, type[KeptJson]] = {
-    "sub_plan": PlanSheet,
+    "sub_plan": StoryGraph,
     "user_turns": BatchState,
     "more_turns": BatchState,
     "assistant_reply": TurnState,
