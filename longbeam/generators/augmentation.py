@@ -1,7 +1,7 @@
 """Augmentation: each stage of a plan gets updates, contradictions and standing instructions.
 
 `choices` chooses what the special bullets are about, and where they stand. A model then words them, stage after
-stage in the order of the story: it sees the bullets and days around each place, and what was added to the stages before.
+stage in the order of the story: it sees the bullets and days around each place, and what was added before.
 """
 
 from __future__ import annotations
@@ -189,9 +189,9 @@ class _Remarks:
             *((draft, WishTarget) for draft in reply.wishes),
         )
         drafts: dict[str, _Draft] = {}
-        for draft, kind in told:
-            if isinstance(every.get(draft.target_id), kind):
-                drafts.setdefault(draft.target_id, draft)
+        for one, kind in told:
+            if isinstance(every.get(one.target_id), kind):
+                drafts.setdefault(one.target_id, one)
         for target_id, target in every.items():
             if target_id in good:
                 continue
@@ -239,7 +239,7 @@ class _Remarks:
     def _faults(self, draft: _Draft, target: Target, wishes: Sequence[WishDraft]) -> Iterator[str]:
         """Yield what is wrong with a remark by rules."""
         if is_cut(draft.text):
-            yield f"breaks off within a sentence, {draft.text[:40]!r}...; write one or two whole ones of at most 30 words"
+            yield f"breaks off in a sentence, {draft.text[:40]!r}...; write one or two whole ones of at most 30 words"
         if isinstance(draft, WishDraft):
             is_preference = isinstance(target, WishTarget) and target.kind is BulletKind.PREFERENCE
             replaced = _replaced_by(draft, self.task.replaceable) if is_preference else None

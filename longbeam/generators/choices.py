@@ -1,7 +1,7 @@
 """The one chooser: which facts a plan changes, what its user misremembers, and what they wish from then on, and where.
 
-Every option is a fact (or an aspect of the story) and a place. Conditions with a name rule options out, and the reason is
-kept for whoever asks (`longbeam show NAME --plan`); of the others the one with the highest score is taken, again and
+Every option is a fact (or an aspect of the story) and a place. Conditions with a name rule options out, and the reason
+is kept for whoever asks (`longbeam show NAME --plan`); of the others the one with the highest score is taken, again and
 again. Places are drawn before anything is worded, so a writer knows the day and the bullets around each remark.
 """
 
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
+from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.quotas import UNTOUCHED, Demand
@@ -175,6 +176,17 @@ class _Option:
     score: float
 
 
+@dataclass(frozen=True)
+class _Weights:
+    """Points that depend on the options chosen so far."""
+
+    part: float
+    """Share of the options that is chosen."""
+    of_a_back: float
+    of_a_denial: float
+    of_a_stage: Mapping[int, float]
+
+
 def choose_targets(given: Choices) -> tuple[Targets, ...]:
     """Return the targets of each stage that has bullets: all different, each at a place of its own.
 
@@ -209,6 +221,7 @@ class _Chooser:
         self.pace = Pace(plan, self.given.layout)
         self.behind = {i: p for i in range(len(plan.sub_plans)) if (p := _plan_behind(history.plans, i)) is not None}
         self.ledger = history.around(plan, list({p.plan_index: p for p in self.behind.values()}.values()))
+        self.mentions = Mentions(self.ledger)
         self.places = {i: self._places_of(i) for i in range(len(plan.sub_plans)) if plan.sub_plans[i].bullets}
         self.stage_of = {p.after: i for i, places in self.places.items() for p in places}
         self.kept_for_others = self._kept_for_others()
@@ -218,7 +231,7 @@ class _Chooser:
         # Slips first: they need the greatest distance.
         slips = self._choose(SLIP, count)
         updates = self._choose(UPDATE, count)
-        wishes = self._wishes(count)
+        wishes = self._wishes(2 * self.given.layout.wishes)
         refused = tuple(Refusal(use=use, of=of, reason=reason) for (use, of), reason in self.refused.items())
         targets: list[Targets] = []
         for stage_index in self.places:
@@ -238,7 +251,7 @@ class _Chooser:
     # --- places -----------------------------------------------------------------------------------------------------
 
     def _places_of(self, stage_index: int) -> list[Place]:
-        """Return places behind bullets of a stage, spread evenly; none lies behind the first bullet or in the ending."""
+        """Return places behind bullets of a stage, spread evenly; none is behind its first bullet or in the ending."""
         sub_plan = self.given.plan.sub_plans[stage_index]
         going_on = sub_plan.bullets[1 : start_of_ending(sub_plan)] or sub_plan.bullets[:1]
         count = min(PLACES_PER_SPECIAL * 4 * max(self.given.layout.specials_in(stage_index), 1), len(going_on))
@@ -254,36 +267,42 @@ class _Chooser:
         """Return `count` options of a use, each the best one left when it is taken."""
         options = self._options(use)
         chosen: list[_Option] = []
-        back = 0
         while len(chosen) < count:
-            free = [
-                o
-                for o in options
-                if o.assertion.fact_id not in self.taken and o.place.after not in self.used and self._goes_with(o, use)
-            ]
-            if not free:
+            options = [o for o in options if self._is_free(o, use)]
+            if not options:
                 break
-            wants_back = back < LOOKING_BACK * (len(chosen) + 1)
+            back = sum(self._is_back(o) for o in chosen)
             flat = sum(o.slip is Slip.ONCE for o in chosen)
-            part = len(chosen) / count
-            stages = Counter(self.stage_of[o.place.after] for o in chosen)
-
-            def score(option: _Option) -> float:
-                is_back = plan_index_of(option.bullet.bullet_id) != self.given.plan.plan_index
-                return (
-                    option.score
-                    + 3 * (is_back and wants_back)
-                    + 2 * (option.slip is Slip.ONCE and flat * FLAT_DENIALS <= len(chosen))
-                    # Evidence and remarks are spread over the story.
-                    - abs(self._share(option.bullet) - part)
-                    - 1.0 * stages[self.stage_of[option.place.after]] * len(self.places) / count
-                )
-
-            best = max(free, key=score)
-            back += plan_index_of(best.bullet.bullet_id) != self.given.plan.plan_index
+            weights = _Weights(
+                part=len(chosen) / count,
+                of_a_back=3.0 * (back < LOOKING_BACK * (len(chosen) + 1)),
+                of_a_denial=2.0 * (flat * FLAT_DENIALS <= len(chosen)),
+                of_a_stage={
+                    i: len(self.places) / count * sum(self.stage_of[o.place.after] == i for o in chosen)
+                    for i in self.places
+                },
+            )
+            best = max(options, key=lambda o: o.score + self._weighed(o, weights))
             chosen.append(best)
             self._take(best, use)
         return chosen
+
+    def _weighed(self, option: _Option, weights: _Weights) -> float:
+        """Return the points of an option that follow from what was chosen before it."""
+        return (
+            weights.of_a_back * self._is_back(option)
+            + weights.of_a_denial * (option.slip is Slip.ONCE)
+            # Evidence and remarks are spread over the story.
+            - abs(self._share(option.bullet) - weights.part)
+            - weights.of_a_stage[self.stage_of[option.place.after]]
+        )
+
+    def _is_back(self, option: _Option) -> bool:
+        return plan_index_of(option.bullet.bullet_id) != self.given.plan.plan_index
+
+    def _is_free(self, option: _Option, use: str) -> bool:
+        is_taken = option.assertion.fact_id in self.taken or option.place.after in self.used
+        return not is_taken and self._goes_with(option, use)
 
     def _take(self, option: _Option, use: str) -> None:
         self.taken.update(a.fact_id for a in self.ledger.by_bullet[option.bullet.bullet_id])
@@ -350,7 +369,7 @@ class _Chooser:
             return "part of the ending"
         if fact.kind not in _TYPED or (use == SLIP and fact.kind not in DENIABLE):
             return f"a {fact.kind.value}, which is not compared"
-        if self._is_stated_again(bullet, value):
+        if self._is_said_again(use, bullet, value):
             return "its value is said again"
         if use == UPDATE:
             if fact.is_fixed:
@@ -432,10 +451,14 @@ class _Chooser:
     def _bullet_of(self) -> dict[str, str]:
         return {event.event_id: bullet_id for bullet_id, event in self.given.event_of.items()}
 
-    def _is_stated_again(self, bullet: Bullet, value: Value) -> bool:
+    def _is_said_again(self, use: str, bullet: Bullet, value: Value) -> bool:
+        """Return whether another bullet about a thing, or that names it, says its value: for an update a later one.
+
+        Nobody gets wrong what they have told twice.
+        """
         first = self.ledger.position[bullet.bullet_id]
-        topic = self.ledger.by_topic[bullet.topic]
-        return any(self.ledger.position[b.bullet_id] > first and says(b.text, value) for b in topic)
+        others = (b for b in self.mentions.of(bullet.topic) if b.bullet_id != bullet.bullet_id)
+        return any((use == SLIP or self.ledger.position[b.bullet_id] > first) and says(b.text, value) for b in others)
 
     def _is_replaced(self, bullet: Bullet, at: int) -> bool:
         """Return whether a thing becomes another one between a statement and a position."""
@@ -448,12 +471,12 @@ class _Chooser:
         return any(topic == bullet.topic and first < self._position(p) <= at for topic, p in self.changed)
 
     def _reckoned_with(self, bullet: Bullet, fact: Fact, value: Value) -> str:
-        """Return a value of the same thing that is a share of an amount, its sum or its difference; empty if none is."""
+        """Return a value of the same thing that is a share, a sum or a difference of an amount; empty if none is."""
         if fact.kind not in AMOUNT_KINDS or value.number is None:
             return ""
         told = [
             a.value
-            for b in self.ledger.by_topic[bullet.topic]
+            for b in self.mentions.of(bullet.topic)
             for a in self.ledger.by_bullet.get(b.bullet_id, ())
             if a.value is not None and a.fact_id != fact.fact_id
         ]
@@ -462,8 +485,8 @@ class _Chooser:
         amounts = [v for v in told if (v.kind, v.unit) == (value.kind, value.unit) and v.number is not None]
         for one in amounts:
             for other in amounts:
-                assert one.number is not None and other.number is not None
-                if other is not one and one.number in (value.number + other.number, abs(value.number - other.number)):
+                whole = value.number + (other.number or 0), abs(value.number - (other.number or 0))
+                if other is not one and one.number in whole:
                     return one.text
         return ""
 
@@ -532,47 +555,41 @@ class _Chooser:
     def _wishes(self, count: int) -> list[WishTarget]:
         """Return the wishes of a plan, preferences and instructions in turn, each with its uses.
 
-        An aspect fits if it begins at the place and not before, comes again at least twice, and shares few events with
-        those of other wishes.
+        An aspect fits if it begins at the place and not before, comes again at least twice, and shares at most half of
+        its events with each of those of other wishes.
         """
         aspects = self._aspects()
-        forms = _forms(self.rng, 2 * count)
+        fitting = {aspect: own for aspect, own in aspects.items() if len(own) > USES}
+        for aspect in aspects.keys() - fitting.keys():
+            self.refused[WISH, aspect] = "fewer than two later events come back to it"
+        forms = _forms(self.rng, count)
         found: list[WishTarget] = []
-        claimed: list[frozenset[int]] = []
-        for aspect, own in sorted(aspects.items(), key=lambda item: (-len(item[1]), item[0])):
-            if len(own) <= USES:
-                self.refused[WISH, aspect] = f"{len(own) - 1} events come back to it"
-            elif all(own == other for other in aspects.values()):
-                self.refused[WISH, aspect] = "no event is about anything else"
-        fitting = {a: own for a, own in aspects.items() if (WISH, a) not in self.refused}
-        while len(found) < 2 * count and fitting:
-            part = len(found) / (2 * count)
-            last = max(len(self.ledger.bullets) - 1, 1)
-
-            def score(aspect: str) -> float:
-                own = fitting[aspect]
-                overlap = max((len(own & other) / min(len(own), len(other)) for other in claimed), default=0.0)
-                return -2 * overlap - abs(min(own) / last - part) + 0.1 * min(len(own), 6)
-
-            aspect = max(sorted(fitting), key=score)
+        last = max(len(self.ledger.bullets) - 1, 1)
+        while len(found) < count and fitting:
+            part = len(found) / count
+            scores = {a: _narrowness(len(own)) - 2 * abs(min(own) / last - part) for a, own in fitting.items()}
+            aspect = max(sorted(scores), key=scores.__getitem__)
             own = fitting.pop(aspect)
             place = self._free_place(*sorted(own)[:2])
             if place is None:
                 self.refused[WISH, aspect] = "no place is free where it begins"
                 continue
-            claimed.append(own)
             self.used.add(place.after)
             found.append(self._wish(len(found), aspect, own, place, forms[len(found)]))
+            for other in [a for a, its in fitting.items() if 2 * len(own & its) > min(len(own), len(its))]:
+                fitting.pop(other)
+                self.refused[WISH, other] = f"overlaps with the wish about {aspect}"
         return found
 
     def _aspects(self) -> dict[str, frozenset[int]]:
-        """Return the narratives, things and people of a plan's own events, with the positions of their bullets."""
+        """Return narratives, things, people, and people in a narrative, with the positions of their bullets."""
         aspects: dict[str, set[int]] = defaultdict(set)
         for bullet in self.given.plan.bullets():
             event = self.given.event_of.get(bullet.bullet_id)
             if event is None or bullet.kind not in TELLING_KINDS:
                 continue
-            for aspect in dict.fromkeys((event.narrative, event.thing, *event.people)):
+            together = (f"{name} and {event.narrative}" for name in event.people)
+            for aspect in dict.fromkeys((event.narrative, event.thing, *event.people, *together)):
                 aspects[aspect].add(self.ledger.position[bullet.bullet_id])
         return {aspect: frozenset(own) for aspect, own in aspects.items() if aspect}
 
@@ -602,6 +619,11 @@ class _Chooser:
             unlike=unlike,
             form=form,
         )
+
+
+def _narrowness(events: int) -> float:
+    """Return points for an aspect: four events are used well, and more of them leave less room to other wishes."""
+    return 0.1 * min(events, 4) - 0.02 * events
 
 
 def _forms(rng: random.Random, count: int) -> list[str]:

@@ -89,27 +89,22 @@ class Demand:
         return tuple(quotas)
 
     def _wordings(self, ledger: Ledger) -> dict[str, Callable[[int], str]]:
-        alone = [things[0] for things in _families(list(told_once(ledger))).values() if len(things) == 1]
-        named = (
-            f"the {alone[-1][0].attribute} of {alone[-1][0].subject} ({alone[-1][1].text})" if alone else "each other"
-        )
-        own = {kind.value: _counted(WORDINGS[kind]) for kind in OWN_KINDS[self.category]}
+        named = "each other"
+        if alone := [things[0] for things in _families(list(told_once(ledger))).values() if len(things) == 1]:
+            fact, value = alone[-1]
+            named = f"the {fact.attribute} of {fact.subject} ({value.text})"
         return {
             "day": _counted("day"),
-            "alike": lambda n: f"{'amount' if n == 1 else 'amounts'} of a name and unit to compare with {named}",
-            "changing": lambda n: (
-                f"{'amount, name or length' if n == 1 else 'amounts, names or lengths'} that may change later"
-            ),
-            "fixed": lambda n: (
-                f"{'amount, count or name' if n == 1 else 'amounts, counts or names'} that {'is' if n == 1 else 'are'} settled (once)"
-            ),
-            **own,
+            "alike": _counted(f"amount of a name and unit to compare with {named}"),
+            "changing": _counted("amount, name or length that may change later"),
+            "fixed": _counted("amount, count or name of what happened once"),
+            **{kind.value: _counted(WORDINGS[kind]) for kind in OWN_KINDS[self.category]},
         }
 
 
 def _counted(wording: str) -> Callable[[int], str]:
-    head, _, rest = wording.partition(" ")
-    return lambda n: wording if n == 1 else f"{head}s {rest}".strip()
+    head, gap, rest = wording.partition(" ")
+    return lambda n: wording if n == 1 else f"{head.rstrip(',')}s{',' * head.endswith(',')}{gap}{rest}"
 
 
 def told_once(ledger: Ledger) -> Iterator[Told]:

@@ -84,7 +84,7 @@ def event_faults(event: StoryEvent, labels: Iterable[str], earlier: Iterable[str
 
 
 def unclosed(events: Sequence[StoryEvent], open_before: Iterable[str], stays_open: Iterable[str]) -> dict[str, str]:
-    """Return the opened matters that no event closes, with the id of the last event about each; empty: an earlier one."""
+    """Return the opened matters that no event closes, with the last event about each; empty: one told before."""
     still = dict.fromkeys(open_before, "")
     for event in events:
         still |= dict.fromkeys((*event.opens, *(m for m in still if m == event.thing)), event.event_id)

@@ -25,7 +25,7 @@ from longbeam.text.matching import says
 from longbeam.text.values import date_value, money, number
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
-from tests.generators.test_special_targets import ANCHORS, _plan, _with_text
+from tests.generators.test_choices import ANCHORS, _plan, _with_text
 
 NAMES = ["day to test the lamps", "curtain reserve", "most guests a night"]
 """Names that the prompt gives as examples."""

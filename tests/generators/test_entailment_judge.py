@@ -10,8 +10,8 @@ import pytest
 
 from longbeam.generators.augmentation import write_special_bullets
 from longbeam.generators.augmented import Augmented
+from longbeam.generators.choices import Targets
 from longbeam.generators.entailment_judge import Voicing, contradiction_fault, unsaid_claims
-from longbeam.generators.special_targets import Targets
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import EntailmentInputs, ToldRemark
 from longbeam.prompts.calls.plans import Slip
@@ -21,7 +21,7 @@ from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.spec import Role
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 from tests.generators.test_augmentation import _task
-from tests.generators.test_special_targets import ANCHORS
+from tests.generators.test_choices import ANCHORS
 
 CHECKER, SECOND = "openai:a", "openai:b"
 TOLD = "I sold my kiln in May."
@@ -112,6 +112,9 @@ async def test_the_checker_reads_the_days_of_a_message_as_the_plan_writes_them()
 # --- special bullets --------------------------------------------------------------------------------------------
 
 
+WISH = {"target_id": "w0", "condition": "when I ask", "requirement": "totals", "text": "Totals.", "topic": "totals"}
+
+
 async def _augmented(update: str, denial: str, *checks: str) -> tuple[Augmented, ScriptedModel, Targets, Asker]:
     """Ask for one update, to $500, and one contradiction with these words; the reply stays the same."""
     task = _task()
@@ -121,7 +124,7 @@ async def _augmented(update: str, denial: str, *checks: str) -> tuple[Augmented,
     reply = {
         "updates": [{"target_id": "u0", "value": "$500", "text": update.format(thing=thing)}],
         "contradictions": [{"target_id": "c0", "text": denial.format(thing=topic)}],
-        "instructions": [{"condition": "when I ask", "requirement": "totals", "text": "Totals.", "topic": "totals"}],
+        "wishes": [WISH],
     }
     model = ScriptedModel({"augment": [json.dumps(reply)], "check_contradiction": checks, "check_entailment": checks})
     asker = _asker(model)

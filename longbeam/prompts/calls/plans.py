@@ -220,7 +220,7 @@ class StoryEvent(Record):
     """`e12`: ordinal in the plan, from 1."""
     narrative: str
     thing: str
-    """Short noun phrase for the thing that it is about (`the lantern play`): topic of its bullet, subject of its facts."""
+    """Short noun phrase for what it is about (`the lantern play`): topic of its bullet, subject of its facts."""
     what: str
     """One sentence: what happens, and why."""
     people: tuple[str, ...] = ()
