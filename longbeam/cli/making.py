@@ -50,33 +50,30 @@ class Runner(StrEnum):
     PREFECT = "prefect"
     INLINE = "inline"
     DASK = "dask"
-    RAY = "ray"
 
 
 RunnerOption = Annotated[
     Runner,
     typer.Option(
         "--runner",
-        help="prefect: with its pages and records; inline: plain Python, faster; dask, ray: many workers; "
+        help="prefect: with its pages and records; inline: plain Python, faster; dask: many workers; "
         "auto: prefect where it is installed, else inline.",
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, help="dask, ray: workers of a cluster on this machine.", show_default=False),
+    typer.Option("--workers", min=1, help="dask: workers of a cluster on this machine.", show_default=False),
 ]
 Address = Annotated[
     str,
     typer.Option(
-        "--address", help="dask, ray: address of a running cluster, such as tcp://10.0.0.5:8786.", show_default=False
+        "--address", help="dask: address of a running cluster, such as tcp://10.0.0.5:8786.", show_default=False
     ),
 ]
 Host = Annotated[
-    str, typer.Option("--host", help="dask, ray: address at which workers reach this machine.", show_default=False)
+    str, typer.Option("--host", help="dask: address at which workers reach this machine.", show_default=False)
 ]
-Scratch = Annotated[
-    str, typer.Option("--scratch", help="dask, ray: folder on each worker's own disk.", show_default=False)
-]
+Scratch = Annotated[str, typer.Option("--scratch", help="dask: folder on each worker's own disk.", show_default=False)]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", help="Model calls in flight.", show_default=False)]
 MaxCost = Annotated[
     float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)
@@ -314,12 +311,12 @@ def _cluster(runner: Runner, workers: int | None, address: str, host: str, scrat
     from longbeam.flows.clusters import ClusterOptions
 
     given = {"--workers": workers, "--address": address, "--host": host, "--scratch": scratch}
-    if runner in {Runner.DASK, Runner.RAY}:
+    if runner is Runner.DASK:
         if workers and address:
             raise UserError("--workers is of a cluster on this machine, --address of one that runs: give one of them")
         return ClusterOptions(workers=workers, address=address, host=host, scratch=scratch)
     if unfit := [name for name, value in given.items() if value]:
-        raise UserError(f"{unfit[0]} is for --runner dask and --runner ray, not for {runner.value}")
+        raise UserError(f"{unfit[0]} is for --runner dask, not for {runner.value}")
     return None
 
 
@@ -392,7 +389,7 @@ def _run(benchmark: Benchmark, how: _How) -> RunSummary:
 
                 setup = WorkerSetup(services().reference, cluster.scratch, str(how.invocation_log or ""))
                 controls = RunControls(meter, progress, lambda line: print(f"note: {line}", file=sys.stderr), setup)
-                return run_stoppable(run_on_cluster(benchmark, how.runner.value, cluster, controls))
+                return run_stoppable(run_on_cluster(benchmark, cluster, controls))
             return run_stoppable(run_with_prefect(benchmark, models, progress=progress), tell=progress.waiting)
     finally:
         if outlook is not None:

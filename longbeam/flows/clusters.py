@@ -8,7 +8,6 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,8 +26,6 @@ REACH_S = 20.0
 """Seconds that a cluster at a given address may take to answer."""
 ANSWER_S = 60.0
 """Seconds that a running process may take to answer; its machine may be busy with conversations."""
-SOMEWHERE = "10.255.255.254"
-"""Any address that is not of this machine."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +62,6 @@ class Cluster(Protocol):
 
     async def state_of(self, future: PrefectFuture[Any]) -> State[Any]:
         """Return the state in which a task ended; raises WorkerDied."""
-
-
-OpenCluster = AbstractAsyncContextManager[Cluster]
 
 
 @dataclass(frozen=True)
@@ -139,11 +133,6 @@ def own_host(address: str, asked: str) -> str:
     if not address:
         return LOOPBACK
     parts = urlsplit(address if "//" in address else f"//{address}")
-    if parts.hostname == "auto":  # Ray's word for the cluster of this machine; others may belong to it
-        try:
-            return _facing(SOMEWHERE, 9)
-        except OSError:  # no network at all
-            return LOOPBACK
     try:
         return _facing(parts.hostname or LOOPBACK, parts.port or 9)
     except (OSError, ValueError) as exc:

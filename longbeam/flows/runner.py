@@ -11,7 +11,7 @@ from pathlib import Path
 
 from longbeam.errors import require_extra
 from longbeam.flows.begun import BegunRun, begun_run
-from longbeam.flows.clusters import ClusterOptions, OpenCluster, own_host, refuse_unfit
+from longbeam.flows.clusters import ClusterOptions, own_host, refuse_unfit
 from longbeam.flows.server import prefect_server
 from longbeam.models.base import Models
 from longbeam.pipeline.distributed.distributing import RunControls
@@ -70,24 +70,20 @@ def _tell_that_it_has_ended(progress: Progress, run: Summary) -> None:
         progress.waiting(WAITING_AT_END if is_whole else STOPPED_AT_END)
 
 
-async def run_on_cluster(
-    benchmark: Benchmark,
-    kind: str,
-    options: ClusterOptions,
-    controls: RunControls,
-) -> RunSummary:
-    """Make the conversations on the workers of a `dask` or `ray` cluster, and return what was done.
+async def run_on_cluster(benchmark: Benchmark, options: ClusterOptions, controls: RunControls) -> RunSummary:
+    """Make the conversations on the workers of a Dask cluster, and return what was done.
 
     Raises UserError when the extra is not installed, the cluster does not answer, or a worker cannot do its work.
     """
-    require_extra(kind, f"--runner {kind}", "prefect")
-    open_cluster = _opener(kind)
+    require_extra("dask", "--runner dask", "prefect")
+    from longbeam.flows.on_dask import dask_cluster
+
     host = own_host(options.address, options.host)
     benchmark = replace(benchmark, root=benchmark.root.resolve())
-    controls.progress.waiting(f"starting Prefect's server and the {kind} cluster")
+    controls.progress.waiting("starting Prefect's server and the Dask cluster")
     async with (
         prefect_server(benchmark.root.parent / HOME, host) as api_url,
-        open_cluster(options, benchmark.spec.conversations) as cluster,
+        dask_cluster(options, benchmark.spec.conversations) as cluster,
     ):
         _take_up_settings()
         controls.progress.waiting("")
@@ -95,16 +91,6 @@ async def run_on_cluster(
         from longbeam.flows.distributed import run_distributed
 
         return await run_distributed(benchmark, cluster, controls)
-
-
-def _opener(kind: str) -> Callable[[ClusterOptions, int], OpenCluster]:
-    if kind == "dask":
-        from longbeam.flows.on_dask import dask_cluster
-
-        return dask_cluster
-    from longbeam.flows.on_ray import ray_cluster
-
-    return ray_cluster
 
 
 def _take_up_settings() -> None:

@@ -54,8 +54,8 @@ async def mend_turn(
         if (reason := problems.get(message.message_key)) is not None:
             talk = _talk(asker, place, [*place.before, *said[:i]], message.tokens, reason)
             await talk.say_anew(message, asked)
-            anew = talk.said.lines[-1]
-            update = {"content": talk.said.last_text, "tokens": anew.tokens, "bullet_ids": anew.bullet_ids}
+            anew = talk.said.transcript.lines[-1]
+            update = {"content": talk.said.transcript.last_text, "tokens": anew.tokens, "bullet_ids": anew.bullet_ids}
             said[i] = message.model_copy(update=update)
     return tuple(said)
 
@@ -93,8 +93,8 @@ async def _asked(asker: Asker, place: Place, question: UserTurn, old: Sequence[M
     room = sum(m.tokens for m in old) or place.tokenizer.count(question.text) + REPLY_TO_NEW_TURN
     talk = _talk(asker, place, place.before, room, "")
     if old:
-        talk.turn_index = (old[0].turn_index or 0) - 1
-    key = f"{place.material.sub_plan.key}.t{talk.turn_index + 1}"
+        talk.said.turn_index = (old[0].turn_index or 0) - 1
+    key = f"{place.material.sub_plan.key}.t{talk.said.turn_index + 1}"
     await talk.run(question.model_copy(update={"turn_id": key}))
     new = talk.messages()[len(place.before) :]
     if not new:
@@ -105,7 +105,7 @@ async def _asked(asker: Asker, place: Place, question: UserTurn, old: Sequence[M
 def _talk(asker: Asker, place: Place, said: Sequence[Message], room: int, problem: str) -> Talk:
     talk = Talk(asker, place.tokenizer, place.material, said, problem=problem, taken=place.taken)
     talk.budget = Budget(talk.budget.used + room, talk.budget.used)
-    talk.history.forget()
+    talk.said.history.forget()
     return talk
 
 

@@ -1,4 +1,8 @@
-"""The messages of one sub-plan's dialogue so far, before they have times."""
+"""The messages of one sub-plan's dialogue so far, and what later messages may know of them.
+
+A `Transcript` holds the lines before they have times. `SaidSoFar` keeps, beside it, the history that prompts show,
+the bullets that were voiced, the people and things that were named, and the values that the user may state.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,16 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from longbeam.generators.clock import sent_times
+from longbeam.generators.closed_world import ClosedWorld, world_of
+from longbeam.generators.dialogue_history import DialogueHistory, history_tokens
+from longbeam.generators.dialogue_material import Appeared, SubPlanMaterial, carried_wishes
+from longbeam.generators.ledger import replaced_wishes, standing_bullets
 from longbeam.keys import MessageKey
+from longbeam.models.asking import Asker
+from longbeam.prompts.calls.plans import LedgerLine
+from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
-from longbeam.schemas.plans import SubPlan
+from longbeam.schemas.plans import Bullet, BulletKind, SubPlan
 from longbeam.text.greetings import greeted_hours
 
 MESSAGES_PER_TURN = 8
@@ -101,6 +112,83 @@ class Transcript:
             content=line.text,
             tokens=line.tokens,
         )
+
+
+class SaidSoFar:
+    """Everything that was said in one sub-plan, as the writers of its next message may know it."""
+
+    def __init__(self, asker: Asker, material: SubPlanMaterial, before: Sequence[Message] = ()) -> None:
+        """Take in the messages that the sub-plan has already."""
+        sub_plan, frame = material.sub_plan, material.frame
+        self.transcript = Transcript(sub_plan, material.first_session + sub_plan.sub_plan_index, before)
+        self.history = DialogueHistory(history_tokens(asker.spec))
+        self.appeared = Appeared(material)
+        self.world: ClosedWorld | None = world_of(asker, "user_answer", frame, material.ledger, material.earlier_plans)
+        """The values that the user may state; None where they are not gated."""
+        self.slips = {turn.bullet_ids: turn.slip for turn in material.turns if turn.slip}
+        self.turn_index = max((m.turn_index or 0 for m in before), default=-1)
+        """Index of the current turn. Turns are numbered in the order asked, which may differ from the planned order."""
+        self._material = material
+        self._bullets = material.ledger.bullet
+        self._carried = carried_wishes(material)
+        self.heard = [self._bullets[i] for m in before if m.role is MessageRole.USER for i in m.bullet_ids]
+        """Bullets voiced so far, in order; those of a message that is taken back are removed."""
+        for said in before:
+            self.history.add(said.role, said.content, said.tokens)
+            self.appeared.hear(said.content)
+            self._hear(said.role, said.content, said.sent_at.date(), said.bullet_ids)
+
+    def add(self, line: Line) -> None:
+        """Append a line; a question also voices its bullets."""
+        self._hear(line.role, line.text, line.day, line.bullet_ids)
+        self.transcript.add(line)
+        self.history.add(line.role, line.text, line.tokens)
+        if line.kind is MessageKind.QUESTION:
+            self.heard += [self._bullets[i] for i in line.bullet_ids]
+
+    def take_back(self) -> Line:
+        """Remove and return the last line, which nobody replies to; a question with the bullets that it voices."""
+        line = self.transcript.take_back()
+        self.history.take_back()
+        if line.kind is MessageKind.QUESTION:
+            self.turn_index -= 1
+            del self.heard[len(self.heard) - len(line.bullet_ids) :]
+        return line
+
+    def told(self) -> tuple[str, ...]:
+        """Return the texts of this sub-plan's bullets that were told and are true."""
+        heard = {b.bullet_id for b in self.heard}
+        bullets = self._material.sub_plan.bullets
+        return tuple(b.text for b in bullets if b.bullet_id in heard and b.kind is not BulletKind.CONTRADICTION)
+
+    def changed(self) -> tuple[LedgerLine, ...]:
+        """Return the facts that the messages have changed, with their present values."""
+        return self._material.ledger.lines_updated_by(self.heard)
+
+    def wishes(self) -> tuple[str, ...]:
+        """Return the standing wishes that the messages have told and that still hold."""
+        return tuple(b.text for b in standing_bullets(self.heard))
+
+    def replaced(self) -> tuple[str, ...]:
+        """Return the wishes that the messages have replaced."""
+        return tuple(b.text for b in replaced_wishes([*self._carried, *self.heard]))
+
+    def newest_exchanged(self) -> tuple[ChatMessage, ...]:
+        """Return the newest messages, with the whole current turn, as the user's side sees them."""
+        return self.history.exchanged_end(len(self.transcript.turn(self.turn_index)))
+
+    def exchange(self) -> tuple[str, ...]:
+        """Return the texts of the current turn."""
+        return tuple(m.content for m in self.history.messages[-len(self.transcript.turn(self.turn_index)) :])
+
+    def _hear(self, speaker: MessageRole, text: str, day: dt.date, bullet_ids: tuple[str, ...]) -> None:
+        """Let later messages take up the values of a message, but not those of a slip or of a pasted document."""
+        if self.world is None:
+            return
+        told: list[Bullet] = [self._bullets[i] for i in bullet_ids] if speaker is MessageRole.USER else []
+        pasted = (b.text for b in told if b.kind is BulletKind.PASTED)
+        slip = self.slips.get(bullet_ids, "") if told else ""
+        self.world.hear(text, day, speaker, untrue=" ".join([slip, *pasted]))
 
 
 def turns_asked(planned: Sequence[UserTurn], messages: Sequence[Message]) -> tuple[UserTurn, ...]:

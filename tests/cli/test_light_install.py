@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 EXTRAS = (
-    *("prefect", "sqlalchemy", "dask", "distributed", "ray"),
+    *("prefect", "sqlalchemy", "dask", "distributed"),
     *("fastapi", "starlette", "uvicorn", "itsdangerous", "nh3", "markdown_it"),
     *("onnxruntime", "tokenizers", "xllamacpp", "vllm", "sentence_transformers"),
     *("scipy", "pandas", "pyarrow"),  # the tests have them, the package needs none

@@ -33,7 +33,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
         ("inline", 50, ()),
         ("prefect", 30, ()),
         ("dask", 10, ("--workers", "2")),
-        ("ray", 10, ("--workers", "2")),
     ],
 )
 def test_bytes_are_the_same_after_kills_at_random_moments(

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from longbeam.generators.budget import Budget, Waiting
-from longbeam.generators.dialogue import DIALOGUE_PROMPTS
 from longbeam.generators.dialogue_history import KEPT_SHARE, SUMMARY_TOKENS, USER_MESSAGES
+from longbeam.generators.dialogue_wording import DIALOGUE_PROMPTS
 from longbeam.generators.reply_excerpt import END_CHARACTERS
 from longbeam.generators.turn_loop import (
     Answer,

@@ -1,6 +1,6 @@
 """The command's side of a run on many machines: gives each conversation to a worker until all are made.
 
-Knows no Dask and no Ray: it is given a function that takes a job to some worker and brings back its result. What a run
+Knows no Dask: it receives a function that takes a job to some worker and brings back its result. What a run
 may use is divided beforehand, so that its limits hold whatever the workers do: calls in flight and rates over the
 places of the cluster, money over the conversations that are still to be made.
 """

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from longbeam.generators.dialogue import DIALOGUE_PROMPTS
 from longbeam.generators.dialogue_material import SubPlanMaterial
+from longbeam.generators.dialogue_wording import DIALOGUE_PROMPTS
 from longbeam.generators.mending import Place, mend_turn, turn_key, voice_bullet
 from longbeam.generators.user_turns import USER_TURNS_PROMPTS
 from longbeam.keys import BulletId, MessageKey, SubPlanKey, TurnKey, natural_order

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from longbeam.generators.dialogue import DETECTOR_PROMPTS, SPEAKING_PROMPTS, WORDING_PROMPTS, extend, talk
+from longbeam.generators.dialogue import extend, talk
 from longbeam.generators.dialogue_material import SubPlanMaterial
+from longbeam.generators.dialogue_wording import DETECTOR_PROMPTS, SPEAKING_PROMPTS, WORDING_PROMPTS
 from longbeam.generators.user_turns import (
     USER_TURNS_PROMPTS,
     Batch,
