@@ -30,8 +30,8 @@ from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.spec_file import load_spec
 from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.journal import Usage
 from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.schemas.usage import Usage
 from longbeam.store.layout import create_benchmark
 from longbeam.wiring import services
 

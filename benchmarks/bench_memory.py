@@ -27,8 +27,8 @@ from longbeam.evaluation.arms import Arm, arm_of
 from longbeam.evaluation.metrics import retrieval_of
 from longbeam.keys import UnitKey
 from longbeam.memory.base import MemorySystem, Tools
-from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.memory.exchanges import exchanges_of
+from longbeam.memory.retrieval import Embedder, StoredEmbedder
 from longbeam.models.asking import Asker
 from longbeam.models.embedders.factory import make_embedder
 from longbeam.models.journal import JournalledModel

@@ -18,8 +18,8 @@ from typing import Any, cast
 
 from longbeam.evaluation.arms import Arm, arm_of
 from longbeam.memory.base import Tools
-from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.memory.exchanges import exchanges_of
+from longbeam.memory.retrieval import Embedder, StoredEmbedder
 from longbeam.models.asking import Asker
 from longbeam.models.embedders.factory import make_embedder
 from longbeam.models.tokens import load_tokenizer

@@ -20,7 +20,7 @@ from longbeam.models.asking import Asker
 from longbeam.models.journal import JournalledModel
 from longbeam.pipeline.run.driver import limited_models
 from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.prompts.calls.persona import PersonalityInputs
+from longbeam.prompts.calls.scaffold import PersonalityInputs
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.worklog import WorkLog

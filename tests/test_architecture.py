@@ -155,7 +155,7 @@ def test_a_planted_import_is_found(tmp_path: Path, file: str, source: str, fault
             "generators/probes/a.py",
             "from ..plans import x\nfrom ...models import y\nfrom longbeam.store import z",
         ),
-        ("evaluation/a.py", "import longbeam.memory.rag\nimport longbeam.schemas.b"),
+        ("evaluation/a.py", "import longbeam.memory.baselines\nimport longbeam.schemas.b"),
         ("cli/a.py", "from longbeam import __version__, flows\nfrom longbeam.annotation_ui import app"),
         ("__main__.py", "from longbeam.cli import main"),
         ("__init__.py", "def f():\n    from longbeam.pipeline import driver"),

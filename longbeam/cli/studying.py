@@ -33,8 +33,7 @@ def paging(
 ) -> int:
     """Simulate boundaries, evictions, bookmark generators and formats; print accuracy and its components."""
     from longbeam.memory.paging.residency import Capacity
-    from longbeam.memory.paging.study import render_study, run_study, workload_of
-    from longbeam.memory.paging.study_plot import plot_study
+    from longbeam.memory.paging.study import plot_study, render_study, run_study, workload_of
     from longbeam.models.tokens import load_tokenizer
     from longbeam.pipeline.checking import sealed_conversations
     from longbeam.store.layout import open_benchmark
@@ -147,8 +146,8 @@ def survival(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Print the share of facts of an agentic benchmark that survive trimming, by place and threshold."""
-    from longbeam.memory.cmv.study.survival import measure, render_survival
-    from longbeam.memory.cmv.study.trim import Variant
+    from longbeam.memory.cmv.survival import measure, render_survival
+    from longbeam.memory.cmv.trim import Variant
     from longbeam.models.tokens import load_tokenizer
     from longbeam.pipeline.checking import sealed_conversations
     from longbeam.store.layout import open_benchmark

@@ -16,8 +16,8 @@ from datetime import datetime
 from statistics import fmean
 
 from longbeam.evaluation.interference import DIGITS, count_competitors, overlap_of
-from longbeam.memory.bm25 import Bm25Index, ranked
 from longbeam.memory.exchanges import exchanges_of, said
+from longbeam.memory.retrieval import Bm25Index, ranked
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.schemas.plans import Plan

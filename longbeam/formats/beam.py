@@ -35,7 +35,7 @@ from longbeam.formats.reading import (
     want_list,
 )
 from longbeam.schemas.conversation import ConversationReader, GivenConversation
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 
 FORMAT = "beam"
 FORMAT_VERSION = 1

@@ -18,7 +18,7 @@ from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_li
 from longbeam.keys import BulletId, MessageKey
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 
 QUESTION_TYPES = {
     "main_question": MessageKind.QUESTION,

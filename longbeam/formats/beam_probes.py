@@ -16,7 +16,7 @@ from longbeam.abilities.registry import ability_named, ability_of
 from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
 from longbeam.keys import MessageKey, NuggetId, ProbeId, SubPlanKey
 from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 from longbeam.schemas.probes import Difficulty, Evidence, EvidencePart, Nugget, Probe, ProbeDetails
 
 Cited = tuple[int, str, int | None]

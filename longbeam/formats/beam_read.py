@@ -31,7 +31,7 @@ from longbeam.keys import SubPlanKey
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Plan
 

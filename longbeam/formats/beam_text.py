@@ -14,7 +14,7 @@ from longbeam.formats.dates import find_day
 from longbeam.formats.reading import Notes
 from longbeam.keys import BulletId
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph, people_graph
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, Narrative, Plan, SubPlan
 from longbeam.text.times import format_date

@@ -21,7 +21,7 @@ from longbeam.keys import MessageKey
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 from longbeam.text.redaction import Redaction
 
 FORMAT = "chat"

@@ -20,7 +20,7 @@ from longbeam.formats.reading import ImportOptions, parse_json, read_json, refus
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import Author, ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import Message, Part
-from longbeam.schemas.imports import ImportNote, NoteKind
+from longbeam.schemas.findings import ImportNote, NoteKind
 from longbeam.schemas.people import RelationshipGraph
 from longbeam.schemas.probes import Evidence, Probe, ProbeDetails
 from longbeam.schemas.seeds import Seed

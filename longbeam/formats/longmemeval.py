@@ -48,7 +48,7 @@ from longbeam.formats.session_reading import (
 from longbeam.keys import AdviceId
 from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
 from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 from longbeam.schemas.probes import Probe
 
 FORMAT = "longmemeval"

@@ -14,7 +14,7 @@ from typing import IO, Any, NoReturn
 
 from longbeam.errors import UserError
 from longbeam.schemas.conversation import GivenConversation
-from longbeam.schemas.imports import ImportNote, NoteKind
+from longbeam.schemas.findings import ImportNote, NoteKind
 from longbeam.text.redaction import Redaction
 
 _PIECE = 2**20

@@ -19,7 +19,7 @@ from longbeam.keys import NuggetId, ProbeId
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 from longbeam.schemas.people import people_graph
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain, Seed

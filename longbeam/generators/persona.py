@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
-from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
+from longbeam.prompts.calls.scaffold import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Narrative
 from longbeam.schemas.seeds import Seed

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from longbeam.evaluation.arms import Arm
 from longbeam.evaluation.controls import find_control
-from longbeam.memory.embedding import Embedder
+from longbeam.memory.retrieval import Embedder
 from longbeam.models.base import ChatModel
 from longbeam.models.cost import CostMeter
 from longbeam.models.embedders.factory import make_embedder

@@ -19,9 +19,8 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from longbeam.memory.bm25 import ranked
-from longbeam.memory.embedding import Embedder
 from longbeam.memory.exchanges import said
+from longbeam.memory.retrieval import Embedder, ranked
 from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longbeam.memory.base import ExchangeMemory, Tools
-from longbeam.memory.bm25 import Bm25Index
+from longbeam.memory.baselines import LongContext, LongContextSettings
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
-from longbeam.memory.long_context import LongContext, LongContextSettings
+from longbeam.memory.retrieval import Bm25Index
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question

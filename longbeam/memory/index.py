@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from longbeam.errors import SpecError
 from longbeam.memory.base import Tools
-from longbeam.memory.bm25 import Bm25Index
-from longbeam.memory.embedding import Embedder, Vectors
+from longbeam.memory.retrieval import Bm25Index, Embedder, Vectors
 from longbeam.schemas.evaluation import PreparationUsage
 
 Retriever = Literal["bm25", "dense", "hybrid"]

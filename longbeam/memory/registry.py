@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from longbeam.errors import SpecError
-from longbeam.memory import floors, long_context, rag, search_tool, summary
+from longbeam.memory import baselines, floors
 from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.cmv.system import Cmv, CmvSettings
 from longbeam.memory.code_version import code_version
@@ -69,13 +69,13 @@ def _floor(floor: floors.Floor, purpose: str) -> Registered:
 
 def _one_side(role: MessageRole, purpose: str) -> Registered:
     make = partial(floors.OneSide, role)
-    return Registered(long_context.LongContextSettings, make, purpose, reads_everything=True, prompts=())
+    return Registered(baselines.LongContextSettings, make, purpose, reads_everything=True, prompts=())
 
 
 SYSTEMS: Mapping[str, Registered] = {
     "long_context": Registered(
-        long_context.LongContextSettings,
-        long_context.LongContext,
+        baselines.LongContextSettings,
+        baselines.LongContext,
         "the tail of the conversation that fits the reader's window",
         reads_everything=True,
         prompts=(),
@@ -86,7 +86,7 @@ SYSTEMS: Mapping[str, Registered] = {
         "resident pages, bookmarks of the others, and a tool that brings pages back",
         prompts=("bookmark_pages", "recall_step"),
     ),
-    "rag": Registered(rag.RagSettings, rag.Rag, "exchanges found by BM25, vectors or both", prompts=()),
+    "rag": Registered(baselines.RagSettings, baselines.Rag, "exchanges found by BM25, vectors or both", prompts=()),
     "cmv": Registered(
         CmvSettings,
         Cmv,
@@ -107,14 +107,14 @@ SYSTEMS: Mapping[str, Registered] = {
         prompts=("extract_keys", "take_notes", "compress_notes", "select_notes", "notes_relevant"),
     ),
     "summary": Registered(
-        summary.SummarySettings,
-        summary.SummaryMemory,
+        baselines.SummarySettings,
+        baselines.SummaryMemory,
         "a running summary and the last exchanges",
         prompts=("update_summary",),
     ),
     "truncation": Registered(
-        long_context.TruncationSettings,
-        long_context.LongContext,
+        baselines.TruncationSettings,
+        baselines.LongContext,
         "the beginning and the end, the middle cut out",
         prompts=(),
     ),
@@ -149,8 +149,8 @@ SYSTEMS: Mapping[str, Registered] = {
         prompts=("update_summary", "select_notes"),
     ),
     "search_tool": Registered(
-        search_tool.SearchToolSettings,
-        search_tool.SearchTool,
+        baselines.SearchToolSettings,
+        baselines.SearchTool,
         "the reader searches, several times if it wants",
         prompts=("search_step",),
     ),

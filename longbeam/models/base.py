@@ -15,9 +15,8 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from longbeam.keys import UnitKey
-from longbeam.schemas.base import KeptJson, digest_of
+from longbeam.schemas.base import KeptJson, digest_of, request_hash
 from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Retry, Tool
-from longbeam.schemas.hashing import request_hash
 from longbeam.schemas.spec import Role, RoleSampling
 
 

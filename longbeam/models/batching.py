@@ -21,8 +21,8 @@ from longbeam.models.batch_api import BatchApi, BatchLine, BatchState
 from longbeam.models.openai_client import OpenAIModel
 from longbeam.models.structured import LADDER, Step
 from longbeam.schemas.base import digest_of
-from longbeam.schemas.batches import BatchEntry
 from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.journal import BatchEntry
 from longbeam.schemas.spec import Batch, BenchmarkSpec
 
 ROUTE = "/v1/chat/completions"

@@ -1,28 +1,35 @@
-"""Rule-based replies to the prompts of memory systems: they extract sentences and never reword them.
+"""Rule-based replies to the prompts of memory systems and of chats.
 
-A sentence is telling if it has a typed value, a name, or a wish of the user's. Relevance is the share of common words.
-Scores of memory systems with these replies are a lower bound of their scores with a language model.
+They extract sentences and never reword them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline import answering
+from longbeam.prompts.calls.chats import ExtractFactsInputs, ExtractFactsReply, ReadMessage, StatementDraft
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.prompts.calls.memory import (
+    ArtifactDraft,
+    ArtifactKind,
+    ArtifactsReply,
     BookmarkDraft,
     BookmarkPagesInputs,
     BookmarkPagesReply,
     CompressNotesInputs,
+    ExtractArtifactsInputs,
     ExtractKeysInputs,
     ExtractKeysReply,
+    GleanArtifactsInputs,
     KeyValue,
     NotesRelevantInputs,
     NotesRelevantReply,
+    ReasonedAnswerInputs,
+    ReasonedAnswerReply,
     RecallStepInputs,
     RecallStepReply,
     SearchStepInputs,
@@ -33,8 +40,11 @@ from longbeam.prompts.calls.memory import (
     TakeNotesReply,
     UpdateSummaryInputs,
 )
+from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas.plans import ValueKind
+from longbeam.text.extraction import stated_in
 from longbeam.text.sentences import sentences
-from longbeam.text.words import words_of
+from longbeam.text.words import content_words, words_of
 
 _WISH = re.compile(
     r"\b(?:always|never|prefer|please (?:use|give|keep|write|show|include|answer)|from now on|whenever|instead of|"
@@ -177,3 +187,116 @@ def _shortened(lines: Sequence[str], max_tokens: int) -> str:
             kept.append(place)
             room -= tokens
     return "\n".join(distinct[place] for place in sorted(kept))
+
+
+_FIRST, _GLEANED = 2, 1
+"""Number of artifacts of the first pass over an exchange, and of gleaning."""
+_LEAST_WORDS = 3
+_CUES: dict[ArtifactKind, str] = {
+    "decision": r"decided|decision|chose|chosen|settled|agreed|picked|opted|we(?:'ll| will) (?:go with|use|take)|"
+    r"going with|went with|let's (?:use|go)|approved",
+    "reminder": r"remember|don't forget|keep in mind|deadline|must not|never|always|important|allergic|due|"
+    r"no more than|from now on|make sure|at most|budget|limit",
+    "todo": r"todo|to-do|need(?:s)? to|have to|has to|should|must|going to|plan(?:ning)? to|task",
+    "insight": r"reali[sz]ed?|learn(?:ed|t)|turns out|insight|understood|figured out|noticed|because",
+    "relationship": r"(?:my|his|her|our|their) (?:wife|husband|partner|mother|father|mum|mom|dad|parents?|sister|"
+    r"brother|son|daughter|kids?|child(?:ren)?|friends?|boss|colleague|neighbour|neighbor|aunt|uncle|cousin|family)",
+    "event": r"yesterday|tomorrow|last|next|ago|went|visited|attended|happened|happens|meeting|trip|party|wedding|"
+    r"on (?:mon|tues|wednes|thurs|fri|satur|sun)day|this (?:morning|week|weekend|month|year)",
+    "person_attribute": r"i(?:'m| am)|my name|(?:he|she)(?:'s| is)|i (?:like|love|hate|prefer|live|work|feel|felt)",
+}
+"""Cue words of each kind. A sentence is of the first kind whose cue it contains, and a key fact if there is none."""
+_KINDS: list[tuple[ArtifactKind, re.Pattern[str]]] = [
+    (kind, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for kind, words in _CUES.items()
+]
+
+
+def extract_artifacts(inputs: ExtractArtifactsInputs) -> ArtifactsReply:
+    """Return the most telling sentences of the user, or of the assistant if the user has none, in their order."""
+    told = [*_telling(inputs.exchange)]
+    people = [t for t in told if t[1] != MessageRole.ASSISTANT.value] or told
+    return ArtifactsReply(artifacts=_best(people, _FIRST))
+
+
+def glean_artifacts(inputs: GleanArtifactsInputs) -> ArtifactsReply:
+    """Return the most telling sentence that the first pass left."""
+    left = [t for t in _telling(inputs.exchange) if not any(t[2] in found for found in inputs.found)]
+    return ArtifactsReply(artifacts=_best(left, _GLEANED))
+
+
+def answer_by_reasoning(inputs: ReasonedAnswerInputs) -> ReasonedAnswerReply:
+    """Return the rule-based reader's answer; the reader never guesses, even where it may not abstain."""
+    given = AnswerInputs(context=inputs.context, question=inputs.question, asked_on=inputs.asked_on)
+    return ReasonedAnswerReply(answer=answering.answer(given))
+
+
+_Told = tuple[int, str, str]
+"""Place in the exchange, speaker, sentence."""
+
+
+def _telling(exchange: str) -> Iterator[_Told]:
+    """Yield the sentences that state something; questions are left out."""
+    place = 0
+    for speaker, body in turns_of(exchange):
+        for text in sentences_of(body):
+            if not text.endswith("?") and len(words_of(text)) >= _LEAST_WORDS:
+                yield place, speaker, text
+                place += 1
+
+
+def _best(told: Sequence[_Told], most: int) -> tuple[ArtifactDraft, ...]:
+    ranked = sorted(told, key=lambda t: (-weight_of(t[2]), t[0]))[:most]
+    return tuple(_draft(text, speaker) for _, speaker, text in sorted(ranked))
+
+
+def _draft(text: str, speaker: str) -> ArtifactDraft:
+    kind: ArtifactKind = next((kind for kind, words in _KINDS if words.search(text)), "key_fact")
+    is_role = speaker in {"", MessageRole.USER.value, MessageRole.ASSISTANT.value}
+    return ArtifactDraft(
+        kind=kind,
+        content=text if is_role else f"{speaker}: {text}",
+        citation=text,
+        confidence=0.9 if weight_of(text) else 0.7,
+    )
+
+
+_MOST = 2
+"""Statements of one message."""
+_WORDS = 3
+"""Words that name a thing."""
+
+
+def extract_facts(inputs: ExtractFactsInputs) -> ExtractFactsReply:
+    """Return what the messages state by the rule; a value noted before under the same name is changed."""
+    noted = {line.rpartition(":")[0] for line in inputs.known}
+    found = [draft for message in inputs.messages for draft in _stated(message)]
+    return ExtractFactsReply(
+        statements=[
+            draft.model_copy(update={"says": "change"})
+            if f"{inputs.messages[draft.message].role.value}: {draft.subject}, {draft.attribute}" in noted
+            else draft
+            for draft in found
+        ]
+    )
+
+
+def _stated(message: ReadMessage) -> Iterator[StatementDraft]:
+    left = _MOST if message.role is MessageRole.USER else 0
+    for start, end in sentences(message.content):
+        sentence = message.content[start:end]
+        values = stated_in(sentence)
+        if not left or len(values) != 1 or values[0].value.kind is ValueKind.TEXT:
+            continue
+        words = [w for w in re.findall(r"[^\W\d_]+", sentence[: values[0].start]) if content_words(w)][-_WORDS:]
+        if not words:
+            continue
+        left -= 1
+        value = values[0].value
+        yield StatementDraft(
+            message=message.number,
+            quote=sentence,
+            says="fact",
+            subject=" ".join(words),
+            attribute=value.kind.value,
+            value=value.text,
+        )

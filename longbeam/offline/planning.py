@@ -27,7 +27,6 @@ from longbeam.offline.packs import (
 from longbeam.offline.remarks import without_remark
 from longbeam.offline.story import Script, ScriptInputs, draft_of, people_thread, scenes_of, script_of
 from longbeam.offline.telling import WHOLE, Scene
-from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.prompts.calls.plans import (
     AugmentInputs,
     AugmentReply,
@@ -50,6 +49,7 @@ from longbeam.prompts.calls.plans import (
     WishDraft,
     WishTarget,
 )
+from longbeam.prompts.calls.scaffold import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Narrative, Value, ValueKind
 from longbeam.text import values
 from longbeam.text.conditions import overlapping

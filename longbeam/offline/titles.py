@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from longbeam.offline.packs import Pack, Thread, load_pack, pack_paths
-from longbeam.prompts.calls.seeds import SeedDraft, SeedsInputs, SeedsReply
+from longbeam.prompts.calls.scaffold import SeedDraft, SeedsInputs, SeedsReply
 from longbeam.schemas.seeds import Domain
 
 _SMALL = frozenset({"a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"})

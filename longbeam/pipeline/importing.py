@@ -12,8 +12,7 @@ from longbeam.errors import StoreError, UserError
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Finding
-from longbeam.schemas.imports import ImportNote
+from longbeam.schemas.findings import Finding, ImportNote
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import NAME_PATTERN, BenchmarkSpec

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longbeam.errors import UserError
+from longbeam.generators.seeds import WrittenSeeds, seeds_as_json, write_seeds
 from longbeam.generators.seeds_file import domain_of
-from longbeam.generators.seeds_writing import WrittenSeeds, seeds_as_json, write_seeds
 from longbeam.keys import UnitKey
 from longbeam.models.asking import Asker
 from longbeam.models.base import Models

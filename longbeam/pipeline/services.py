@@ -16,7 +16,7 @@ from longbeam.models.factory import Surroundings, make_model
 from longbeam.models.kinds import Kinds
 from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
 from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.batch_files import BatchFiles
+from longbeam.store.reply_files import BatchFiles
 
 
 @dataclass(frozen=True)

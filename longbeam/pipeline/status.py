@@ -15,10 +15,9 @@ from longbeam.pipeline.run.stages import STAGES, TEXT_STAGES
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
 from longbeam.schemas.incidents import Making, incident_counts, prompt_lines, total_line
-from longbeam.schemas.progress import Position
-from longbeam.schemas.usage import Usage, summed
+from longbeam.schemas.journal import Position, Usage, summed
 from longbeam.store.layout import Benchmark
-from longbeam.store.shared_lease import living_holder, position_of_holder
+from longbeam.store.lease import living_holder, position_of_holder
 from longbeam.store.units import Unit, UnitStatus
 from longbeam.store.worklog import WorkLog
 from longbeam.terminal import counted, duration

@@ -25,7 +25,6 @@ from longbeam.prompts.calls.dialogue import (
     UserReplyInputs,
     WordTurnInputs,
 )
-from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.prompts.calls.plans import (
     AugmentInputs,
     AugmentReply,
@@ -47,7 +46,13 @@ from longbeam.prompts.calls.probes import (
     ProbeInputs,
     ProbeReply,
 )
-from longbeam.prompts.calls.seeds import SeedsInputs, SeedsReply
+from longbeam.prompts.calls.scaffold import (
+    NarrativesInputs,
+    NarrativesReply,
+    PersonalityInputs,
+    SeedsInputs,
+    SeedsReply,
+)
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, UserTurnsReply
 from longbeam.prompts.registry import Prompt, PromptRegistry
 from longbeam.schemas.calls import Tool

@@ -17,7 +17,6 @@ from longbeam.abilities.registry import ability_of
 from longbeam.prompts.calls import memory as memory_calls
 from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceInputs, AdviceLine
 from longbeam.prompts.calls.checks import EntailmentInputs
-from longbeam.prompts.calls.persona import NarrativesInputs
 from longbeam.prompts.calls.plans import (
     LONGEST_TEXT,
     AugmentInputs,
@@ -28,7 +27,7 @@ from longbeam.prompts.calls.plans import (
     SubPlanInputs,
 )
 from longbeam.prompts.calls.probes import MAX_NUGGETS, AbstentionInputs, CandidatesInputs, ProbeInputs
-from longbeam.prompts.calls.seeds import SeedsInputs
+from longbeam.prompts.calls.scaffold import NarrativesInputs, SeedsInputs
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, longest_message
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.plans import BulletKind, ValueKind

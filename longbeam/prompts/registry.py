@@ -24,19 +24,21 @@ from pydantic import BaseModel
 from longbeam.prompts.environment import (
     BLOCKS,
     TEMPLATES,
+    Trusted,
     block_of,
     environment_of,
     fault_of,
+    fenced,
+    inline,
+    listed,
     parse,
     parts_of,
     source_of,
     used_variables,
 )
-from longbeam.prompts.examples import find_copied
 from longbeam.prompts.narrowing import Narrow, narrowed
-from longbeam.prompts.passages import find_passage, passages_of, vocabulary_of, words_in_a_row
+from longbeam.prompts.passages import find_copied, find_passage, passages_of, vocabulary_of, words_in_a_row
 from longbeam.prompts.shapes import schema_of, shape_of
-from longbeam.prompts.slots import Trusted, fenced, inline, listed
 from longbeam.schemas.calls import ChatMessage, PromptInputs, Retry, Tool
 from longbeam.schemas.spec import Role
 

@@ -1,20 +1,29 @@
-"""The base of all records: frozen, without unknown keys, with a stable digest.
-
-Digests are SHA-256 over canonical JSON (for a chat message, over role and content), so they are equal on every machine
-and Python version.
+"""The base of all records (frozen, without unknown keys, with a stable digest) and the hashes of messages and
+requests.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidatorFunctionWrapHandler
 from pydantic_core import CoreSchema, core_schema
+
+
+def message_hash(role: str, content: str) -> bytes:
+    """Return the SHA-256 of role, a zero byte and content. Raises UnicodeEncodeError for half a surrogate pair."""
+    return hashlib.sha256(f"{role}\0{content}".encode()).digest()
+
+
+def request_hash(messages: Iterable[bytes]) -> bytes:
+    """Return the SHA-256 of the hashes of a request's messages, in order."""
+    return hashlib.sha256(b"".join(messages)).digest()
+
 
 _FIELD_NAMES: dict[type[BaseModel], set[str]] = {}
 """Sets of field names that `compact` shares."""

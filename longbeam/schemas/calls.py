@@ -15,8 +15,7 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 
-from longbeam.schemas.base import KeptJson, Record
-from longbeam.schemas.hashing import message_hash
+from longbeam.schemas.base import KeptJson, Record, message_hash
 from longbeam.schemas.spec import ENGLISH
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from longbeam.schemas.base import MayBeStored, Record
 from longbeam.schemas.dialogue import Message, UserTurn
-from longbeam.schemas.imports import ImportNote
+from longbeam.schemas.findings import ImportNote
 from longbeam.schemas.incidents import Making
 from longbeam.schemas.people import Profile, RelationshipGraph
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from longbeam.schemas.conversation import Author, ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
-from longbeam.schemas.imports import ImportNote
+from longbeam.schemas.findings import ImportNote
 from longbeam.schemas.incidents import Incident, PromptRecord
 from longbeam.schemas.people import Person, RelationshipGraph
 from longbeam.schemas.plans import Advice, Assertion, Bullet, Fact, Narrative, Plan, PlanSeed, SubPlan

@@ -1,17 +1,27 @@
-"""Digests of whole files: `c000.duckdb.sha256` names the SHA-256 of `c000.duckdb`, and of the file before it.
-
-The new digest is written before the file is put in place, so that a killed process leaves a file that its digests
-name, whichever of the two files it is. A file without digests was written by an older longbeam.
-"""
+"""Checksums of stored rows and digests of whole files: they tell damage from what was written."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from zlib import crc32
 
 from longbeam.errors import DamageError
 from longbeam.store.files import put_in_place, sha256_of, write_atomically
+
+
+def checksum_of(*values: object) -> int:
+    """Return the CRC-32 of the values of a row, in their order; as the SQL function `checksum` does."""
+    return crc32("\0".join(map(str, values)).encode("utf-8", "surrogatepass"))
+
+
+def damaged(path: Path, what: str) -> DamageError:
+    """Return the error for a part of a file that is not as it was written."""
+    return DamageError(
+        f"{path}: is damaged: {what}; `longbeam verify NAME` lists all damage, and --repair drops it and asks again"
+    )
+
 
 SUFFIX = ".sha256"
 COPY_SUFFIX = ".copy"

@@ -1,4 +1,4 @@
-"""The journal of a work log: every model call with its request and raw reply."""
+"""The journal of a work log: every model call with its request and raw reply. A repeated text is stored once."""
 
 from __future__ import annotations
 
@@ -8,15 +8,61 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.base import message_hash, request_hash
+from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.conversation import Author
-from longbeam.schemas.hashing import message_hash, request_hash
 from longbeam.schemas.incidents import PromptRecord
-from longbeam.schemas.journal import JournalEntry
-from longbeam.schemas.usage import COUNTS, Usage
-from longbeam.store.checksums import checksum_of, damaged
+from longbeam.schemas.journal import COUNTS, JournalEntry, Usage
+from longbeam.store.digests import checksum_of, damaged
 from longbeam.store.group_commit import GroupedConnection
-from longbeam.store.journal_texts import TextWriter
+
+MOST_KNOWN = 8_192
+"""Texts in each of the two sets that a work log remembers (3 MB); hundreds of dialogues at once repeat fewer."""
+
+
+class TextWriter:
+    """Writes texts and remembers, by hash, which of the newest and the recently repeated are in the file.
+
+    A unique index would know all texts, but would write a random page for each. A text that was not repeated for long
+    is stored a second time.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._newer: dict[bytes, int] = {}
+        self._older: dict[bytes, int] | None = None
+        """None: not read from the file yet."""
+
+    def put(self, messages: Sequence[ChatMessage]) -> list[int]:
+        """Return the numbers of the messages, in order; those not known to be in the file are written."""
+        return [self._newer.get(m.hash) or self._number_of(m.hash, m.role, m.content) for m in messages]
+
+    def put_reply(self, text: str) -> tuple[int, bytes]:
+        """Return number and hash of a reply's text, which is written unless it is known to be in the file."""
+        digest = message_hash("assistant", text)
+        return self._number_of(digest, "assistant", text), digest
+
+    def forget(self) -> None:
+        """Forget all texts, because a transaction that wrote some of them was rolled back."""
+        self._newer, self._older = {}, None
+
+    def _number_of(self, digest: bytes, role: str, content: str) -> int:
+        if len(self._newer) >= MOST_KNOWN:
+            self._newer, self._older = {}, self._newer
+        if self._older is None:
+            newest = "SELECT sha256, text_id FROM texts ORDER BY text_id DESC LIMIT ?"
+            self._older = dict(self._db.execute(newest, (MOST_KNOWN,)))
+        number = self._newer.get(digest) or self._older.get(digest)
+        if number is None:
+            row = digest, role, content.encode()  # SQLite's own encoding would stay cached in the string
+            number = self._db.execute(_INSERT, row).lastrowid
+            assert number is not None  # an INSERT has one
+        self._newer[digest] = number
+        return number
+
+
+_INSERT = "INSERT INTO texts (sha256, role, content) VALUES (?, ?, CAST(? AS TEXT))"
+
 
 _KEY_BITS = 2**21
 """Size of the filter of recorded keys: 256 KB per open conversation; a set takes 0.4 MB per million tokens."""

@@ -1,31 +1,29 @@
-"""Append-only files of replies, for network file systems, which cannot hold a SQLite write-ahead log.
-
-A worker keeps its work log in local scratch and also appends every reply to `000003-0000.replies` in the shared folder,
-before any code reads the reply. The next worker of the conversation reads the replies that the work log in place lacks.
-A copy of the work log that is put in place names the last reply file that it includes; these files are then removed.
-
-Each line is the CRC-32 of its JSON and the JSON; a line that a crash cut off ends the reading of its file.
+"""Append-only files of replies and of sent batches, one file per process, for network file systems without a
+write-ahead log.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import threading
 import zlib
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from longbeam.errors import StoreError
 from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.journal import JournalEntry
+from longbeam.schemas.journal import BatchEntry, JournalEntry
 from longbeam.store.files import describe_os_error
 from longbeam.store.journal import ReplyJournal
-from longbeam.store.shared_lease import SharedLease
+from longbeam.store.lease import SharedLease
 from longbeam.store.worklog import WorkLog
 
-SUFFIX = ".replies"
+REPLY_SUFFIX = ".replies"
 HELD = "reply_files"
 """Name in a work log's `meta`: [token, part] of the last reply file that the log includes."""
 
@@ -176,11 +174,11 @@ def _is_whole(line: bytes) -> bool:
 
 
 def _path_of(folder: Path, place: FilePlace) -> Path:
-    return folder / f"{place[0]:06d}-{place[1]:04d}{SUFFIX}"
+    return folder / f"{place[0]:06d}-{place[1]:04d}{REPLY_SUFFIX}"
 
 
 def _places(folder: Path) -> list[FilePlace]:
-    stems = (path.stem.partition("-") for path in folder.glob(f"*{SUFFIX}"))
+    stems = (path.stem.partition("-") for path in folder.glob(f"*{REPLY_SUFFIX}"))
     return sorted((int(token), int(part)) for token, _, part in stems if token.isdecimal() and part.isdecimal())
 
 
@@ -194,3 +192,38 @@ def _read(path: Path) -> Iterator[JournalEntry]:
             texts += [ChatMessage(role=role, content=content) for role, content in row.pop("new")]
             request = [texts[i] for i in row.pop("request")]
             yield JournalEntry(request=request, reply=ModelReply.model_validate(row.pop("reply")), **row)
+
+
+BATCH_SUFFIX = ".batches"
+
+
+class BatchFiles:
+    """The batches of one benchmark."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is made with the first batch."""
+        self._folder = folder
+        self._path = folder / f"{os.getpid()}-{secrets.token_hex(4)}{BATCH_SUFFIX}"
+
+    def entries(self) -> tuple[BatchEntry, ...]:
+        """Return the last entry of each batch; a line that a crash cut off is left out."""
+        found: dict[str, BatchEntry] = {}
+        for path in sorted(self._folder.glob(f"*{BATCH_SUFFIX}")):
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+                try:
+                    entry = BatchEntry.model_validate_json(line)
+                except ValidationError:
+                    continue
+                found[entry.token] = entry
+        return tuple(found.values())
+
+    def record(self, entry: BatchEntry) -> None:
+        """Append an entry; it is on the disk when this returns. Raises StoreError where that is refused."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as file:
+                file.write(json.dumps(entry.model_dump(mode="json")).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as exc:
+            raise StoreError(describe_os_error(self._path, exc)) from exc

@@ -19,7 +19,7 @@ from typing import NamedTuple, Self
 
 from longbeam.errors import StoreError
 from longbeam.schemas.review import ReviewEvent
-from longbeam.store.checksums import checksum_of, damaged
+from longbeam.store.digests import checksum_of, damaged
 from longbeam.store.sqlite import (
     Format,
     OlderFileError,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longbeam.errors import StoreError
-from longbeam.schemas.hashing import message_hash
-from longbeam.store.checksums import checksum_of
+from longbeam.schemas.base import message_hash
+from longbeam.store.digests import checksum_of
 from longbeam.store.files import put_in_place, scratch_beside
 from longbeam.store.lease import Lease
 from longbeam.store.reviews import ReviewStore

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from longbeam.errors import DamageError, StoreError
-from longbeam.store.checksums import checksum_of
+from longbeam.store.digests import checksum_of
 from longbeam.store.files import describe_os_error
 
 BUSY_TIMEOUT_S = 5.0

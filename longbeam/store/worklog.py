@@ -15,11 +15,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from longbeam.errors import StoreError
-from longbeam.store.checksums import checksum_of, damaged
+from longbeam.store.digests import checksum_of, damaged
 from longbeam.store.files import describe_os_error, sync_file
 from longbeam.store.group_commit import WRITES_PER_GROUP, GroupedConnection
-from longbeam.store.journal import ReplyJournal
-from longbeam.store.journal_texts import TextWriter
+from longbeam.store.journal import ReplyJournal, TextWriter
 from longbeam.store.lease import Lease
 from longbeam.store.sqlite import OlderFileError, open_for_reading, open_for_writing, translated_errors
 from longbeam.store.units import UnitStore

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 
 from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.store.lookups import previous_equals
-from longbeam.store.spill import SpilledBytes
+from longbeam.store.spill import SpilledBytes, previous_equals
 from longbeam.text.sentences import prose_spans
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex

@@ -19,9 +19,7 @@ from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Advice, Assertion, Bullet, BulletKind, Fact, Stance
 from longbeam.schemas.probes import Evidence, Probe
-from longbeam.store.folded import FoldedTexts
-from longbeam.store.lookups import Grouped, Keyed, Ordinals
-from longbeam.store.spill import SpilledSequence
+from longbeam.store.spill import FoldedTexts, Grouped, Keyed, Ordinals, SpilledSequence
 from longbeam.text.spoken_days import spell_out
 from longbeam.text.words import content_words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longbeam.prompts.examples import find_copied
+from longbeam.prompts.passages import find_copied
 from longbeam.text.traces import ENGLISH_KINDS, find_traces
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex

@@ -16,8 +16,7 @@ from itertools import groupby, takewhile
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.statistics import FrequentSentence, Repetition
-from longbeam.store.lookups import Tally
-from longbeam.store.spill import SpilledSequence
+from longbeam.store.spill import SpilledSequence, Tally
 from longbeam.text.sentences import prose_spans, sentences_within
 from longbeam.text.times import MONTHS, WEEKDAYS
 from longbeam.validation.duplicates import digest, equal_messages, near_duplicates

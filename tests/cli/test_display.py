@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 
 from longbeam.cli.display import LiveDisplay, PlainDisplay, Target, display_for
-from longbeam.schemas.progress import Position
+from longbeam.schemas.journal import Position
 
 
 class Clock:

@@ -18,7 +18,7 @@ from typing import Self
 import pytest
 
 from longbeam.store.layout import Benchmark, open_benchmark
-from longbeam.store.shared_lease import Holder, living_holder
+from longbeam.store.lease import Holder, living_holder
 from tests.e2e.killing import MARK, Bench, survivors
 
 SPEC = 'name = "spread"\nseed = 11\nlength = "16K"\nconversations = 3\ndomains = ["coding", "lifestyle", "cooking"]\n'

@@ -8,7 +8,7 @@ import pytest
 from longbeam.errors import UserError
 from longbeam.formats.jsonl import export_jsonl
 from longbeam.formats.jsonl_read import import_jsonl
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.builders import good_conversation
 from tests.formats.sources import read

@@ -14,7 +14,7 @@ from longbeam.formats.exporting import CANARY
 from longbeam.formats.jsonl import export_jsonl
 from longbeam.formats.jsonl_read import import_jsonl
 from longbeam.formats.locomo import import_locomo
-from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.findings import NoteKind
 from longbeam.validation.imports import CHECK
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import (

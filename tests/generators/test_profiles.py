@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 from itertools import permutations
 
-from longbeam.generators.profiles import MBTI_TRAITS, cities, draw_profile, first_names, professions
+from longbeam.generators.people import MBTI_TRAITS, cities, draw_profile, first_names, professions
 from longbeam.schemas.people import Gender
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longbeam.generators.profiles import draw_profile
-from longbeam.generators.relationships import CORE, aged, circles_of, draw_relationships, people_of_plan
+from longbeam.generators.people import CORE, aged, circles_of, draw_profile, draw_relationships, people_of_plan
 from longbeam.schemas.people import Gender, Profile, Relation, RelationshipGraph
 
 

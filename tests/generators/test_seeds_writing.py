@@ -7,16 +7,17 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
-from longbeam.generators.seeds import load_catalogue, read_seeds_file
-from longbeam.generators.seeds_writing import (
+from longbeam.generators.seeds import (
     ROUNDS,
     are_near_duplicates,
+    load_catalogue,
+    read_seeds_file,
     seeds_as_json,
     timeline_of,
     write_seeds,
 )
 from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.seeds import SeedsInputs
+from longbeam.prompts.calls.scaffold import SeedsInputs
 from longbeam.schemas.seeds import Domain, Seed
 from tests.generators.scripted import ScriptedModel, asker_for
 

@@ -12,7 +12,7 @@ def test_jax_is_not_imported_where_it_is_installed(tmp_path: Path) -> None:
     (package / "__init__.py").write_text("")
     (package / "lax.py").write_text("raise SystemExit('JAX was imported')")
     code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import longbeam.memory.bm25; "
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import longbeam.memory.retrieval; "
         "print('jax' in sys.modules); import jax; print(jax.__file__)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

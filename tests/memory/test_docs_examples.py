@@ -12,10 +12,9 @@ import pytest
 
 from longbeam.evaluation.arms import always_there
 from longbeam.memory.base import MemorySystem
+from longbeam.memory.baselines import RagSettings, SearchToolSettings
 from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.rag import RagSettings
 from longbeam.memory.registry import find_system, settings_of
-from longbeam.memory.search_tool import SearchToolSettings
 from longbeam.serving import LOOPBACK, open_listener, serving
 from tests.memory.test_systems import asked, messages, tools
 

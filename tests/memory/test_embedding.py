@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from longbeam.errors import ProviderError, SpecError, StoreError
-from longbeam.memory.embedding import StoredEmbedder
+from longbeam.memory.retrieval import StoredEmbedder
 from longbeam.models.embedders.factory import make_embedder
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.models.embedders.minilm import MiniLmEmbedder
@@ -43,7 +43,7 @@ async def test_a_text_is_embedded_once_over_runs_and_queries_are_texts_of_their_
 
 
 async def test_a_killed_run_keeps_the_batches_it_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("longbeam.memory.embedding._AT_A_TIME", 2)
+    monkeypatch.setattr("longbeam.memory.retrieval._AT_A_TIME", 2)
 
     class Killed(Counting):
         async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:

@@ -12,14 +12,10 @@ import pytest
 
 from longbeam.errors import SpecError
 from longbeam.memory.base import Tools, in_order
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.light.chunking import breakpoints, semantic_chunks
-from longbeam.memory.light.history import seen_by_extractor, tail_of
-from longbeam.memory.light.scratchpad import Scratchpad
+from longbeam.memory.exchanges import exchanges_of, released_ids, with_released_copies
 from longbeam.memory.light.settings import LightSettings
-from longbeam.memory.light.system import Light
+from longbeam.memory.light.system import Light, Scratchpad, breakpoints, seen_by_extractor, semantic_chunks, tail_of
 from longbeam.memory.registry import find_system, settings_of
-from longbeam.memory.turns import released_ids, with_released_copies
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.offline.writer import OfflineWriter

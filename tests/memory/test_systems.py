@@ -11,12 +11,11 @@ import pytest
 
 from longbeam.errors import SpecError
 from longbeam.memory.base import MemorySystem, Tools
+from longbeam.memory.baselines import RagSettings
 from longbeam.memory.context import ContextBuilder
-from longbeam.memory.embedding import Embedder
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.rag import RagSettings
+from longbeam.memory.exchanges import exchanges_of, with_released_copies
 from longbeam.memory.registry import FLOORS, SYSTEMS, find_system, settings_of
-from longbeam.memory.turns import with_released_copies
+from longbeam.memory.retrieval import Embedder
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole

@@ -18,7 +18,7 @@ from longbeam.prompts.calls.dialogue import (
     QuestionDetectorReply,
     TurnState,
 )
-from longbeam.prompts.calls.persona import PersonalityInputs
+from longbeam.prompts.calls.scaffold import PersonalityInputs
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.spec import BenchmarkSpec

@@ -22,10 +22,10 @@ from longbeam.offline.loopback.server import LoopbackServer, listening
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.writer import OfflineWriter
 from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.batches import BatchEntry
 from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.journal import BatchEntry
 from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.batch_files import BatchFiles
+from longbeam.store.reply_files import BatchFiles
 from tests.offline.loopback.asking import sample_call
 
 NAME = "openai:offline"

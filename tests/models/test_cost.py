@@ -17,8 +17,8 @@ from longbeam.models.limits import LimitedModel
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.journal import Usage
 from longbeam.schemas.spec import BenchmarkSpec, Price, Role
-from longbeam.schemas.usage import Usage
 
 PRICE = {"input": 0.4, "cached": 0.1, "output": 1.6}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from longbeam.errors import ReplyError
 from longbeam.models.asking import ATTEMPTS, MOST_ROUNDS, Asker, ListTask, Sifted
-from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply
+from longbeam.prompts.calls.scaffold import NarrativesInputs, NarrativesReply
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import Narrative

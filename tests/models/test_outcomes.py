@@ -11,7 +11,7 @@ from longbeam.models.base import ModelCall
 from longbeam.models.language import wrong_language
 from longbeam.models.outcomes import outcome_of, spoken
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.prompts.calls.persona import PersonalityInputs
+from longbeam.prompts.calls.scaffold import PersonalityInputs
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, RoleSampling
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of

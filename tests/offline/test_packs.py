@@ -28,7 +28,7 @@ from longbeam.offline.planning import (
 )
 from longbeam.offline.story import people_thread
 from longbeam.offline.turns import filled_code, problem_in, shown_values
-from longbeam.prompts.calls.persona import NarrativesInputs
+from longbeam.prompts.calls.scaffold import NarrativesInputs
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.seeds import Category, Domain, Seed
 from longbeam.text import times

@@ -8,8 +8,7 @@ from collections import Counter
 
 import pytest
 
-from longbeam.generators.profiles import draw_profile
-from longbeam.generators.relationships import draw_relationships
+from longbeam.generators.people import draw_profile, draw_relationships
 from longbeam.generators.seeds import load_catalogue
 from longbeam.generators.story_graph import Window, with_days
 from longbeam.offline.drawing import Span, changed, draw, misremembered

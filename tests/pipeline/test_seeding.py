@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import INCOMPLETE, OK, USER_ERROR, run
-from longbeam.generators.seeds import read_seeds_file
-from longbeam.generators.seeds_writing import are_near_duplicates
+from longbeam.generators.seeds import are_near_duplicates, read_seeds_file
 from longbeam.offline.titles import seeds as offline_seeds
 from longbeam.pipeline.seeding import make_seeds
-from longbeam.prompts.calls.seeds import SeedsInputs
+from longbeam.prompts.calls.scaffold import SeedsInputs
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.pipeline.conftest import CountingModel

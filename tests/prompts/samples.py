@@ -23,7 +23,6 @@ from longbeam.prompts.calls.dialogue import (
     UserReplyInputs,
     WordTurnInputs,
 )
-from longbeam.prompts.calls.persona import NarrativesInputs, PersonalityInputs
 from longbeam.prompts.calls.plans import (
     AugmentInputs,
     Chapter,
@@ -48,7 +47,7 @@ from longbeam.prompts.calls.plans import (
     WishTarget,
 )
 from longbeam.prompts.calls.probes import AbstentionInputs, CandidateOption, CandidatesInputs, Excerpt, ProbeInputs
-from longbeam.prompts.calls.seeds import SeedsInputs
+from longbeam.prompts.calls.scaffold import NarrativesInputs, PersonalityInputs, SeedsInputs
 from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, UserTurnsInputs
 from longbeam.schemas.base import KeptJson
 from longbeam.schemas.calls import ChatMessage, PromptInputs

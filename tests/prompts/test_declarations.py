@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from longbeam.generators.bullets import new_slot, typed_value
-from longbeam.generators.profiles import draw_profile
+from longbeam.generators.people import draw_profile
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs
 from longbeam.prompts.calls.plans import AugmentReply, SubPlanReply
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.prompts.declarations import PROMPTS, default_registry
 from longbeam.prompts.environment import environment_of, parse, parts_of
-from longbeam.prompts.examples import find_copied
+from longbeam.prompts.passages import find_copied
 from longbeam.prompts.registry import TEMPLATES, Prompt
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import ChatMessage, PromptInputs

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.prompts import lock
-from longbeam.prompts.calls.persona import PersonalityInputs
+from longbeam.prompts.calls.scaffold import PersonalityInputs
 from longbeam.prompts.declarations import PROMPTS
 from longbeam.prompts.registry import Prompt
 from longbeam.schemas.spec import Role

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import StrictUndefined
 
-from longbeam.prompts.slots import Trusted, day, fenced, inline, listed, only_trusted
+from longbeam.prompts.environment import Trusted, day, fenced, inline, listed, only_trusted
 from longbeam.text.values import money
 
 

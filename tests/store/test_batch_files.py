@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longbeam.schemas.batches import BatchEntry
-from longbeam.store.batch_files import BatchFiles
+from longbeam.schemas.journal import BatchEntry
+from longbeam.store.reply_files import BatchFiles
 
 SENT = BatchEntry(token="t1", model="openai:m", request_ids=("a", "b"))
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.store.folded import BLOCK, FoldedTexts
+from longbeam.store.spill import FOLDED_BLOCK, FoldedTexts
 
 
 def test_texts_that_hold_all_words_are_found_in_order() -> None:
@@ -17,7 +17,7 @@ def test_words_across_two_texts_are_in_neither() -> None:
 
 
 def test_many_texts_are_searched_like_one_by_one() -> None:
-    contents = [f"{'even' if i % 2 == 0 else 'odd'} {i}" for i in range(2 * BLOCK + 7)]
+    contents = [f"{'even' if i % 2 == 0 else 'odd'} {i}" for i in range(2 * FOLDED_BLOCK + 7)]
     texts = FoldedTexts(contents)
     for words in (["odd"], ["even", "00"], ["1"], ["even", "even 1"]):
         assert [i for i, _ in texts.holding(words)] == [
@@ -27,8 +27,10 @@ def test_many_texts_are_searched_like_one_by_one() -> None:
 
 def test_searches_do_not_disturb_each_other() -> None:
     names = ["jillian", "nickname", "calendar", "calendars", "book"]
-    contents = [" ".join(n for j, n in enumerate(names) if (i >> j) % 2 or i % 37 == j) for i in range(3 * BLOCK)]
-    contents += ["padding"] * 2 * BLOCK  # blocks that have none of the words
+    contents = [
+        " ".join(n for j, n in enumerate(names) if (i >> j) % 2 or i % 37 == j) for i in range(3 * FOLDED_BLOCK)
+    ]
+    contents += ["padding"] * 2 * FOLDED_BLOCK  # blocks that have none of the words
     texts = FoldedTexts(contents)
     next(texts.holding(["calend"]))  # stopped early
     for words in (["nicknam"], ["nickname", "book"], ["calendar"], ["calendars"], ["jillian", "calend"], ["absent"]):

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longbeam.errors import StoreError
+from longbeam.schemas.base import request_hash
 from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.hashing import request_hash
 from longbeam.schemas.journal import JournalEntry
-from longbeam.store import group_commit, journal_texts
+from longbeam.store import group_commit, journal
 from longbeam.store.sqlite import open_for_writing
 from longbeam.store.worklog import WorkLog
 from longbeam.store.worklog_schema import WORK_LOG
@@ -186,7 +186,7 @@ def test_a_copied_message_is_not_taken_for_its_original(tmp_path: Path) -> None:
 def test_a_text_is_stored_again_only_when_it_was_not_said_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_texts, "MOST_KNOWN", 20)
+    monkeypatch.setattr(journal, "MOST_KNOWN", 20)
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         record(log, "first", reply("Once."), chat("be brief", "hello"))
         for i in range(30):

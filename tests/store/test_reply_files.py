@@ -4,8 +4,8 @@ from pathlib import Path
 
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.journal import JournalEntry
+from longbeam.store.lease import SharedLease
 from longbeam.store.reply_files import CopiedJournal, ReplyFiles, has_replies, merge_replies, remove_replies, take_back
-from longbeam.store.shared_lease import SharedLease
 from longbeam.store.worklog import WorkLog
 from tests.store import journal_entries
 from tests.store.journal_entries import request_of

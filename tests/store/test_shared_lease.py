@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.schemas.progress import Position
-from longbeam.store import shared_lease
-from longbeam.store.shared_lease import (
+from longbeam.schemas.journal import Position
+from longbeam.store import lease
+from longbeam.store.lease import (
     LEASE_S,
     HeldElsewhere,
     Holder,
@@ -24,7 +24,7 @@ from longbeam.store.shared_lease import (
 TAKE_AND_DIE = """
 import os, sys
 from pathlib import Path
-from longbeam.store.shared_lease import SharedLease
+from longbeam.store.lease import SharedLease
 SharedLease.take(Path(sys.argv[1]))
 os._exit(1)
 """
@@ -123,4 +123,4 @@ def test_a_holder_that_sleeps_between_its_look_and_its_move_moves_nothing(tmp_pa
 
 
 def test_signs_of_life_come_far_more_often_than_a_lease_lasts() -> None:
-    assert shared_lease.BEAT_S * 10 <= shared_lease.LEASE_S
+    assert lease.BEAT_S * 10 <= lease.LEASE_S

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from longbeam.schemas.dialogue import MessageKind
-from longbeam.schemas.imports import ImportNote, NoteKind
+from longbeam.schemas.findings import ImportNote, NoteKind
 from longbeam.schemas.plans import Advice, AdviceKind, Assertion, Fact, Narrative, Plan, Stance, Value, ValueKind
 from longbeam.schemas.probes import Difficulty, Evidence, Probe
 from longbeam.schemas.seeds import Domain

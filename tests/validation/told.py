@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.findings import Finding
-from longbeam.schemas.imports import ImportNote
+from longbeam.schemas.findings import Finding, ImportNote
 from longbeam.schemas.probes import Evidence, Probe
 from longbeam.validation.run import check_conversation
 from tests.builders import MemoryReader, good_conversation, probe

@@ -18,7 +18,7 @@ from longbeam.generators.probes.voices import Voices
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.spec import ENGLISH, OnContradiction
-from longbeam.store.folded import FoldedTexts
+from longbeam.store.spill import FoldedTexts
 from longbeam.text.closeness import stand_together
 
 MOST_KNOWN = 30

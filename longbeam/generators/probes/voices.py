@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from longbeam.schemas.dialogue import Message
-from longbeam.store.lookups import Grouped
-from longbeam.store.spill import SpilledSequence
+from longbeam.store.spill import Grouped, SpilledSequence
 
 
 @dataclass(frozen=True)

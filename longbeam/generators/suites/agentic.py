@@ -1,14 +1,13 @@
-"""The agentic suite: sessions of a coding agent, with facts planted in each kind of place.
+"""The agentic suite.
 
-A session has tool calls, results of realistic size, file writes, images as stubs, thinking and one compaction. A fact
-is in one place only, so the facts that a memory system still knows show which places it has cut.
+Sessions of a coding agent, with facts planted in each kind of place, and the outputs of its tools.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -16,7 +15,6 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from longbeam.generators.suites import agentic_text as text
 from longbeam.generators.suites.base import Draw, Suite, Topic, head_of, key_of, seed_of
 from longbeam.keys import NuggetId, ProbeId
 from longbeam.schemas.base import Record
@@ -25,6 +23,148 @@ from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, P
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import parse_length
+
+PROJECTS = (
+    ("parcelroute", "a routing service for parcel vans"),
+    ("clinicbook", "an appointment system for small clinics"),
+    ("tidegauge", "a pipeline that cleans tide gauge readings"),
+    ("barnledger", "bookkeeping for dairy farms"),
+    ("kilnwatch", "a monitor for pottery kilns"),
+    ("choirsheets", "a library of sheet music for choirs"),
+)
+NOUNS = (
+    "invoice", "shipment", "reading", "customer", "route", "booking", "sensor", "ledger", "export", "session",
+    "token", "batch", "report", "alert", "device", "voucher", "schedule", "refund", "webhook", "snapshot",
+)  # fmt: skip
+VERBS = (
+    "load", "parse", "merge", "validate", "render", "archive", "reconcile", "publish", "index", "normalise",
+    "schedule", "notify", "prune", "resolve", "dispatch", "summarise",
+)  # fmt: skip
+TASKS = (
+    "`{f}` returns too many rows when the {n} is new. Can you look into it?",
+    "Please make `{f}` easier to follow; I lose the thread half-way through the {o} part.",
+    "The nightly run warned about a {n} that it could not {v}. What is going on?",
+    "Add a test for `{f}` with an empty {o}; the one that we have never fails.",
+    "Why has the {n} page taken so long since we {v} every {o} on it?",
+    "A customer saw the wrong {n} after a {o} was changed. Could `{f}` be the reason?",
+    "Let `{f}` take several {o}s at once instead of one after the other.",
+    "I would like to drop the old way to {v} a {n}. Who still calls it?",
+    "Write down in the docstring of `{f}` what happens when the {o} is missing.",
+    "`{f}` and its twin for {o}s share most of their lines. Can they be one?",
+    "The type checker complains about `{f}` since the {o} became optional.",
+    "Move the limit in `{f}` into the settings, please; the {o} team wants another one.",
+)
+THOUGHTS = (
+    "The fault may lie where {f} trims its list. I look at the callers first.",
+    "Before I change {f} I want to know who depends on its order.",
+    "{f} does two things; the second may be what surprises the caller.",
+    "There should be a test that covers this already. If it passes, the test is wrong as well.",
+    "I read {f} whole before I believe the report.",
+)
+REPORTS = (
+    "Done: `{f}` sorted before it cut its list; now it cuts first. The tests pass.",
+    "`{f}` is mended. The cause was a list that was shared between two calls.",
+    "I have split `{f}` into two steps and added a test that fails without the change.",
+    "The change is in {file}; callers of `{f}` need not change.",
+    "It was not `{f}` but what it was given: a default that was made once and changed by everybody.",
+    "`{f}` now refuses what it cannot handle, in one line that says which value it was.",
+)
+_TYPES = ("int", "str", "float", "bool", "list[str]", "dict[str, int]")
+_MESSAGES = (
+    "accepted", "skipped: unchanged", "retried after time-out", "queued", "written", "refused: stale version",
+    "took the slow path", "served from cache",
+)  # fmt: skip
+
+
+def module_name(rng: random.Random) -> str:
+    """Return a path of a module."""
+    return f"{rng.choice(('core', 'api', 'jobs', 'store', 'adapters'))}/{rng.choice(NOUNS)}_{rng.choice(VERBS)}.py"
+
+
+def code(rng: random.Random, lines: int, planted: Sequence[str] = ()) -> str:
+    """Return a Python module of about so many lines, with the planted lines in its middle."""
+    body = [
+        '"""' + f"{rng.choice(VERBS).capitalize()}s {rng.choice(NOUNS)}s for the nightly run." + '"""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "import logging",
+        "from dataclasses import dataclass",
+        "",
+        f'LOG = logging.getLogger("{rng.choice(NOUNS)}")',
+        "",
+    ]
+    while len(body) < lines:
+        if len(body) >= lines // 2 and planted:
+            body += [*planted, ""]
+            planted = ()
+        body += _function(rng) if rng.random() < 0.75 else _record(rng)
+    return "\n".join([*body, *planted])
+
+
+def _function(rng: random.Random) -> list[str]:
+    noun, verb, other = rng.choice(NOUNS), rng.choice(VERBS), rng.choice(NOUNS)
+    given, gives = f"{noun}: {noun.capitalize()}, {other}s: list[{other.capitalize()}]", rng.choice(_TYPES)
+    limit = rng.randrange(2, 60)
+    return [
+        "",
+        f"def {verb}_{noun}({given}) -> {gives}:",
+        f'    """{verb.capitalize()} one {noun} against what is known of {other}s."""',
+        f"    found = [{other} for {other} in {other}s if {other}.{noun}_id == {noun}.id]",
+        f"    if len(found) > {limit}:",
+        f'        LOG.warning("{noun} %s: %d {other}s", {noun}.id, len(found))',
+        f"        found = sorted(found, key=lambda item: item.created_at)[-{limit}:]",
+        f"    total = sum(item.weight for item in found) or {rng.randrange(1, 9)}",
+        f"    return {noun}.with_total(total).{rng.choice(VERBS)}()",
+        "",
+    ]
+
+
+def _record(rng: random.Random) -> list[str]:
+    noun = rng.choice(NOUNS).capitalize()
+    fields = rng.sample(NOUNS, rng.randrange(2, 6))
+    return ["", "@dataclass(frozen=True)", f"class {noun}:", *(f"    {f}: {rng.choice(_TYPES)}" for f in fields), ""]
+
+
+def log(rng: random.Random, lines: int, planted: Sequence[str] = ()) -> str:
+    """Return a log of about so many lines, with the planted ones in its middle."""
+    second = rng.randrange(86_000)
+    made: list[str] = []
+    for place in range(lines):
+        if place == lines // 2:
+            made += planted
+        second = (second + rng.randrange(1, 9)) % 86_400
+        clock = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+        level = rng.choice(("INFO", "INFO", "INFO", "DEBUG", "WARNING"))
+        noun = rng.choice(NOUNS)
+        made.append(f"{clock} {level} {noun}-{rng.getrandbits(24):06x} {rng.choice(_MESSAGES)}")
+    return "\n".join(made)
+
+
+def listing(rng: random.Random, lines: int) -> str:
+    """Return output of `grep -n`."""
+    names = [module_name(rng) for _ in range(max(lines // 3, 1))]
+    return "\n".join(
+        f"{rng.choice(names)}:{rng.randrange(1, 400)}:    {rng.choice(VERBS)}_{rng.choice(NOUNS)}({rng.choice(NOUNS)})"
+        for _ in range(lines)
+    )
+
+
+def tests(rng: random.Random, passed: int, failed: str | None) -> str:
+    """Return output of a test runner; `failed` names a test that fails."""
+    lines = ["============================= test session starts =============================="]
+    for _ in range(max(passed // 12, 1)):
+        name = f"tests/test_{rng.choice(NOUNS)}_{rng.choice(VERBS)}.py"
+        lines.append(f"{name} {'.' * rng.randrange(4, 30)}".ljust(72) + f"[{rng.randrange(1, 100):3d}%]")
+    if failed:
+        lines += [
+            "=================================== FAILURES ===================================",
+            f"_______________________ {failed} _______________________",
+            f">       assert len(found) == {rng.randrange(2, 9)}",
+            f"E       AssertionError: assert {rng.randrange(10, 20)} == {rng.randrange(2, 9)}",
+        ]
+    end = f"{passed} passed" + (", 1 failed" if failed else "")
+    return "\n".join([*lines, f"========== {end} in {rng.uniform(0.8, 40):.2f}s =========="])
 
 
 class Place(StrEnum):
@@ -88,10 +228,10 @@ _ATTRIBUTES = (
                lambda r: f"{r.randrange(1, 9)}.{r.randrange(11, 99)}.{r.randrange(11, 99)}",
                ("Which version is the {n} client pinned to?", "What release of the {n} library do we hold on to?",
                 "The {n} dependency is pinned: at which version?")),
-    _Attribute("replica host", "replica_host", lambda r: f"db-{r.choice(text.NOUNS)}-{r.randrange(100, 999)}.internal",
+    _Attribute("replica host", "replica_host", lambda r: f"db-{r.choice(NOUNS)}-{r.randrange(100, 999)}.internal",
                ("Which host is the {n} replica?", "Name the machine that the {n} reads go to.",
                 "From which database host does the {n} report read?")),
-    _Attribute("feature flag", "feature_flag", lambda r: f"ff-{r.choice(text.VERBS)}-{r.getrandbits(20):05x}",
+    _Attribute("feature flag", "feature_flag", lambda r: f"ff-{r.choice(VERBS)}-{r.getrandbits(20):05x}",
                ("Which flag switches the new {n} flow on?", "What is the {n} feature flag called?",
                 "To try the {n} change, which feature flag do I set?")),
     _Attribute("good commit", "good_commit", lambda r: f"{r.getrandbits(40):010x}",
@@ -104,7 +244,7 @@ _ATTRIBUTES = (
                ("What rate limit holds for the {n} route?", "How many {n} requests a minute are let through?",
                 "Where is the {n} traffic capped?")),
     _Attribute("support contact", "support_contact",
-               lambda r: f"{r.choice(text.VERBS)}-{r.randrange(100, 999)}@support.example",
+               lambda r: f"{r.choice(VERBS)}-{r.randrange(100, 999)}@support.example",
                ("Whom do I write to about {n} trouble?", "Which address is the {n} support contact?",
                 "Who looks after {n} incidents, by mail?")),
 )  # fmt: skip
@@ -133,7 +273,7 @@ class Planted:
 
 def draw_facts(rng: random.Random, each: int) -> list[Planted]:
     """Return the facts of a conversation, no two with the same name or value, in the order of planting."""
-    nouns = {a.key: rng.sample(text.NOUNS, len(text.NOUNS)) for a in _ATTRIBUTES}
+    nouns = {a.key: rng.sample(NOUNS, len(NOUNS)) for a in _ATTRIBUTES}
     facts: list[Planted] = []
     values: set[str] = set()
     order = [place for _ in range(each) for place in rng.sample(list(Place), len(Place))]
@@ -199,7 +339,7 @@ class _Session:
 def make_conversation(settings: AgenticSettings, draw: Draw) -> GivenConversation:
     """Return one session with its probes: a question for each planted fact."""
     rng = draw.rng("story")
-    project, about = rng.choice(text.PROJECTS)
+    project, about = rng.choice(PROJECTS)
     start = datetime(2024, 1, 8, 9) + timedelta(days=rng.randrange(300), minutes=rng.randrange(90))
     session = _Session(draw, project, start)
     facts = draw_facts(draw.rng("facts"), settings.facts_per_place)
@@ -254,7 +394,7 @@ def _compact(session: _Session, mentioned: list[Planted], about: str) -> None:
 def _exchange(session: _Session, rng: random.Random, facts: dict[Place, Planted]) -> None:
     """Add a task of the user and the agent's work on it, with at most one fact in each place."""
     function, asked = _task(session, rng)
-    file = f"src/{session.project}/{text.module_name(rng)}"
+    file = f"src/{session.project}/{module_name(rng)}"
     spoken = [f for place, f in facts.items() if place in {Place.USER_TEXT, *BEFORE}]
     for fact in spoken:
         asked += (
@@ -269,8 +409,8 @@ def _exchange(session: _Session, rng: random.Random, facts: dict[Place, Planted]
 def _task(session: _Session, rng: random.Random) -> tuple[str, str]:
     """Return a function and the user's request about it; no request repeats."""
     while True:
-        noun, verb = rng.choice(text.NOUNS), rng.choice(text.VERBS)
-        asked = rng.choice(text.TASKS).format(f=f"{verb}_{noun}", n=noun, v=verb, o=rng.choice(text.NOUNS))
+        noun, verb = rng.choice(NOUNS), rng.choice(VERBS)
+        asked = rng.choice(TASKS).format(f=f"{verb}_{noun}", n=noun, v=verb, o=rng.choice(NOUNS))
         if asked not in session.asked:
             session.asked.add(asked)
             return f"{verb}_{noun}", asked
@@ -278,14 +418,14 @@ def _task(session: _Session, rng: random.Random) -> tuple[str, str]:
 
 def _agent(session: _Session, rng: random.Random, file: str, function: str, quotes: dict[Place, str]) -> list[Part]:
     """Return the agent's work: it thinks, reads, edits, tests and reports."""
-    thought = rng.choice(text.THOUGHTS).format(f=function)
+    thought = rng.choice(THOUGHTS).format(f=function)
     if (quote := quotes.get(Place.THINKING)) is not None:
         thought += f" I must keep in mind that {quote}."
     parts = [Part(kind=PartKind.THINKING, text=thought, data={"signature": f"{rng.getrandbits(256):064x}"})]
-    parts += session.call("Grep", {"pattern": function, "path": "src"}, text.listing(rng, rng.randrange(4, 40)))
+    parts += session.call("Grep", {"pattern": function, "path": "src"}, listing(rng, rng.randrange(4, 40)))
     large = [quotes[Place.LARGE_RESULT]] if Place.LARGE_RESULT in quotes else []
     lines = rng.randrange(60, 170) if large or rng.random() < 0.6 else rng.randrange(8, 20)
-    parts += session.call("Read", {"file_path": file}, text.code(rng, lines, large), as_list=rng.random() < 0.3)
+    parts += session.call("Read", {"file_path": file}, code(rng, lines, large), as_list=rng.random() < 0.3)
     if (quote := quotes.get(Place.SMALL_RESULT)) is not None:
         parts += session.call("Bash", {"command": f"grep -i {function[:4]} settings.env"}, f"# local settings\n{quote}")
     if (quote := quotes.get(Place.IMAGE)) is not None:
@@ -296,8 +436,8 @@ def _agent(session: _Session, rng: random.Random, file: str, function: str, quot
     command = " ".join(filter(None, (quotes.get(Place.COMMAND), f"pytest -q -k {function}")))
     parts += session.call("Bash", {"command": command, "description": "Run the tests"}, _tests(rng, function))
     if rng.random() < 0.35:
-        parts += session.call("Bash", {"command": "tail -n 80 var/run.log"}, text.log(rng, rng.randrange(30, 80)))
-    report = rng.choice(text.REPORTS).format(f=function, file=file)
+        parts += session.call("Bash", {"command": "tail -n 80 var/run.log"}, log(rng, rng.randrange(30, 80)))
+    report = rng.choice(REPORTS).format(f=function, file=file)
     if (quote := quotes.get(Place.ASSISTANT_TEXT)) is not None:
         report += f" On the way I saw that {quote}."
     return [*parts, _text(report)]
@@ -309,22 +449,22 @@ def _change(session: _Session, rng: random.Random, file: str, function: str, quo
     if (quote := quotes.get(Place.SMALL_WRITE)) is not None:
         parts += session.call("Write", {"file_path": "settings.local.env", "content": quote}, "written")
     if (quote := quotes.get(Place.LARGE_WRITE)) is not None:
-        content = text.code(rng, 90, [quote])
+        content = code(rng, 90, [quote])
         parts += session.call("Write", {"file_path": file, "content": content}, f"{file}: {len(content)} characters")
     if (quote := quotes.get(Place.NESTED_EDIT)) is not None:
         edits = [
-            {"old_string": f"def {function}(", "new_string": text.code(rng, 24, [quote])},
+            {"old_string": f"def {function}(", "new_string": code(rng, 24, [quote])},
             {"old_string": "import logging", "new_string": "import logging\nimport math"},
         ]
         parts += session.call("MultiEdit", {"file_path": file, "edits": edits}, "2 edits made")
     if not parts:
-        old, new = text.code(rng, 14), text.code(rng, 16)
+        old, new = code(rng, 14), code(rng, 16)
         parts = session.call("Edit", {"file_path": file, "old_string": old, "new_string": new}, "1 edit made")
     return parts
 
 
 def _tests(rng: random.Random, function: str) -> str:
-    return text.tests(rng, rng.randrange(20, 240), f"test_{function}" if rng.random() < 0.25 else None)
+    return tests(rng, rng.randrange(20, 240), f"test_{function}" if rng.random() < 0.25 else None)
 
 
 def _quote(fact: Planted) -> str:

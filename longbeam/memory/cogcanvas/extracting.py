@@ -1,29 +1,58 @@
-"""From exchanges to artifacts: asked of a model, checked against the source, completed by the times that are named.
+"""From exchanges to artifacts.
 
-Exchanges are folded `compress_every` at a time, as the paper's compression events do it. Within one, exchanges are
-asked about all at once; what the canvas held before is what their extractor is shown.
+Extracted by a model, checked against the source, completed by the rules for relative times.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from longbeam.errors import ReplyError
 from longbeam.memory.base import Tools, in_order
 from longbeam.memory.cogcanvas.artifacts import Artifact, is_duplicate, locate
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
-from longbeam.memory.cogcanvas.times import RULES, confidence_of
 from longbeam.memory.exchanges import said
 from longbeam.prompts.calls.memory import ArtifactDraft, ArtifactsReply, ExtractArtifactsInputs, GleanArtifactsInputs
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.evaluation import Exchange
 from longbeam.text.sentences import sentences
-from longbeam.text.time_spans import TimeExpression, find_times
+from longbeam.text.time_spans import CALENDAR, TimeExpression, TimeRules, TimeSpan, day_span, find_times, weekday_near
+
+Calendar = Literal["calendar", "released"]
+_DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
+
+
+def _moved(on: dt.date, count: int, unit: str) -> TimeSpan | None:
+    return None if count > 0 else day_span(on + dt.timedelta(count * _DAYS[unit]))
+
+
+def _directed(on: dt.date, side: int, unit: str) -> TimeSpan | None:
+    return day_span(on + dt.timedelta(side * _DAYS[unit])) if side else None
+
+
+def _directed_weekday(on: dt.date, side: int, weekday: int) -> TimeSpan | None:
+    return day_span(weekday_near(on, weekday, side)) if side < 0 else None
+
+
+RULES: dict[Calendar, TimeRules] = {
+    "calendar": CALENDAR,
+    "released": TimeRules(moved=_moved, directed=_directed, directed_weekday=_directed_weekday),
+}
+"""Rules by the value of the setting `dates`."""
+
+
+def confidence_of(time: TimeExpression) -> float:
+    """Return the confidence that the released code gives a time: less for a relative one, least where unresolved."""
+    if not time.is_relative:
+        return 0.95
+    return 0.9 if time.span else 0.85
+
 
 _AROUND = 100
 """Characters on either side of a time that become its artifact, as the released code has it."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from longbeam.memory.cogcanvas.artifacts import Artifact, Kind
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
-from longbeam.memory.embedding import Vectors
+from longbeam.memory.retrieval import Vectors
 
 Graph: TypeAlias = "nx.MultiDiGraph[int]"
 """Nodes are the numbers of artifacts; the key of an edge is its relation."""

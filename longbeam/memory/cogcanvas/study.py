@@ -19,12 +19,12 @@ from Stemmer import Stemmer
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
 from longbeam.memory.base import Tools
-from longbeam.memory.bm25 import Bm25Index, ranked
-from longbeam.memory.cogcanvas.injecting import written
+from longbeam.memory.cogcanvas.artifacts import written
 from longbeam.memory.cogcanvas.searching import adaptive_k
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
 from longbeam.memory.exchanges import dated, exchanges_of
+from longbeam.memory.retrieval import Bm25Index, ranked
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import WholeConversation
 from longbeam.schemas.dialogue import Message

@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 import networkx as nx
 
 from longbeam.memory.base import ExchangeMemory, Tools
-from longbeam.memory.cogcanvas.artifacts import Artifact
+from longbeam.memory.cogcanvas.artifacts import Artifact, written
 from longbeam.memory.cogcanvas.extracting import Extractor
-from longbeam.memory.cogcanvas.injecting import written
 from longbeam.memory.cogcanvas.linking import Graph, build_graph
-from longbeam.memory.cogcanvas.reranking import make_reranker
-from longbeam.memory.cogcanvas.searching import Canvas, Found, adaptive_k, search
+from longbeam.memory.cogcanvas.searching import Canvas, Found, adaptive_k, make_reranker, search
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said

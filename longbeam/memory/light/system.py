@@ -1,27 +1,26 @@
 """LIGHT as a memory system: prepare in parallel, fold in order, read within a budget.
 
-Preparation makes two calls for each exchange, all of them concurrent and journalled; the order of the replies does not
-matter. Notes of the scratchpad name no messages, so evidence recall counts retrieved and recent exchanges only; the
-share of values found shows what the notes hold.
+Its parts: semantic chunks, the extractor's input (an exchange and those before it), and the scratchpad, which
+is compressed whenever it outgrows the trigger.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from longbeam.errors import ReplyError
 from longbeam.memory.base import ExchangeMemory, Tools, in_order
 from longbeam.memory.context import ContextBuilder
-from longbeam.memory.embedding import Embedder
-from longbeam.memory.exchanges import dated, said
+from longbeam.memory.exchanges import dated, released_ids, said, turn_of, with_released_copies
 from longbeam.memory.index import TextIndex, choose_retriever
-from longbeam.memory.light.chunking import semantic_chunks
-from longbeam.memory.light.history import Seen, seen_by_extractor
-from longbeam.memory.light.scratchpad import CompressionFailed, Scratchpad
 from longbeam.memory.light.settings import LightSettings
-from longbeam.memory.turns import released_ids, with_released_copies
+from longbeam.memory.retrieval import Embedder, Vectors
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.prompts.calls.memory import (
     CompressNotesInputs,
@@ -36,8 +35,117 @@ from longbeam.prompts.calls.memory import (
 )
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import PromptInputs
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
 from longbeam.text.times import format_date
+
+
+async def semantic_chunks(
+    lines: Sequence[str], embedder: Embedder, *, percentile: float, buffer: int
+) -> tuple[str, ...]:
+    """Return the lines joined to chunks, in order; each line is in exactly one chunk.
+
+    Lines stand for the sentences of the rule, because each note of the scratchpad is one line.
+    """
+    if len(lines) < 2:
+        return tuple(lines)
+    windows = ["\n".join(lines[max(0, i - buffer) : i + buffer + 1]) for i in range(len(lines))]
+    starts = [0, *(end + 1 for end in breakpoints(await embedder.embed(windows), percentile)), len(lines)]
+    return tuple("\n".join(lines[a:b]) for a, b in pairwise(starts))
+
+
+def breakpoints(vectors: Vectors, percentile: float) -> list[int]:
+    """Return the places after which a chunk ends; `vectors` are unit vectors, one a sentence, in order."""
+    if len(vectors) < 2:
+        return []
+    distances = 1.0 - np.einsum("ij,ij->i", vectors[:-1].astype(np.float64), vectors[1:].astype(np.float64))
+    threshold = float(np.percentile(distances, percentile))
+    return [int(i) for i in np.flatnonzero(distances > threshold)]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One exchange as the extractor sees it."""
+
+    exchange: Exchange
+    text: str
+    before: str
+
+
+def seen_by_extractor(
+    exchanges: Sequence[Exchange], settings: LightSettings, count: Callable[[str], int]
+) -> Iterator[Seen]:
+    """Yield each exchange, cut to size, with the exchanges before it; oldest first."""
+    turn: Hashable = None
+    before_turn: list[str] = []
+    in_turn: list[str] = []
+    for exchange in exchanges:
+        if turn_of(exchange) != turn:
+            turn, before_turn, in_turn = turn_of(exchange), in_turn, []
+        text = said(
+            exchange.model_copy(update={"messages": tuple(_cut(m, settings, count) for m in exchange.messages)})
+        )
+        before = "\n".join(in_turn or before_turn)
+        room = settings.history_limit - count(text)
+        yield Seen(exchange, text, tail_of(before, room, count))
+        in_turn.append(text)
+
+
+def tail_of(text: str, max_tokens: int, count: Callable[[str], int]) -> str:
+    """Return the last whole lines of a text, at most `max_tokens` of them."""
+    if count(text) <= max_tokens:
+        return text
+    kept: list[str] = []
+    room = max_tokens
+    for line in reversed(text.split("\n")):
+        room -= count(line) + 1  # the line break
+        if room < 0:
+            break
+        kept.append(line)
+    return "\n".join(reversed(kept))
+
+
+def _cut(message: Message, settings: LightSettings, count: Callable[[str], int]) -> Message:
+    # A token has at least one character, so most replies need no count.
+    is_long = message.role is MessageRole.ASSISTANT and len(message.content) > settings.reply_limit
+    if is_long and count(message.content) > settings.reply_limit:
+        return message.model_copy(update={"content": message.content[: settings.reply_kept_chars]})
+    return message
+
+
+Compress = Callable[[str, int, int], Awaitable[str]]
+"""Returns shorter notes, given the notes, the number of the compression (from 0), and the tokens allowed."""
+
+
+class CompressionFailed(Exception):
+    """The compression failed: a fault of the released code, where it always does."""
+
+
+@dataclass
+class Scratchpad:
+    """Lines of notes."""
+
+    trigger: int
+    limit: int
+    count: Callable[[str], int]
+    compress: Compress
+    lines: list[str] = field(default_factory=list)
+    compressions: int = 0
+    _tokens: int = 0
+
+    async def fold(self, notes: Iterable[str]) -> None:
+        """Append notes; if they exceed the trigger, compress them to at most `limit` tokens."""
+        for note in notes:
+            self.lines.append(note)
+            self._tokens += self.count(note) + 1  # the line break
+        if self._tokens <= self.trigger:
+            return
+        shorter = await self.compress("\n".join(self.lines), self.compressions, self.limit)
+        self.compressions += 1
+        # If the model ignored the limit, keep the newest lines rather than ask again and again.
+        self.lines = [line for line in tail_of(shorter, self.limit, self.count).split("\n") if line.strip()]
+        self._tokens = sum(self.count(line) + 1 for line in self.lines)
+
 
 _RETRIEVED, _RECENT, _SCRATCHPAD = range(3)
 """Places in the context, in the paper's order: episodic, working, scratchpad."""

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from longbeam.memory.bm25 import Bm25Index, ranked
 from longbeam.memory.paging.bookmarks import Format, Generator, bookmark, keywords_of
-from longbeam.memory.paging.eviction import ONLINE, Need, plan_residency
 from longbeam.memory.paging.pages import Page, Turn, boundary_of, cut
-from longbeam.memory.paging.residency import Capacity, PagedContext
+from longbeam.memory.paging.residency import ONLINE, Capacity, Need, PagedContext, plan_residency
+from longbeam.memory.retrieval import Bm25Index, ranked
 from longbeam.schemas.base import Record
 
 Selector = Literal["lexical", "oracle", "random"]

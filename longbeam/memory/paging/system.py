@@ -12,13 +12,11 @@ from typing import Literal
 from pydantic import Field
 
 from longbeam.memory.base import Tools
-from longbeam.memory.bm25 import Bm25Index, ranked
 from longbeam.memory.context import ContextBuilder
-from longbeam.memory.paging.bookmarker import ASKING, Bookmarker
-from longbeam.memory.paging.bookmarks import Format, Generator, bookmark, keywords_of
-from longbeam.memory.paging.eviction import ONLINE
+from longbeam.memory.paging.bookmarks import ASKING, Bookmarker, Format, Generator, bookmark, keywords_of
 from longbeam.memory.paging.pages import Page, Turn, boundary_of, cut
-from longbeam.memory.paging.residency import Capacity, PagedContext
+from longbeam.memory.paging.residency import ONLINE, Capacity, PagedContext
+from longbeam.memory.retrieval import Bm25Index, ranked
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.memory import RecallStepInputs, RecallStepReply
 from longbeam.schemas.base import Record

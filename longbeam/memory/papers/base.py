@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from longbeam.errors import ReplyError
 from longbeam.memory.base import ExchangeMemory, Settings, Tools
 from longbeam.memory.context import ContextBuilder
-from longbeam.memory.embedding import Embedder, Vectors
+from longbeam.memory.retrieval import Embedder, Vectors
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.prompts.calls.memory import SelectNotesInputs, UpdateSummaryInputs
 from longbeam.schemas.base import digest_of

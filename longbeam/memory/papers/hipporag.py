@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from longbeam.memory.base import in_order
-from longbeam.memory.embedding import Vectors
 from longbeam.memory.exchanges import said
 from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of
+from longbeam.memory.retrieval import Vectors
 from longbeam.prompts.calls.memory import ExtractKeysInputs, KeyValue
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Exchange, Question

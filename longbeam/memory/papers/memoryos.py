@@ -21,9 +21,9 @@ from pydantic import Field
 
 from longbeam.memory.base import in_order
 from longbeam.memory.context import ContextBuilder
-from longbeam.memory.embedding import Vectors
 from longbeam.memory.exchanges import said
 from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of, put_pieces
+from longbeam.memory.retrieval import Vectors
 from longbeam.prompts.calls.memory import ExtractKeysInputs, TakeNotesInputs
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Exchange, Question

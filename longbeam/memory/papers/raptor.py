@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from longbeam.memory.base import in_order
-from longbeam.memory.embedding import Vectors
 from longbeam.memory.papers.base import PaperMemory, Piece, best
+from longbeam.memory.retrieval import Vectors
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.evaluation import Exchange, Question
 from longbeam.text.sentences import sentences

@@ -15,9 +15,9 @@ from itertools import chain
 from pydantic import Field
 
 from longbeam.memory.base import in_order
-from longbeam.memory.bm25 import Bm25Index
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of, put_pieces
+from longbeam.memory.retrieval import Bm25Index
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Exchange, Question
 

@@ -10,12 +10,11 @@ from typing import Any
 from longbeam.memory.base import Tools
 from longbeam.memory.product import Product, ProductMemory, ProductSettings, memory_of
 from longbeam.memory.products.base import Bridge
-from longbeam.memory.products.chroma import Chroma
 from longbeam.memory.products.graphiti import Graphiti, GraphitiSettings
-from longbeam.memory.products.lance import Lance, LanceSettings
 from longbeam.memory.products.langmem import LangMem
 from longbeam.memory.products.mem0 import Mem0, Mem0Settings
 from longbeam.memory.products.supermemory import Supermemory, SupermemorySettings
+from longbeam.memory.products.vector_stores import Chroma, Lance, LanceSettings
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,22 @@
-"""From a request's extras to the offline writer's reply, scaled as the settings ask."""
+"""From a request's extras to the offline writer's reply, for single requests and for the batch API."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from dataclasses import replace
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json, to_json
 
 from longbeam.models.base import ModelCall, PromptDeclaration, Sampling
 from longbeam.models.openai_client import EXTRA_FIELD
 from longbeam.offline.extras import STATES, WriterExtras, state_of
+from longbeam.offline.loopback.requests import Refusal, Request
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.turns import follow_up_rate
 from longbeam.offline.writer import OfflineWriter, text_of
@@ -110,3 +115,109 @@ def _scaled(verdict: bool, rate: float, factor: float, key: str) -> bool:
         return drawn < factor
     # Of the noes so many become yes that in all `rate * factor` are.
     return drawn < (min(1.0, rate * factor) - rate) / (1 - rate)
+
+
+AnswerLine = Callable[[dict[str, Any], bytes], tuple[int, dict[str, Any]]]
+"""Answers the body of one request, which is given parsed and raw; returns status and body."""
+
+
+@dataclass
+class _Batch:
+    made_at: float
+    shown: dict[str, Any]
+
+
+@dataclass
+class Batches:
+    """The files and batches of a server."""
+
+    answer_line: AnswerLine
+    _files: dict[str, bytes] = field(default_factory=dict)
+    _batches: dict[str, _Batch] = field(default_factory=dict)
+    _asked: Counter[str] = field(default_factory=Counter)
+    """Number of requests of each call."""
+
+    async def answer(self, method: str, request: Request, settings: ServerSettings) -> dict[str, Any] | bytes:
+        """Return the answer to a request at one of the routes: JSON, or the content of a file. Raises Refusal."""
+        path = request.path.removeprefix("/v1/").split("/")
+        match method, path:
+            case "POST", ["files"]:
+                return self._keep(_file_in(await request.read(), request.header(b"content-type")))
+            case "GET", ["files", file_id, "content"] if file_id in self._files:
+                return self._files[file_id]
+            case "POST", ["batches"]:
+                return self._begin(from_json(await request.read()))
+            case "GET", ["batches"]:
+                listed = [self._state(batch_id, settings) for batch_id in reversed(self._batches)]
+                return {"object": "list", "data": listed, "has_more": False}
+            case "GET", ["batches", batch_id] if batch_id in self._batches:
+                return self._state(batch_id, settings)
+        raise Refusal(404, "not_found", f"there is no {method} {request.path}")
+
+    def _keep(self, content: bytes) -> dict[str, Any]:
+        file_id = f"file-{len(self._files)}"
+        self._files[file_id] = content
+        return {
+            "id": file_id,
+            "object": "file",
+            "bytes": len(content),
+            "created_at": 0,
+            "filename": "batch.jsonl",
+            "purpose": "batch",
+            "status": "processed",
+        }
+
+    def _begin(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if asked.get("input_file_id") not in self._files:
+            raise Refusal(400, "bad_request", f"there is no file {asked.get('input_file_id')!r}")
+        batch_id = f"batch-{len(self._batches)}"
+        shown = {
+            "id": batch_id,
+            "object": "batch",
+            "status": "in_progress",
+            "created_at": 0,
+            "endpoint": asked.get("endpoint"),
+            "completion_window": asked.get("completion_window"),
+            "input_file_id": asked["input_file_id"],
+            "metadata": asked.get("metadata"),
+        }
+        self._batches[batch_id] = _Batch(time.monotonic(), shown)
+        return shown
+
+    def _state(self, batch_id: str, settings: ServerSettings) -> dict[str, Any]:
+        batch = self._batches[batch_id]
+        if batch.shown["status"] == "in_progress" and time.monotonic() - batch.made_at >= settings.batch_s:
+            self._work_off(batch, settings)
+        return batch.shown
+
+    def _work_off(self, batch: _Batch, settings: ServerSettings) -> None:
+        replies: list[bytes] = []
+        errors: list[bytes] = []
+        for line in self._files[batch.shown["input_file_id"]].splitlines():
+            asked = from_json(line)
+            attempt = self._asked[asked["custom_id"]]
+            self._asked[asked["custom_id"]] += 1
+            if random.Random(f"{asked['custom_id']}/{attempt}/unanswered").random() < settings.unanswered:
+                error = {"code": "batch_expired", "message": "This request could not be executed in time."}
+                errors.append(to_json({"custom_id": asked["custom_id"], "response": None, "error": error}))
+                continue
+            status, body = self.answer_line(asked["body"], to_json(asked["body"]))
+            response = {"status_code": status, "request_id": "r", "body": body}
+            made = to_json({"custom_id": asked["custom_id"], "response": response, "error": None})
+            (replies if status == 200 else errors).append(made)
+        random.Random(batch.shown["id"]).shuffle(replies)  # the order of the requests is not that of the replies
+        batch.shown |= {
+            "status": "expired" if settings.unanswered and errors else "completed",
+            "output_file_id": self._keep(b"\n".join(replies))["id"] if replies else None,
+            "error_file_id": self._keep(b"\n".join(errors))["id"] if errors else None,
+        }
+
+
+def _file_in(raw: bytes, content_type: str) -> bytes:
+    """Return the content of the file of a multipart form."""
+    found = re.search(r'boundary="?([^";]+)"?', content_type)
+    for part in raw.split(b"--" + found[1].encode()) if found is not None else ():
+        head, _, content = part.partition(b"\r\n\r\n")
+        if b"filename=" in head:
+            return content.removesuffix(b"\r\n")
+    raise Refusal(400, "bad_request", "the form holds no file")

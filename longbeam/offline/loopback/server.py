@@ -26,14 +26,24 @@ from pydantic_core import from_json, to_json
 from longbeam.errors import UserError
 from longbeam.models.openai_client import EXTRA_FIELD
 from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
-from longbeam.offline.loopback.answers import Prompts, UnknownRequest, answer, call_of
-from longbeam.offline.loopback.batches import Batches
-from longbeam.offline.loopback.counts import Counts
-from longbeam.offline.loopback.faults import break_json, draw_fault, latency_s, refuse_poisoned
-from longbeam.offline.loopback.replies import LOOP_TOKENS, THOUGHT, Said, check_members, envelope, looping, send_said
-from longbeam.offline.loopback.requests import CutOff, Refusal, Request
-from longbeam.offline.loopback.settings import ServerSettings, changed
-from longbeam.offline.loopback.usage import PromptUsage, UsageMeter
+from longbeam.offline.loopback.answers import Batches, Prompts, UnknownRequest, answer, call_of
+from longbeam.offline.loopback.requests import (
+    LOOP_TOKENS,
+    THOUGHT,
+    CutOff,
+    Refusal,
+    Request,
+    Said,
+    break_json,
+    check_members,
+    draw_fault,
+    envelope,
+    latency_s,
+    looping,
+    refuse_poisoned,
+    send_said,
+)
+from longbeam.offline.loopback.settings import Counts, PromptUsage, ServerSettings, UsageMeter, changed
 from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.calls import ModelReply
 from longbeam.serving import LOOPBACK, Receive, Scope, Send, open_listener, serving

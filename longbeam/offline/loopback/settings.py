@@ -1,17 +1,20 @@
-"""Settings of the loopback server, given at its start (`SETTING=VALUE`) and while it runs (POST /control).
-
-Every fault is a share of requests, 0 to 1. Which requests meet it is drawn from the call's key and from how often
-that call was asked, so that the same run meets the same faults whatever its speed.
+"""Settings of the loopback server (`SETTING=VALUE` at its start, POST /admin/settings while it runs), its counts
+and token usage.
 """
 
 from __future__ import annotations
 
+import time
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from longbeam.errors import UserError
+from longbeam.keys import UnitKey
+from longbeam.models.tokens import Tokenizer
 from longbeam.schemas.base import Record
 
 FAULTS = ("rate_limited", "failing", "hanging", "malformed", "truncated", "cut_off", "stalling", "looping", "endless")
@@ -112,3 +115,126 @@ def changed(settings: ServerSettings, values: dict[str, Any]) -> ServerSettings:
         first = exc.errors(include_url=False)[0]
         where = ".".join(str(p) for p in first["loc"])
         raise UserError(f"setting {where + ': ' if where else ''}{first['msg']}; found {first['input']!r}") from exc
+
+
+@dataclass
+class Counts:
+    """Counts since the server's start or the last reset; `in_flight` outlives a reset."""
+
+    received: int = 0
+    """Requests to the chat route."""
+    answered: int = 0
+    """Replies written in full to a connection that was still there."""
+    abandoned: int = 0
+    """Requests whose client went away before the reply."""
+    asked_again: set[str] = field(default_factory=set)
+    """Calls that were asked although they had been answered: a client with a journal has none, unless it was killed."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """Requests answered with an error, by status."""
+    in_flight: int = 0
+    most_in_flight: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    first_at: float | None = None
+    last_at: float | None = None
+    asked: Counter[str] = field(default_factory=Counter)
+    """Number of requests of each call, by its key; requests beyond `max_in_flight` do not count."""
+    answered_calls: dict[str, str] = field(default_factory=dict)
+    """Key of each answered call to `unit_key#generation`, in the order of the first answers."""
+    latencies_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Seconds from arrival to reply, as drawn, of the answered requests of each unit key without its place."""
+
+    def begin(self) -> None:
+        """A request came."""
+        self.received += 1
+        self.first_at = self.first_at or time.monotonic()
+
+    def enter(self) -> None:
+        """A request is being served."""
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+
+    def ask(self, key: str) -> int:
+        """A call was asked; returns how often it was asked before."""
+        before = self.asked[key]
+        self.asked[key] += 1
+        if key in self.answered_calls:
+            self.asked_again.add(key)
+        return before
+
+    def answer(self, key: str, unit_key: str, generation: int, latency_s: float) -> None:
+        """A call was answered, after a latency that was drawn for it."""
+        self.answered += 1
+        self.last_at = time.monotonic()
+        self.answered_calls.setdefault(key, f"{unit_key}#{generation}")
+        self.latencies_s[str(UnitKey.parse(unit_key).without_place)] += latency_s
+
+    def as_json(self) -> dict[str, Any]:
+        """The numbers, without the list of calls."""
+        span = self.last_at - self.first_at if self.last_at is not None and self.first_at is not None else None
+        return {
+            "received": self.received,
+            "answered": self.answered,
+            "abandoned": self.abandoned,
+            "asked_again": len(self.asked_again),
+            "refused": dict(sorted(self.refused.items())),
+            "calls": len(self.asked),
+            "in_flight": self.in_flight,
+            "most_in_flight": self.most_in_flight,
+            "prompt_tokens": self.prompt_tokens,
+            "cached_tokens": self.cached_tokens,
+            "output_tokens": self.output_tokens,
+            "span_s": span,
+            "cpu_s": time.process_time(),
+        }
+
+
+BLOCK = 16
+"""Tokens of a block of the cache, as in vLLM."""
+MESSAGE_OVERHEAD = 4
+"""Tokens that a chat template puts around a message."""
+MOST_PREFIXES = 20_000
+MOST_COUNTS = 200_000
+
+
+@dataclass(frozen=True)
+class PromptUsage:
+    """Tokens of one request; `cached` of them stood in the cache."""
+
+    prompt: int
+    cached: int
+
+
+@dataclass
+class UsageMeter:
+    """Counts the tokens of requests, and how many of them begin like an earlier request."""
+
+    tokenizer: Tokenizer
+    _counts: OrderedDict[int, int] = field(default_factory=OrderedDict)
+    _prefixes: OrderedDict[int, None] = field(default_factory=OrderedDict)
+
+    def measure(self, messages: Sequence[dict[str, str]]) -> PromptUsage:
+        """Return the tokens of a request's messages, and remember its beginnings."""
+        prompt, known, chain, still_known = 0, 0, 0, True
+        for message in messages:
+            content = str(message.get("content") or "")
+            prompt += self.count(content) + MESSAGE_OVERHEAD
+            chain = hash((chain, message.get("role"), content))
+            still_known = still_known and chain in self._prefixes
+            if still_known:
+                known = prompt
+            self._prefixes[chain] = None
+            self._prefixes.move_to_end(chain)
+        while len(self._prefixes) > MOST_PREFIXES:
+            self._prefixes.popitem(last=False)
+        return PromptUsage(prompt=prompt, cached=known // BLOCK * BLOCK)
+
+    def count(self, text: str) -> int:
+        """Return how many tokens a text is."""
+        key = hash(text)
+        if key not in self._counts:
+            self._counts[key] = self.tokenizer.count(text)
+            if len(self._counts) > MOST_COUNTS:
+                self._counts.popitem(last=False)
+        return self._counts[key]

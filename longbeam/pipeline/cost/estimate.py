@@ -28,8 +28,8 @@ from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
 from longbeam.pipeline.run.stages import STAGES
 from longbeam.pipeline.services import Services
 from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.journal import Usage
 from longbeam.schemas.spec import BenchmarkSpec, Price
-from longbeam.schemas.usage import Usage
 from longbeam.store.files import write_atomically
 from longbeam.store.layout import Benchmark
 from longbeam.terminal import counted

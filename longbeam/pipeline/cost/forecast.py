@@ -33,7 +33,7 @@ from longbeam.generators.turn_loop import (
 )
 from longbeam.models.prefix_cache import MESSAGE_OVERHEAD
 from longbeam.pipeline.cost.rehearsal import PlannedTalk, Rehearsal
-from longbeam.schemas.usage import COUNTS, Usage, UsageKey
+from longbeam.schemas.journal import COUNTS, Usage, UsageKey
 
 PLAYED = 4
 """Times that each dialogue is played; chance differs between them."""

@@ -29,9 +29,9 @@ from longbeam.prompts.calls.dialogue import AssistantReplyInputs
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.journal import COUNTS, Usage
 from longbeam.schemas.plans import CLOSING, SubPlan
 from longbeam.schemas.spec import BenchmarkSpec, Limits, TurnWriting
-from longbeam.schemas.usage import COUNTS, Usage
 from longbeam.store.layout import create_benchmark
 from longbeam.store.worklog import WorkLog
 

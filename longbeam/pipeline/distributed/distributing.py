@@ -20,11 +20,11 @@ from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSet
 from longbeam.pipeline.distributed.worker import REPLIES_S, stop_path
 from longbeam.pipeline.run.driver import RunSummary, conversations_of
 from longbeam.pipeline.run.units import Progress, all_of
-from longbeam.schemas.progress import Position
+from longbeam.schemas.journal import Position
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark
-from longbeam.store.shared_lease import position_of_holder
+from longbeam.store.lease import position_of_holder
 
 DEATHS = 3
 """Workers that may die over one conversation: it may be too large for them."""

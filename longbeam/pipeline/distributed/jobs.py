@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from longbeam.schemas.base import Record
-from longbeam.schemas.progress import Position
+from longbeam.schemas.journal import Position, Usage
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.schemas.usage import Usage
 from longbeam.store.units import Unit
 
 

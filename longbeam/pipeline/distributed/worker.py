@@ -27,15 +27,13 @@ from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.run.driver import ConversationRun, RunContext, limited_models, open_run, run_conversation
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.services import Services, load_services
-from longbeam.schemas.progress import Position
-from longbeam.schemas.usage import Usage
+from longbeam.schemas.journal import Position, Usage
 from longbeam.stopping import drop_replies
 from longbeam.store.digests import record_digest
 from longbeam.store.files import describe_os_error, is_alive, sha256_of, sync_file
 from longbeam.store.layout import Benchmark
-from longbeam.store.lease import Lease
+from longbeam.store.lease import BEAT_S, HeldElsewhere, Lease, LeaseLost, SharedLease, worker_name
 from longbeam.store.reply_files import HELD, CopiedJournal, ReplyFiles, merge_replies, remove_replies
-from longbeam.store.shared_lease import BEAT_S, HeldElsewhere, LeaseLost, SharedLease, worker_name
 from longbeam.store.worklog import WorkLog
 
 COPY_EVERY_S = 60.0

@@ -36,8 +36,8 @@ from longbeam.evaluation.timings import Timings
 from longbeam.formats.probeless import advice_without_probes
 from longbeam.memory.base import AnsweringSystem, MemorySystem, Tools, in_order
 from longbeam.memory.context import ContextBuilder
-from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.memory.exchanges import dated
+from longbeam.memory.retrieval import Embedder, StoredEmbedder
 from longbeam.models.asking import Asker
 from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel

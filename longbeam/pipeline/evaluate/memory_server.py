@@ -29,9 +29,9 @@ from longbeam.errors import LongbeamError, UserError
 from longbeam.evaluation.arms import arms_of
 from longbeam.keys import UnitKey
 from longbeam.memory.base import MemorySystem, Tools, close_system
-from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import Registered
+from longbeam.memory.retrieval import Embedder, StoredEmbedder
 from longbeam.models.asking import Asker
 from longbeam.models.base import Models, close_model
 from longbeam.models.embedders.factory import make_embedder

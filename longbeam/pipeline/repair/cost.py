@@ -15,8 +15,8 @@ from longbeam.pipeline.repair.mending import TurnFault
 from longbeam.pipeline.repair.plan import Repairs
 from longbeam.pipeline.run.probe_checks import CheckedConversation
 from longbeam.schemas.dialogue import Message, MessageKind
+from longbeam.schemas.journal import COUNTS, Usage, summed
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.usage import COUNTS, Usage, summed
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog

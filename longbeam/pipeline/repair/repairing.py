@@ -1,8 +1,7 @@
-"""Repair: what error findings name is made again, and nothing else.
+"""Repair.
 
-A finding on a message or on what nobody says has its turn said anew; a probe with an error, or one that reviewers
-rejected, leaves its place to the next candidate, and where none is left it is worded again. Conversations without such
-findings are not touched. Each round ends with the sealed file replaced as a whole and the checks run on it again.
+What error findings name is made again, and nothing else; imported probes with errors are taken out of the
+selection.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.repair.mending import mend_turns
 from longbeam.pipeline.repair.plan import Rejections, Repairs, repairs_of
 from longbeam.pipeline.repair.probes import REPAIR, refuse, remember_order, remembered_order, version_of
-from longbeam.pipeline.repair.withdrawing import withdraw
 from longbeam.pipeline.run.conversation import Conversation
 from longbeam.pipeline.run.driver import (
     ConversationRun,
@@ -38,8 +36,26 @@ from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import SealedConversation
+from longbeam.store.artifacts import SealedConversation, seal_conversation
 from longbeam.store.layout import Benchmark
+from longbeam.store.worklog import WorkLog
+
+
+def withdraw(benchmark: Benchmark, wanted: dict[str, Repairs]) -> list[str]:
+    """Take the probes that `wanted` names out of the selection; return a line for each."""
+    lines = []
+    for conversation_id, repairs in wanted.items():
+        path = benchmark.sealed_path(conversation_id)
+        with WorkLog.open(benchmark.work_path(conversation_id)) as log, SealedConversation(path) as sealed:
+            probes = list(sealed.probes())
+            for probe in probes:
+                if (reason := repairs.probes.get(probe.probe_id)) is not None:
+                    refuse(log, probe, reason)
+                    lines.append(f"{conversation_id} {probe.probe_id}: withdrawn ({reason})")
+            kept = [p.model_copy(update={"is_selected": False}) if p.probe_id in repairs.probes else p for p in probes]
+            seal_conversation(path, sealed.head, sealed.messages(), kept)
+    return lines
+
 
 ROUNDS = 3
 """Rounds of repair and validation in one command."""

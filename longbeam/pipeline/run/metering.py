@@ -7,11 +7,11 @@ from pathlib import Path
 
 from longbeam.models.cost import CostMeter
 from longbeam.pipeline.services import Services
+from longbeam.schemas.journal import Usage, summed
 from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.schemas.usage import Usage, summed
 from longbeam.store.layout import Benchmark
+from longbeam.store.lease import HeldElsewhere
 from longbeam.store.reply_files import has_replies, take_back
-from longbeam.store.shared_lease import HeldElsewhere
 from longbeam.store.worklog import WorkLog
 
 

@@ -20,6 +20,17 @@ from longbeam.generators.choices import Choices, choose_targets
 from longbeam.generators.layout import NARRATIVES as PLAN_NARRATIVE_COUNTS
 from longbeam.generators.layout import Layout, layout_for
 from longbeam.generators.ledger import Ledger
+from longbeam.generators.people import (
+    CORE,
+    LARGEST_SIZE,
+    MBTI_TRAITS,
+    aged,
+    birthdays,
+    circles_of,
+    draw_profile,
+    draw_relationships,
+    people_of_plan,
+)
 from longbeam.generators.persona import (
     NARRATIVE_PROMPTS,
     PERSONALITY_PROMPTS,
@@ -49,16 +60,6 @@ from longbeam.generators.plans import (
     write_events,
     write_outline,
     write_sub_plan,
-)
-from longbeam.generators.profiles import MBTI_TRAITS, draw_profile
-from longbeam.generators.relationships import (
-    CORE,
-    LARGEST_SIZE,
-    aged,
-    birthdays,
-    circles_of,
-    draw_relationships,
-    people_of_plan,
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
 from longbeam.generators.side_stories import SideInputs, with_side_stories

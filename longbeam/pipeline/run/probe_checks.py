@@ -105,7 +105,7 @@ class CheckedConversation:
         queries = {p.probe_id: f"{p.question}\n{p.gold_answer}" for p in probes}
         vocabulary = frozenset(word for query in queries.values() for word in words_of(query))
         # Imported here because `status` imports this module, and BM25 brings numpy, which takes 0.1 s.
-        from longbeam.memory.bm25 import Bm25Index, ranked
+        from longbeam.memory.retrieval import Bm25Index, ranked
 
         index = Bm25Index((passage.content for passage in self._passages()), vocabulary=vocabulary)
         own = {p.probe_id: {e.message_key for e in p.evidence} for p in probes}

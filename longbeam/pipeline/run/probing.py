@@ -39,8 +39,7 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import digest_of_said
-from longbeam.store.folded import FoldedTexts
-from longbeam.store.spill import SpilledSequence
+from longbeam.store.spill import FoldedTexts, SpilledSequence
 from longbeam.store.units import Failure, UnitStatus
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.run import check_probes

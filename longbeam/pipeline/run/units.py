@@ -26,7 +26,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.incidents import Incident
-from longbeam.schemas.progress import Position
+from longbeam.schemas.journal import Position
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.units import Failure, Unit, UnitStatus
 from longbeam.store.worklog import WorkLog

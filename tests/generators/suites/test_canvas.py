@@ -10,7 +10,7 @@ from longbeam.cli import OK, USER_ERROR, run
 from longbeam.evaluation.controlled import ControlledRow, controlled_rows, keywords_of, score_answer
 from longbeam.generators.suites.base import Draw
 from longbeam.generators.suites.multihop import MultihopSettings
-from longbeam.generators.suites.planted_text import PARAPHRASES, TEMPLATES
+from longbeam.generators.suites.planted import PARAPHRASES, TEMPLATES
 from longbeam.generators.suites.registry import find_suite
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import GivenConversation, WholeConversation

@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 from longbeam.errors import SpecError
 from longbeam.evaluation.arms import ablations, arms_of
 from longbeam.memory.base import Tools
-from longbeam.memory.cogcanvas.artifacts import Artifact, Kind, is_duplicate, locate
-from longbeam.memory.cogcanvas.injecting import written
+from longbeam.memory.cogcanvas.artifacts import Artifact, Kind, is_duplicate, locate, written
 from longbeam.memory.cogcanvas.linking import RELEASED_RULES, RULES, build_graph, link
-from longbeam.memory.cogcanvas.reranking import LexicalReranker, make_reranker
-from longbeam.memory.cogcanvas.searching import adaptive_k, expand, expand_released
+from longbeam.memory.cogcanvas.searching import LexicalReranker, adaptive_k, expand, expand_released, make_reranker
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
 from longbeam.memory.exchanges import exchanges_of

@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from longbeam.memory.cogcanvas.times import RULES, confidence_of
+from longbeam.memory.cogcanvas.extracting import RULES, confidence_of
 from longbeam.text.time_spans import find_times
 
 WEDNESDAY = dt.date(2023, 5, 10)

@@ -5,9 +5,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longbeam.errors import UserError
-from longbeam.memory.paging.eviction import ONLINE, Foresight, History, Need, plan_residency, victim_of
 from longbeam.memory.paging.pages import Page, Turn, boundary_of
-from longbeam.memory.paging.residency import Capacity, PagedContext
+from longbeam.memory.paging.residency import (
+    ONLINE,
+    Capacity,
+    Foresight,
+    History,
+    Need,
+    PagedContext,
+    plan_residency,
+    victim_of,
+)
 from longbeam.memory.paging.simulator import PagingConfig, TimedQuestion, Workload, break_down_accuracy, simulate
 from longbeam.memory.paging.study import run_study
 

@@ -33,8 +33,8 @@ from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.metering import journalled_usage
 from longbeam.pipeline.status import benchmark_status, render_status
 from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.journal import Usage
 from longbeam.schemas.spec import BenchmarkSpec, Checks, Endpoint, TurnWriting
-from longbeam.schemas.usage import Usage
 from longbeam.store.layout import create_benchmark
 from longbeam.wiring import services
 from tests.wired import answered_by

@@ -19,7 +19,7 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
-from longbeam.store.shared_lease import LEASE_S, Holder
+from longbeam.store.lease import LEASE_S, Holder
 from longbeam.wiring import services
 
 

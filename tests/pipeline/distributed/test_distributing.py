@@ -15,9 +15,8 @@ from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSet
 from longbeam.pipeline.distributed.worker import stop_path
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.pipeline.run.units import SilentProgress
-from longbeam.schemas.progress import Position
+from longbeam.schemas.journal import Position, Usage
 from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.schemas.usage import Usage
 from longbeam.store.layout import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
 

@@ -23,8 +23,8 @@ from longbeam.pipeline.status import benchmark_status, render_status
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import create_benchmark
+from longbeam.store.lease import BEAT_S, SharedLease, living_holder
 from longbeam.store.reply_files import has_replies
-from longbeam.store.shared_lease import BEAT_S, SharedLease, living_holder
 from longbeam.wiring import services
 from tests.pipeline.conftest import CountingModel
 from tests.pipeline.distributed.remote import Falling, expire, job_of, made

@@ -19,9 +19,9 @@ from longbeam.evaluation.terminal_table import render_table
 from longbeam.formats.reading import ImportOptions
 from longbeam.formats.registry import importer
 from longbeam.memory.base import Tools
+from longbeam.memory.baselines import Rag, RagSettings
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.rag import Rag, RagSettings
 from longbeam.memory.registry import FLOORS, SYSTEMS, Registered
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter

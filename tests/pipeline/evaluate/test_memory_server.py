@@ -12,7 +12,7 @@ import pytest
 from longbeam.errors import MemorySystemError
 from longbeam.evaluation.arms import arm_of
 from longbeam.memory.base import Tools
-from longbeam.memory.long_context import LongContext, LongContextSettings
+from longbeam.memory.baselines import LongContext, LongContextSettings
 from longbeam.memory.registry import Registered
 from longbeam.pipeline.evaluate.memory_server import MemoryServer, listening
 from longbeam.schemas.evaluation import Context, Exchange, Question

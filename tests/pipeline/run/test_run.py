@@ -20,8 +20,8 @@ from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.conversation import Author
 from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
+from longbeam.schemas.journal import Position
 from longbeam.schemas.probes import ABILITIES, Probe
-from longbeam.schemas.progress import Position
 from longbeam.schemas.spec import BenchmarkSpec, ProbeSettings
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import create_benchmark

@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError, UserError
+from longbeam.memory.cmv.analyze import tree_json, tree_lines
 from longbeam.memory.cmv.session import choose_session, folder_of
-from longbeam.memory.cmv.sessions.archive import export_snapshot, import_snapshot
-from longbeam.memory.cmv.sessions.auto_trim import BACKUPS, run_hook
-from longbeam.memory.cmv.sessions.store import CmvStore
-from longbeam.memory.cmv.sessions.tree import tree_json, tree_lines
-from longbeam.memory.cmv.study.trim import TrimSettings
+from longbeam.memory.cmv.store import CmvStore, export_snapshot, import_snapshot
+from longbeam.memory.cmv.trim import BACKUPS, TrimSettings, run_hook
 from tests.memory.cmv.lines import call, line, result, write_session
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -5,10 +5,9 @@ import pytest
 from longbeam.generators.suites.agentic import AgenticSettings, Place, make_conversation
 from longbeam.generators.suites.base import Draw
 from longbeam.memory.base import Tools
-from longbeam.memory.cmv.study.survival import measure, render_survival
-from longbeam.memory.cmv.study.trim import Variant
-from longbeam.memory.cmv.system import Cmv, CmvSettings
-from longbeam.memory.cmv.transcript import contents_of, lines_of
+from longbeam.memory.cmv.survival import measure, render_survival
+from longbeam.memory.cmv.system import Cmv, CmvSettings, contents_of, lines_of
+from longbeam.memory.cmv.trim import Variant
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import GivenConversation

@@ -1,10 +1,6 @@
-"""Trimmer of sessions: three streaming passes that keep the conversation and drop tool output and metadata.
+"""Trimmer of coding-agent sessions.
 
-The first pass finds the last compaction, the second the tool calls before it, the third writes. The words of user and
-assistant after the last compaction stay verbatim. Lines before it are dropped, as the model does not see them either.
-
-The variant `released` behaves like the code of the paper (arXiv 2602.22402), faults included. `mended` relinks parents
-over dropped lines, drops lines that would be empty, rewrites nested edits, and stubs images of the user, too.
+Three streaming passes that keep the conversation and drop tool output, and the hook that runs them.
 """
 
 from __future__ import annotations
@@ -13,13 +9,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from longbeam.errors import StoreError, UserError
+from longbeam.errors import LongbeamError, StoreError, UserError
 from longbeam.memory.cmv.session import (
     COPY,
     QUEUE,
@@ -36,7 +33,7 @@ from longbeam.memory.cmv.session import (
     tool_ids,
 )
 from longbeam.schemas.base import Record
-from longbeam.store.files import describe_os_error, put_in_place, scratch_beside
+from longbeam.store.files import describe_os_error, put_in_place, scratch_beside, write_atomically
 
 LEAST_THRESHOLD = 50
 """Least threshold, longer than any stub, so that trimming twice equals trimming once."""
@@ -356,3 +353,58 @@ def file_size(path: Path) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0
+
+
+LARGE_BYTES = 600_000
+"""Size of a session from which it is trimmed after a tool call."""
+BACKUPS, LOG_LINES = 5, 50
+
+
+def run_hook(given: str, store: Path, settings: TrimSettings, *, now: datetime | None = None) -> str:
+    """Trim the session that a hook's JSON names, in place, and return one line about the result.
+
+    `given` has `transcript_path`, `session_id` and `hook_event_name` (or `trigger`). Raises nothing.
+    """
+    now = now or datetime.now(UTC)
+    try:
+        done = _run(given, store, settings, now)
+    except (LongbeamError, OSError, ValueError) as exc:
+        done = f"nothing done: {' '.join(str(exc).split())}"
+    _log(store, f"{now.isoformat(timespec='seconds')} {done}")
+    return done
+
+
+def _run(given: str, store: Path, settings: TrimSettings, now: datetime) -> str:
+    told = json.loads(given)
+    if not isinstance(told, dict) or not isinstance(told.get("transcript_path"), str):
+        raise ValueError("the hook names no transcript_path")
+    path = Path(told["transcript_path"]).expanduser()
+    if path.suffix != ".jsonl" or not path.is_file():
+        raise ValueError(f"{path} is no session file")
+    event = told.get("hook_event_name") or told.get("trigger")
+    size = file_size(path)
+    if event == "PostToolUse" and size < LARGE_BYTES:
+        return f"{path.stem}: {size:,} bytes, below {LARGE_BYTES:,}; nothing done"
+    back_up(path, store, now=now)
+    metrics = trim_file(path, path, settings)
+    return f"{path.stem}: {metrics.original_bytes:,} to {metrics.trimmed_bytes:,} bytes ({event or 'no event'})"
+
+
+def back_up(path: Path, store: Path, *, now: datetime | None = None) -> None:
+    """Copy a session to the store's backups, which keep the last five copies of each session."""
+    now, folder = now or datetime.now(UTC), store / "backups" / path.stem
+    target = folder / f"{now:%Y%m%dT%H%M%S%f}.jsonl"
+    with scratch_beside(target) as scratch:
+        shutil.copyfile(path, scratch / "session")
+        put_in_place(scratch / "session", target)
+    for old in sorted(folder.glob("*.jsonl"))[:-BACKUPS]:
+        old.unlink(missing_ok=True)
+
+
+def _log(store: Path, line: str) -> None:
+    path = store / "auto-trim.log"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        write_atomically(path, "\n".join([*lines, line][-LOG_LINES:]) + "\n")
+    except (LongbeamError, OSError):
+        return  # a full disk must not stop the host

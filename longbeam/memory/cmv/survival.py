@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from longbeam.memory.cmv.study.analyze import analyze
-from longbeam.memory.cmv.study.cost import OVERHEAD_TOKENS, Outlook, outlook, trimmed_tokens
-from longbeam.memory.cmv.study.trim import TrimSettings, Variant, since_compaction, trim_lines
-from longbeam.memory.cmv.transcript import contents_of, lines_of
+from longbeam.memory.cmv.analyze import OVERHEAD_TOKENS, Outlook, analyze, outlook, trimmed_tokens
+from longbeam.memory.cmv.system import contents_of, lines_of
+from longbeam.memory.cmv.trim import TrimSettings, Variant, since_compaction, trim_lines
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Probe

@@ -1,18 +1,24 @@
-"""Store of snapshots and branches of sessions, as a DAG: several branches can continue from one snapshot.
+"""Store of snapshots and branches of coding-agent sessions, as a DAG, and the archives that carry them between
+machines.
 
-A store is a folder: `index.json`, and `snapshots/<id>/` with `meta.json` and the session. Everything is written
-under a hidden name and renamed, under a lock, so that two commands at once lose nothing.
+Several branches can continue from one snapshot. An archive is a gzipped tar of `meta.json` and the session; its
+reader trusts nothing in it.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
+import tarfile
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 from pydantic import Field, ValidationError
@@ -20,17 +26,119 @@ from pydantic import Field, ValidationError
 from longbeam import __version__
 from longbeam.errors import StoreError, UserError
 from longbeam.memory.cmv.session import (
+    Line,
     SessionFile,
     count_messages,
+    encode_line,
     folder_of,
+    line_text,
     parse_line,
     read_lines,
+    speaker_of,
 )
-from longbeam.memory.cmv.sessions.branching import BranchWriter, ListedSession, list_session, unlist_session
-from longbeam.memory.cmv.study.trim import TrimMetrics, TrimSettings, refuse_without_messages, trim_lines
+from longbeam.memory.cmv.trim import TrimMetrics, TrimSettings, refuse_without_messages, trim_lines
 from longbeam.schemas.base import Record
 from longbeam.store.files import describe_os_error, put_in_place, scratch_beside, write_atomically
 from longbeam.store.lease import Lease
+
+LIST = "sessions-index.json"
+
+
+class BranchWriter:
+    """Writes lines under the id of another session, and remembers its last message.
+
+    Lines of a sidechain are the dialogue with a sub-agent: a message below one of them would not be in the session.
+    """
+
+    def __init__(self, session_id: str, write: Callable[[bytes], object]) -> None:
+        self.session_id = session_id
+        self.write = write
+        self.last: Line = {}
+
+    def line(self, text: str) -> None:
+        line = parse_line(text)
+        if line is not None and "sessionId" in line:
+            line["sessionId"] = self.session_id
+            text = line_text(line)
+        if line is not None and speaker_of(line) is not None and not line.get("isSidechain"):
+            self.last = line
+        self.write(encode_line(text))
+
+    def say(self, text: str, now: datetime) -> None:
+        """Append a message of the user to the last one."""
+        told: Line = {k: self.last[k] for k in ("cwd", "version", "gitBranch", "userType") if k in self.last}
+        self.line(
+            line_text(
+                {
+                    "type": "user",
+                    "message": {"role": "user", "content": text},
+                    "uuid": str(uuid.uuid4()),
+                    "parentUuid": self.last.get("uuid"),
+                    "sessionId": self.session_id,
+                    "timestamp": now.isoformat().replace("+00:00", "Z"),
+                    "isSidechain": False,
+                    **told,
+                }
+            )
+        )
+
+
+@dataclass(frozen=True)
+class ListedSession:
+    """A session as Claude Code's own list shows it."""
+
+    path: Path
+    first_prompt: str
+    summary: str
+    project: str
+    """Folder that the session works in."""
+    messages: int
+
+
+def list_session(session: ListedSession, now: datetime) -> None:
+    """Add a session to Claude Code's own list, if the project has one."""
+    path = session.path
+    index = path.parent / LIST
+    listed = _session_list(index)
+    if listed is None:
+        return
+    stamp = now.isoformat()
+    listed["entries"].append(
+        {
+            "sessionId": path.stem,
+            "fullPath": str(path),
+            "fileMtime": int(now.timestamp() * 1000),
+            "firstPrompt": session.first_prompt,
+            "summary": session.summary,
+            "messageCount": session.messages,
+            "created": stamp,
+            "modified": stamp,
+            "projectPath": session.project,
+            "isSidechain": False,
+        }
+    )
+    write_atomically(index, line_text(listed))
+
+
+def unlist_session(folder: Path, session_id: str) -> None:
+    """Remove a session from the list of its folder, if there is one."""
+    path = folder / LIST
+    listed = _session_list(path)
+    if listed is not None:
+        listed["entries"] = [
+            e for e in listed["entries"] if not (isinstance(e, dict) and e.get("sessionId") == session_id)
+        ]
+        write_atomically(path, line_text(listed))
+
+
+def _session_list(path: Path) -> dict[str, Any] | None:
+    """Return the list of a project's sessions; None if there is no readable one."""
+    try:
+        found = parse_line(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    return found if found is not None and isinstance(found.get("entries"), list) else None
+
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 ACTIVE_SECONDS = 120
@@ -311,3 +419,101 @@ def _told(path: Path) -> dict[str, str]:
         if len(found) == 2:
             break
     return found
+
+
+META, SESSION = "meta.json", "session/session.jsonl"
+MOST_META_BYTES = 2**20
+FORMAT = 1
+
+
+def export_snapshot(store: CmvStore, snapshot: Snapshot, target: Path) -> None:
+    """Write a snapshot to `target`, without its branches, which are files of this machine."""
+    meta = snapshot.model_copy(update={"branches": ()}).model_dump_json(indent=1).encode()
+    session = store.session_path(snapshot)
+    with scratch_beside(target) as scratch:
+        written = scratch / "archive"
+        try:
+            # PAX, not ustar: names and sizes of any length.
+            with tarfile.open(written, "w:gz", format=tarfile.PAX_FORMAT) as archive:
+                info = tarfile.TarInfo(META)
+                info.size, info.mtime = len(meta), int(snapshot.created_at.timestamp())
+                archive.addfile(info, io.BytesIO(meta))
+                with session.open("rb") as file:
+                    info = tarfile.TarInfo(SESSION)
+                    info.size, info.mtime = session.stat().st_size, int(snapshot.created_at.timestamp())
+                    archive.addfile(info, file)
+        except OSError as exc:
+            raise StoreError(describe_os_error(target, exc)) from exc
+        put_in_place(written, target)
+
+
+def import_snapshot(
+    store: CmvStore, source: Path, *, name: str = "", force: bool = False, warn: Warn = lambda text: None
+) -> Snapshot:
+    """Add the snapshot of an archive to the store, under a new id, and return it.
+
+    `name` renames it; `force` replaces one of that name, after the archive has been read whole. Only `meta.json` and
+    the session are read, by name and as plain files: no path in an archive reaches the file system. Raises UserError
+    for what is no such archive, and for a name that is taken.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        session = Path(folder) / "session.jsonl"
+        meta = _read(source, session)
+        name = name or meta.name
+        check_name(name)
+        taken = next((s for s in store.index().snapshots.values() if s.name == name), None)
+        if taken is not None and not force:
+            raise UserError(f"{source}: a snapshot {name!r} exists already; rename it with --name, or use --force")
+        if meta.parent is not None and meta.parent not in store.index().snapshots:
+            warn(f"{name}: its parent {meta.parent} is not here; it becomes a root")
+            meta = meta.model_copy(update={"parent": None})
+        made = meta.model_copy(update={"snapshot_id": new_id(), "name": name, "branches": ()})
+        if taken is not None:
+            store.delete(taken)
+        store.add(made, session)
+    return made
+
+
+def _read(source: Path, session: Path) -> Snapshot:
+    """Return the metadata of an archive, and copy its session to `session`."""
+    try:
+        with tarfile.open(source, "r:gz") as archive:
+            meta = _member(archive, META, source)
+            if meta.size > MOST_META_BYTES:
+                raise UserError(f"{source}: {META} has {meta.size:,} bytes; a snapshot's has less than a million")
+            text = _content(archive, meta, source)
+            lines = _member(archive, SESSION, source)
+            file = archive.extractfile(lines)
+            assert file is not None  # `_member` gives plain files only
+            with session.open("wb") as copy:
+                while piece := file.read(2**20):
+                    copy.write(piece)
+    except (tarfile.TarError, EOFError, OSError) as exc:
+        raise UserError(f"{source}: is no snapshot archive: {exc}") from exc
+    try:
+        found = Snapshot.model_validate_json(text)
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in error["loc"]) or META
+        raise UserError(f"{source}: {META}: {where}: {error['msg']}") from exc
+    # Read once, so that a session that cannot be read is refused here and not on its first use.
+    sum(len(encode_line(line)) for line in read_lines(session))
+    return found
+
+
+def _member(archive: tarfile.TarFile, name: str, source: Path) -> tarfile.TarInfo:
+    """Return the one plain file of this name; UserError if it is missing or a link, or if there are other members."""
+    members = archive.getmembers()
+    if strange := [m.name for m in members if m.name not in {META, SESSION, "session"} or not (m.isreg() or m.isdir())]:
+        raise UserError(f"{source}: holds {strange[0]!r}; a snapshot has {META} and {SESSION} alone. Nothing was read")
+    found = [m for m in members if m.name == name and m.isreg()]
+    if len(found) != 1:
+        raise UserError(f"{source}: has {len(found)} files {name}; one is needed")
+    return found[0]
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, source: Path) -> bytes:
+    file = archive.extractfile(member)
+    if file is None:
+        raise UserError(f"{source}: {member.name} is no file")
+    return file.read()

@@ -1,4 +1,4 @@
-"""Inputs and replies of the prompt that writes new seeds."""
+"""Inputs and replies of the prompts for new seeds, personality and narratives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from longbeam.schemas.calls import PromptInputs, ReplyModel
-from longbeam.schemas.seeds import Domain
+from longbeam.schemas.people import Person, Profile
+from longbeam.schemas.plans import Narrative
+from longbeam.schemas.seeds import Domain, Seed
 
 
 class SeedsInputs(PromptInputs):
@@ -35,3 +37,28 @@ class SeedsReply(ReplyModel):
     """Subjects; fewer than requested, or none, if there are no more."""
 
     seeds: list[SeedDraft]
+
+
+class PersonalityInputs(PromptInputs):
+    """Write a paragraph on the character of six personality types, without name, age or job."""
+
+    usual_tokens = 250
+    gender: str
+    traits: tuple[str, ...]
+    """Description of each MBTI type."""
+
+
+class NarrativesInputs(PromptInputs):
+    """Write the evolving aspects of a story."""
+
+    seed: Seed
+    profile: Profile
+    people: tuple[Person, ...]
+    at_least: int
+    at_most: int
+
+
+class NarrativesReply(ReplyModel):
+    """The narratives, most central first."""
+
+    narratives: list[Narrative]

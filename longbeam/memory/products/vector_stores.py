@@ -1,4 +1,7 @@
-"""LanceDB as it comes: one table in the system's folder; vectors alone, or joined with its full-text index."""
+"""Vector databases as they come.
+
+Chroma (one collection, cosine distance) and LanceDB (one table, vectors or hybrid search).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,50 @@ from longbeam.memory.product import ProductSettings
 from longbeam.memory.products.base import Bridge, Hit, MessageStore
 from longbeam.schemas.dialogue import Message
 
-_NAME = "memories"
+_COLLECTION = "memories"
+
+
+class Chroma(MessageStore):
+    """Keeps each message in a collection of Chroma."""
+
+    def __init__(self, settings: ProductSettings, tools: Tools, bridge: Bridge) -> None:
+        super().__init__(tools, bridge)
+        import chromadb
+
+        self._client = chromadb.PersistentClient(str(self._folder.path), chromadb.Settings(anonymized_telemetry=False))
+        self._collection: Any = None
+        self.empty()
+
+    def save(self, messages: Sequence[Message], vectors: list[list[float]]) -> None:
+        """Add documents whose ids are message keys."""
+        self._collection.add(
+            ids=[m.message_key for m in messages],
+            embeddings=vectors,
+            documents=[m.content for m in messages],
+            metadatas=[{"speaker": m.speaker, "sent_at": m.sent_at.isoformat()} for m in messages],
+        )
+
+    def find(self, query: str, vector: list[float], k: int) -> Sequence[Hit]:
+        """Return the nearest documents."""
+        found = self._collection.query(query_embeddings=[vector], n_results=k, include=["distances"])
+        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+        return [Hit(key, 1 - distance) for key, distance in pairs]
+
+    def empty(self) -> None:
+        """Make the collection anew."""
+        if self._collection is not None:
+            self._client.delete_collection(_COLLECTION)
+        self._collection = self._client.create_collection(
+            _COLLECTION, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
+        )
+
+    def close(self) -> None:
+        """Close the database."""
+        self._client.close()
+        super().close()
+
+
+_TABLE = "memories"
 
 
 class LanceSettings(ProductSettings):
@@ -42,7 +88,7 @@ class Lance(MessageStore):
         if not self._pending:
             return
         if self._table is None:
-            self._table = self._db.create_table(_NAME, self._pending)
+            self._table = self._db.create_table(_TABLE, self._pending)
         else:
             self._table.add(self._pending)
         self._pending = []
@@ -63,5 +109,5 @@ class Lance(MessageStore):
         """Drop the table."""
         self._pending = []
         if self._table is not None:
-            self._db.drop_table(_NAME)
+            self._db.drop_table(_TABLE)
             self._table = None

@@ -1,0 +1,404 @@
+"""The user of each conversation, and the people around them as a graph."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import gcd
+from pathlib import Path
+from typing import Any, TypeVar
+
+import networkx as nx
+
+from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
+from longbeam.text.name_tables import jobs, names_of
+
+_T = TypeVar("_T")
+
+YOUNGEST = 20
+OLDEST = 70
+"""Bounds of a user's age in years."""
+
+MBTI_TRAITS: dict[str, str] = {
+    "ISTJ": "Keeps promises to the letter, trusts records more than "
+    "recollection, and finishes one thing before beginning another.",
+    "ISFJ": "Remembers what other people need, works quietly in the "
+    "background, and finds it hard to ask for help in return.",
+    "INFJ": "Looks for the meaning behind events, listens longer than "
+    "most, and holds firmly to a few private convictions.",
+    "INTJ": "Thinks several steps ahead, prefers a sound plan to a popular "
+    "one, and grows impatient with loose reasoning.",
+    "ISTP": "Takes things apart to see how they work, stays calm when something "
+    "breaks, and says little until there is something to fix.",
+    "ISFP": "Lives by feel and by eye, dislikes being hurried or labelled, "
+    "and shows care through small practical kindnesses.",
+    "INFP": "Measures choices against an inner sense of what is right, daydreams "
+    "freely, and defends the underdog with surprising force.",
+    "INTP": "Enjoys an idea for its own sake, questions every definition, "
+    "and often leaves the last ten percent for later.",
+    "ESTP": "Acts first and adjusts quickly, reads a room well, and would rather try something than discuss it.",
+    "ESFP": "Brings warmth and humour into company, notices the pleasures of the "
+    "moment, and avoids long spells alone with paperwork.",
+    "ENFP": "Sees possibilities everywhere, starts conversations with "
+    "strangers, and needs a deadline to choose among enthusiasms.",
+    "ENTP": "Argues for the fun of it, connects far-apart ideas, and loses interest once a problem has become routine.",
+    "ESTJ": "Takes charge when nobody else does, values clear rules and "
+    "punctuality, and says plainly what is expected.",
+    "ESFJ": "Holds groups together, keeps track of birthdays and "
+    "obligations, and takes criticism more to heart than it seems.",
+    "ENFJ": "Encourages others towards what they could become, persuades "
+    "easily, and carries too many people's worries.",
+    "ENTJ": "Sets ambitious goals, organises people and resources around "
+    "them, and treats setbacks as faults in the method.",
+}
+"""One sentence on each of the sixteen types, in our own words."""
+
+_CITIES = Path(__file__).parent / "data" / "cities.json"
+
+# First names that are also everyday words: "Mark" or "Grant" at the head of a sentence misleads every text check.
+_WORD_NAMES = frozenset(  # as one text, because a list would be formatted to ninety lines
+    """April Amber Angel Autumn Bill Brandy Brooke Carol Chase Cheyenne Christian Crystal Daisy Dakota Dale Dawn
+    Dean Destiny Diamond Don Drew Earl Faith Frank Gene Grace Grant Guy Harry Heather Holly Hope Hunter Jack Jade
+    Jasmine Jay Jean Jesus Jo Joy Kent Lance Levi Logan Marina Mark Mason Max May Melody Mercedes Mercy Misty
+    Norm Norma Parker Pat Patty Penny Peggy Ray Raven Rich Rick Robin Rob Rose Roy Ruby Sandy Savannah Sierra
+    Spencer Star Sue Summer Tanner Tom Tony Virginia Wade Ward Warren Will Woody""".split()  # noqa: SIM905
+)
+# Faker's jobs that are no job by themselves, too grand for most stories, or stray halves of hyphenated ones.
+_ODD_JOBS = frozenset(
+    {
+        "Administrator",
+        "Air broker",
+        "Ambulance person",
+        "Best boy",
+        "Civil Service fast streamer",
+        "Contractor",
+        "Copy",
+        "Dealer",
+        "Gaffer",
+        "Homeopath",
+        "Information officer",
+        "Land",
+        "Lobbyist",
+        "Make",
+        "Mudlogger",
+        "Phytotherapist",
+        "Press sub",
+        "Professor Emeritus",
+        "Publishing copy",
+        "Race relations officer",
+        "Sub",
+    }
+)
+_SENIOR_JOBS = re.compile(
+    r"architect|attorney|barrister|consultant|curator|dentist|director|doctor|economist|lawyer|lecturer|manager|"
+    r"oncolog|ophthalmolog|patholog|pilot|producer|professor|psychiatr|psycholog|psychother|scientist|secretary$|"
+    r"solicitor|statistician|surgeon|haematolog|immunolog|toxicolog|treasurer|controller"
+)
+_TRAINED_JOBS = re.compile(
+    r"accountant|adviser|analyst|biologist|chemist|counsellor|designer|developer|ecologist|editor|engineer|executive|"
+    r"geologist|geoscientist|inspector|journalist|librarian|logist|nurse|officer|planner|physi|pharmac|practitioner|"
+    r"researcher|surveyor|teacher|therapist|translator|worker|actuary|midwife|optometrist|archivist|dietitian"
+)
+_STRENUOUS_JOBS = re.compile(
+    r"air traffic|airline pilot|barista|cabin crew|dancer|firefighter|holiday rep|paramedic|police|"
+    r"prison officer|sports coach|tree surgeon"
+)
+_PROPER_JOBS = re.compile(r"^(?:IT|TEFL|English|Civil Service|Diplomatic)\b")
+
+
+@dataclass(frozen=True)
+class _Pools:
+    """The pools of one benchmark, each in its own shuffled order."""
+
+    cities: tuple[tuple[str, str], ...]
+    professions: tuple[str, ...]
+    last_names: tuple[str, ...]
+    first_names: dict[Gender, tuple[str, ...]]
+
+
+def draw_profile(spec_seed: int, index: int) -> Profile:
+    """Return persona `index` of the benchmark with this seed; its `personality` is still empty.
+
+    No two of the first 50,000 share a name or a (city, profession). The first 160 share no city, no
+    profession, no first name and no last name either. Ages fit the profession and lie in 20..70.
+    """
+    pools = _pools(spec_seed)
+    draw = random.Random(f"{spec_seed}/profile/{index}")
+    gender = draw.choice((Gender.FEMALE, Gender.MALE))
+    city_place, profession = _walk(index, len(pools.cities), pools.professions)
+    city, country = pools.cities[city_place]
+    last_place, first_name = _walk(index, len(pools.last_names), pools.first_names[gender])
+    youngest, oldest = _age_bounds(profession)
+    return Profile(
+        name=f"{first_name} {pools.last_names[last_place]}",
+        first_name=first_name,
+        gender=gender,
+        age=draw.randint(youngest, oldest),
+        city=city,
+        country=country,
+        profession=profession,
+        mbti=tuple(sorted(draw.sample(sorted(MBTI_TRAITS), 6))),
+    )
+
+
+@lru_cache(maxsize=2)
+def first_names(gender: Gender) -> tuple[str, ...]:
+    """Return first names of one gender, sorted: none of the other gender's, no everyday words, no cities."""
+    names = names_of("en_US")
+    own, other = names.first_names_female, names.first_names_male
+    if gender is Gender.MALE:
+        own, other = other, own
+    excluded = {*other, *_WORD_NAMES, *(city for city, _ in cities())}
+    return tuple(sorted({*own} - excluded))
+
+
+@lru_cache(maxsize=1)
+def cities() -> tuple[tuple[str, str], ...]:
+    """Return (city, country) of real cities where a story in English is plausible; each city once."""
+    return tuple((city, country) for city, country in json.loads(_CITIES.read_text(encoding="utf-8")))
+
+
+@lru_cache(maxsize=1)
+def professions() -> tuple[str, ...]:
+    """Return professions as they stand within a sentence, sorted."""
+    # "Engineer, mining" and "Warden/ranger" come again in the table under a plain name, or are too narrow.
+    plain = {job for job in jobs() if re.fullmatch(r"[A-Za-z '-]+", job)} - _ODD_JOBS
+    kept = (job for job in plain if not job.startswith(("Chief ", "Chartered ")))
+    return tuple(sorted(job if _PROPER_JOBS.match(job) else job.lower() for job in kept))
+
+
+def _last_names() -> tuple[str, ...]:
+    # Faker writes Mcdonald.
+    found = names_of("en_US").last_names
+    return tuple(sorted({re.sub(r"^Mc[a-z]", lambda m: "Mc" + m[0][2].upper(), name) for name in found}))
+
+
+@lru_cache(maxsize=8)
+def _pools(spec_seed: int) -> _Pools:
+    def shuffled(name: str, items: tuple[_T, ...]) -> tuple[_T, ...]:
+        return tuple(random.Random(f"{spec_seed}/profiles/{name}").sample(items, len(items)))
+
+    return _Pools(
+        cities=shuffled("cities", cities()),
+        professions=shuffled("professions", professions()),
+        last_names=shuffled("last_names", _last_names()),
+        first_names={gender: shuffled(gender.value, first_names(gender)) for gender in Gender},
+    )
+
+
+def _walk(index: int, places: int, pool: tuple[str, ...]) -> tuple[int, str]:
+    """Return a place and a member of the pool; no pair repeats within places x len(pool) indexes.
+
+    A place repeats after `places` steps, with the next member of the pool. Within a round, members are taken with a
+    stride that is coprime with their number, so neighbours differ in both.
+    """
+    turn, place = divmod(index, places)
+    return place, pool[(turn + _stride(len(pool)) * place) % len(pool)]
+
+
+@lru_cache(maxsize=64)
+def _stride(size: int) -> int:
+    stride = max(1, size * 618 // 1000)
+    while gcd(stride, size) != 1:
+        stride += 1
+    return stride
+
+
+def _age_bounds(profession: str) -> tuple[int, int]:
+    if _SENIOR_JOBS.search(profession):
+        youngest = 30
+    else:
+        youngest = 24 if _TRAINED_JOBS.search(profession) else YOUNGEST
+    return youngest, 58 if _STRENUOUS_JOBS.search(profession) else OLDEST
+
+
+ADULT = 18
+OLDEST_RELATIVE = 99
+PARENT_GAP = (18, 45)
+"""Least and most years between a parent and a child."""
+PARTNER_GAP = 10
+FRIEND_GAP = 12
+LARGEST_SIZE = 12
+"""Largest `size`: beyond it, the names of so many friends and acquaintances would run out."""
+CORE = frozenset({Relation.PARENT, Relation.PARTNER, Relation.CHILD})
+"""Relations of people who are in every plan."""
+RETURNING = 2
+"""Number of friends and acquaintances of earlier plans who return in each later plan."""
+
+
+def draw_relationships(spec_seed: int, index: int, profile: Profile, size: int = 1) -> RelationshipGraph:
+    """Return the people around the user of conversation `index`: the same for the same arguments.
+
+    Parents, partner and children may be missing; there are always 2-5 friends and 3-6 acquaintances per
+    `size` (1 for one plan; more for conversations of many plans, which keep the smaller graph's people).
+    First names are distinct, differ from the user's, and no two begin with the same four letters.
+    Raises ValueError for a size outside 1..12.
+    """
+    if not 1 <= size <= LARGEST_SIZE:
+        raise ValueError(f"size {size} is outside 1..{LARGEST_SIZE}")
+    names = _NameDealer(random.Random(f"{spec_seed}/relationships/{index}/names"), profile.first_name)
+    core = _draw_core(random.Random(f"{spec_seed}/relationships/{index}/core"), profile)
+    people = [(relation, gender, age, names.deal(gender)) for relation, gender, age in core]
+    circles: list[tuple[Relation, Gender, int, str]] = []
+    for block in range(size):
+        circles += [
+            (r, gender, age, names.deal(gender)) for r, gender, age in _circle(spec_seed, index, block, profile)
+        ]
+    circles.sort(key=lambda person: person[0] is Relation.ACQUAINTANCE)  # stable: friends first, blocks in order
+    persons = tuple(
+        Person(person_id=f"n{n}", first_name=name, gender=gender, age=age, relation=relation)
+        for n, (relation, gender, age, name) in enumerate(people + circles, start=1)
+    )
+    return RelationshipGraph(people=persons, node_link=_node_link(profile, persons))
+
+
+def circles_of(spec_seed: int, index: int, profile: Profile, size: int) -> tuple[tuple[Person, ...], ...]:
+    """Return the friends and acquaintances that each plan introduces, from the graph of this size, friends first.
+
+    Ages are those of the first day; `person_id`s are those of the graph.
+    """
+    graph = draw_relationships(spec_seed, index, profile, size)
+    waiting = {r: iter(graph.of(r)) for r in (Relation.FRIEND, Relation.ACQUAINTANCE)}
+    blocks = (_circle(spec_seed, index, block, profile) for block in range(size))
+    return tuple(tuple(next(waiting[relation]) for relation, _, _ in block) for block in blocks)
+
+
+def people_of_plan(
+    graph: RelationshipGraph, circles: Sequence[Sequence[Person]], plan_index: int, rng_key: str
+) -> tuple[tuple[Person, ...], tuple[Person, ...]]:
+    """Return the people of one plan, and the people among them whom it introduces.
+
+    The core is in every plan; each plan introduces a circle of its own, and some people of earlier circles return.
+    """
+    new = tuple(circles[plan_index]) if plan_index < len(circles) else ()
+    met = [p for circle in circles[:plan_index] for p in circle]
+    back = random.Random(f"{rng_key}/returning/{plan_index}").sample(met, min(len(met), RETURNING))
+    if plan_index >= len(circles):
+        back = list(circles[plan_index % len(circles)])  # nobody is left to introduce: an earlier circle returns
+    wanted = {p.person_id for p in (*new, *back)}
+    people = tuple(p for p in graph.people if p.relation in CORE or p.person_id in wanted)
+    introduced = tuple(p for p in people if p in new or (plan_index == 0 and p.relation in CORE))
+    return people, introduced
+
+
+def aged(person: Person, first: dt.date, now: dt.date, rng_key: str) -> Person:
+    """Return the person with their age on a later day; `rng_key` determines their birthday."""
+    return person.model_copy(
+        update={"age": min(OLDEST_RELATIVE, person.age + birthdays(first, now, f"{rng_key}/{person.person_id}"))}
+    )
+
+
+def birthdays(first: dt.date, now: dt.date, rng_key: str) -> int:
+    """Return the number of birthdays after `first` and up to `now`."""
+    offset = random.Random(f"{rng_key}/birthday").randrange(365)
+    return ((now - first).days + offset) // 365
+
+
+_Drawn = tuple[Relation, Gender, int]
+
+
+def _circle(spec_seed: int, index: int, block: int, profile: Profile) -> list[_Drawn]:
+    return _draw_circle(random.Random(f"{spec_seed}/relationships/{index}/circle/{block}"), profile)
+
+
+class _NameDealer:
+    """Deals first names: each at most once, and none that is easily confused with another."""
+
+    def __init__(self, draw: random.Random, taken: str) -> None:
+        self._used = {taken[:4].casefold()}
+        self._decks: dict[Gender, Iterator[str]] = {}
+        for gender in Gender:
+            deck = first_names(gender)
+            self._decks[gender] = iter(draw.sample(deck, len(deck)))
+
+    def deal(self, gender: Gender) -> str:
+        """Return the next name of this gender."""
+        for name in self._decks[gender]:
+            head = name[:4].casefold()
+            if head not in self._used:
+                self._used.add(head)
+                return name
+        raise ValueError(f"no {gender} first name is left")
+
+
+def _draw_core(draw: random.Random, profile: Profile) -> list[_Drawn]:
+    parents = _draw_parents(draw, profile.age)
+    partner = _draw_partner(draw, profile)
+    youngest_parent = min([profile.age, *(age for _, _, age in partner)])
+    return parents + partner + _draw_children(draw, profile.age, youngest_parent)
+
+
+def _draw_parents(draw: random.Random, age: int) -> list[_Drawn]:
+    # BEAM's 0.85 whatever the age; beyond 45 it falls, because so do the numbers of living parents.
+    if draw.random() >= _interpolate(age, (45, 0.85), (70, 0.25)):
+        return []
+    least, most = PARENT_GAP[0], min(PARENT_GAP[1], OLDEST_RELATIVE - age)
+    mother = round(draw.triangular(least, most, min(28, most)))
+    drawn = [(Relation.PARENT, Gender.FEMALE, age + mother)]
+    if draw.random() < _interpolate(age, (35, 0.75), (70, 0.25)):
+        father = draw.randint(max(least, mother - 4), min(most, mother + 8))
+        drawn.append((Relation.PARENT, Gender.MALE, age + father))
+    return drawn
+
+
+def _draw_partner(draw: random.Random, profile: Profile) -> list[_Drawn]:
+    if draw.random() >= (0.6 if profile.age < 30 else 0.8):
+        return []
+    other = Gender.MALE if profile.gender is Gender.FEMALE else Gender.FEMALE
+    gender = profile.gender if draw.random() < 0.05 else other
+    low, high = max(ADULT, profile.age - PARTNER_GAP), profile.age + PARTNER_GAP
+    return [(Relation.PARTNER, gender, round(draw.triangular(low, high, profile.age)))]
+
+
+def _draw_children(draw: random.Random, age: int, youngest_parent: int) -> list[_Drawn]:
+    """Return up to three children; the user (`age`) and the partner are old enough to be their parents."""
+    at_birth = youngest_parent - age  # added to the user's age then: the younger one's
+    if draw.random() >= _interpolate(age, (25, 0.0), (45, 0.8)):
+        return []
+    earliest = max(PARENT_GAP[0], 20 - at_birth)
+    latest = min(age, 36 - at_birth, 42)
+    drawn: list[_Drawn] = []
+    if earliest > latest:
+        return drawn
+    born = draw.randint(earliest, latest)  # the user's age at the birth
+    for _ in range(draw.choice((1, 1, 2, 2, 2, 3))):
+        if born > min(age, PARENT_GAP[1]):
+            break
+        drawn.append((Relation.CHILD, draw.choice((Gender.FEMALE, Gender.MALE)), age - born))
+        born += draw.randint(2, 5)
+    return drawn
+
+
+def _draw_circle(draw: random.Random, profile: Profile) -> list[_Drawn]:
+    genders = (Gender.FEMALE, Gender.MALE)
+    low, high = max(ADULT, profile.age - FRIEND_GAP), min(OLDEST_RELATIVE, profile.age + FRIEND_GAP)
+    friends = [
+        (Relation.FRIEND, draw.choice(genders), round(draw.triangular(low, high, profile.age)))
+        for _ in range(draw.randint(2, 5))
+    ]
+    acquaintances = [
+        (Relation.ACQUAINTANCE, draw.choice(genders), draw.randint(20, 72)) for _ in range(draw.randint(3, 6))
+    ]
+    return friends + acquaintances
+
+
+def _interpolate(x: float, start: tuple[float, float], end: tuple[float, float]) -> float:
+    """Return the value on the line from start to end; beyond them it is constant."""
+    share = min(1.0, max(0.0, (x - start[0]) / (end[0] - start[0])))
+    return start[1] + share * (end[1] - start[1])
+
+
+def _node_link(profile: Profile, people: tuple[Person, ...]) -> dict[str, Any]:
+    # Directed: an edge reads "the user has this person as a parent"; undirected, it could be read either way.
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_node("user", first_name=profile.first_name, gender=profile.gender.value, age=profile.age)
+    for person in people:
+        graph.add_node(person.person_id, first_name=person.first_name, gender=person.gender.value, age=person.age)
+        graph.add_edge("user", person.person_id, relation=person.relation.value)
+    data: dict[str, Any] = nx.node_link_data(graph, edges="edges")
+    return data
