@@ -19,7 +19,7 @@ DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 12
 HAS_MONITORING = $(shell $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))' && echo yes)
 COVER := --cov --cov-report= --cov-fail-under=85
 
-.PHONY: help venv demo test coverage nightly properties e2e browser wheel screenshots docs docs-prompts schemas lint format bench lock clean lint-scripts
+.PHONY: help venv demo test coverage nightly properties e2e browser wheel screenshots docs docs-prompts schemas lint faces format bench lock clean lint-scripts
 
 help:
 	@echo "make demo     one conversation of 128K tokens, offline: generated, validated, exported"
@@ -35,6 +35,7 @@ help:
 	@echo "make schemas  the JSON Schemas of the JSONL lines, into docs/schemas"
 	@echo "make lint     ruff, the format, mypy; biome and tsc for the review's scripts"
 	@echo "make format   rewrite the code in the house format"
+	@echo "make faces    imports through the faces of packages (__init__.pyi), and the faces from the imports"
 	@echo "make bench    speed and memory measurements"
 	@echo "make lock     resolve both requirements locks again (needs uv)"
 	@echo "make clean    remove .venv and caches; output/ stays"
@@ -127,6 +128,11 @@ lint-scripts:
 	@if ! command -v npm >/dev/null; then echo "the review's scripts are not linted: node and npm are absent"; \
 	elif test -x node_modules/.bin/biome || npm install --no-save --no-audit --no-fund --silent; then npm run --silent lint; \
 	else echo "the review's scripts are not linted: npm cannot install biome and tsc"; fi
+
+# The faces of packages from what is imported; run it after a name was added to a package or moved in it.
+faces: venv
+	$(BIN)/python -m tests.faces
+	$(BIN)/ruff check --quiet --fix-only . && $(BIN)/ruff format --quiet .
 
 format: venv
 	$(BIN)/ruff check --fix-only .

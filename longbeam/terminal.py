@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def counted(count: int, noun: str) -> str:
@@ -32,3 +34,14 @@ def followed_by(text: str, sentence: str) -> str:
 def printable(text: str) -> str:
     """Return text of unknown origin without characters that steer a terminal: escapes, backspaces, text direction."""
     return _STEERING.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def whole_text(value: Any) -> Any:
+    """Return a JSON value in which U+FFFD stands for each half of a surrogate pair."""
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, list | tuple):
+        return type(value)(whole_text(part) for part in value)
+    if isinstance(value, dict):
+        return {whole_text(key): whole_text(part) for key, part in value.items()}
+    return value

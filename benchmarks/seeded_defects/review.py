@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmarks.seeded_defects.planting import CONTROL, FAULTS, Planted
-from longbeam.annotation_ui.panels import ItemPlace, panel_view
+from longbeam.annotation_ui.aids import ItemPlace, panel_view
 from longbeam.cli.reviewing import lexical_judge
 from longbeam.keys import ItemId
 from longbeam.review.archive import OpenConversation

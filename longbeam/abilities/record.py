@@ -100,7 +100,7 @@ class Ability:
     """A `Check` beyond the general ones. Like them it runs on every probe, and asks for the ability or its traits."""
     scorer: str = "longbeam.evaluation.scoring:NUGGETS"
     """A `Scorer`; by default the mean over nuggets."""
-    panel: str = "longbeam.annotation_ui.panel_kinds:GENERIC"
+    panel: str = "longbeam.annotation_ui.aids:GENERIC"
     """A `PanelKind`: what the review shows beside the probe."""
 
     # Names in other formats.

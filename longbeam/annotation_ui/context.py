@@ -16,9 +16,8 @@ from longbeam.keys import ItemId
 from longbeam.review.archive import OpenConversation
 from longbeam.review.checks import Checker
 from longbeam.review.log import UI_BUILD
-from longbeam.review.people import Viewer
+from longbeam.review.people import Problem, Refusal, Viewer, not_found
 from longbeam.review.queue import QueueFilter
-from longbeam.review.refusals import Problem, Refusal, not_found
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.base import Record
 from longbeam.schemas.review import ReviewerRole

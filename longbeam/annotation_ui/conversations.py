@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import Counter
 from statistics import fmean
 
 from longbeam.annotation_ui.links import conversation_href
+from longbeam.annotation_ui.views import (
+    ConversationFinding,
+    ConversationRow,
+    ConversationsView,
+    ConversationView,
+    RatingView,
+)
 from longbeam.errors import StoreError
 from longbeam.keys import ItemId
 from longbeam.review.archive import OpenConversation
@@ -14,76 +20,9 @@ from longbeam.review.people import Viewer
 from longbeam.review.state import FINAL
 from longbeam.review.statistics import ratings_of
 from longbeam.review.workspace import Workspace
-from longbeam.schemas.base import Record
 from longbeam.schemas.findings import Finding, Severity
 
 MOST_FINDINGS = 200
-
-
-class ConversationRow(Record):
-    """One conversation of the benchmark."""
-
-    conversation_id: str
-    href: str
-    is_sealed: bool
-    title: str
-    domain: str
-    messages: int
-    tokens: int
-    items: int
-    finished: int
-    state: str
-    """`sealed`, or the progress of the run."""
-
-
-class ConversationsView(Record):
-    """All conversations of the benchmark, unfinished ones included."""
-
-    benchmark: str
-    is_import: bool
-    conversations: tuple[ConversationRow, ...]
-
-
-class ConversationFinding(Record):
-    """A finding on a conversation outside its probes."""
-
-    check: str
-    severity: str
-    subject: str
-    message: str
-    href: str | None
-    """The transcript at the message of the finding; None if it is about no message."""
-
-
-class RatingView(Record):
-    """Ratings of one aspect."""
-
-    mine: int | None
-    others: dict[str, int]
-    """By reviewer; empty while blind."""
-    saved: int
-    mean: float | None
-
-
-class ConversationView(Record):
-    """One conversation: subject, size and parts; its messages are read by window."""
-
-    conversation_id: str
-    title: str
-    theme: str
-    domain: str
-    first_day: dt.date | None
-    last_day: dt.date | None
-    user: str
-    messages: int
-    tokens: int
-    sessions: int
-    plans: int
-    abilities: dict[str, int]
-    ratings: dict[str, RatingView]
-    findings: tuple[ConversationFinding, ...]
-    """Findings on messages, plans or the whole, worst first; the item pages show findings on probes."""
-    findings_total: int
 
 
 def conversations_view(workspace: Workspace) -> ConversationsView:

@@ -5,43 +5,117 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longbeam.abilities.registry import ability_of
-from longbeam.annotation_ui.item_views import (
+from longbeam.annotation_ui.aids import panel_kind_of
+from longbeam.annotation_ui.links import finding_views, item_href, message_href
+from longbeam.annotation_ui.rendering import Mark
+from longbeam.annotation_ui.transcript import MessageMarks, MessageView, view_of
+from longbeam.annotation_ui.views import (
     AdjudicationView,
     CandidateLink,
+    CommentView,
     EvidenceView,
     FlagView,
     ItemView,
     JudgeSays,
     NuggetView,
+    OpinionView,
     Outdated,
     OwnProgress,
     QueuePlace,
+    SearchMade,
     Solved,
-    changes_between,
-    comment_view,
-    evidence_views,
-    opinion_view,
 )
-from longbeam.annotation_ui.links import finding_views, item_href
-from longbeam.annotation_ui.panel_kinds import panel_kind_of
-from longbeam.annotation_ui.rendering import Mark
-from longbeam.annotation_ui.transcript import MessageMarks, MessageView, view_of
 from longbeam.keys import ItemId, conversation_of
-from longbeam.review import leases
-from longbeam.review.anchors import evidence_id_of
+from longbeam.review.anchors import CitedQuote, cited_quotes, evidence_id_of
 from longbeam.review.archive import OpenConversation
-from longbeam.review.checks import check_rows, known_findings
-from longbeam.review.diffs import word_diff
-from longbeam.review.fold import NUGGET, Opinion, is_field
-from longbeam.review.gates import gates_of
+from longbeam.review.checks import check_rows, gates_of, known_findings
 from longbeam.review.guidelines import changed_since, current_version, decided_under, section_name
-from longbeam.review.names import field_name, item_name, probe_name
+from longbeam.review.names import ChangeView, change_view, field_name, item_name, probe_name, word_diff
 from longbeam.review.people import Viewer
-from longbeam.review.queue import QueueFilter, QueueItem, all_items, is_in_view, wanted_items
-from longbeam.review.state import FINAL, Adjudication, ItemState
+from longbeam.review.queue import QueueFilter, QueueItem, all_items, is_in_view, lease_of, wanted_items
+from longbeam.review.state import FINAL, Adjudication, ItemState, Opinion, is_field, probe_changes
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import ITEM_TARGET, REASON_CODES
+from longbeam.schemas.review import ITEM_TARGET, MESSAGE, NUGGET, REASON_CODES, ReviewEvent
+
+
+def opinion_view(opinion: Opinion, sealed: Probe) -> OpinionView:
+    """Return an opinion as pages show it."""
+    return OpinionView(
+        reviewer_id=opinion.reviewer_id,
+        verdict=opinion.verdict.value if opinion.verdict else None,
+        is_saved=opinion.is_saved,
+        is_lapsed=opinion.is_lapsed,
+        reason_code=opinion.reason_code,
+        note=opinion.note,
+        labels={k: v.value for k, v in opinion.labels.items()},
+        stale=tuple(opinion.stale),
+        drafts=opinion.drafts,
+        searches=tuple(SearchMade(query=s.query, total=s.total) for s in opinion.searches),
+        cleared=tuple(sorted(opinion.cleared)),
+        unsaved=opinion.unsaved,
+        probe=opinion.probe,
+        changes=changes_between(sealed, opinion.probe),
+        saved_at=opinion.saved_at,
+        guideline_version=opinion.guideline_version,
+        active_ms=opinion.active_ms,
+    )
+
+
+def changes_between(before: Probe, after: Probe) -> tuple[ChangeView, ...]:
+    """Return the differences of two versions of a probe as pages show them."""
+    return tuple(change_view(c, field_name(after, c.target)) for c in probe_changes(before, after))
+
+
+def evidence_views(conversation: OpenConversation, probe: Probe, sealed: Probe) -> list[EvidenceView]:
+    """Return the evidence of a probe, each message opened at its quote."""
+    known = {evidence_id_of(e) for e in sealed.evidence}
+    return [
+        _evidence_view(conversation, quote, is_added=evidence_id_of(quote.evidence) not in known)
+        for quote in cited_quotes(conversation, probe)
+    ]
+
+
+def comment_view(event: ReviewEvent, conversation: OpenConversation, item_id: str) -> CommentView:
+    """Return a comment with the address of its place."""
+    key = event.target.removeprefix(MESSAGE)
+    message_id = conversation.ids.get(key) if event.target.startswith(MESSAGE) else None
+    conversation_id = conversation_of(item_id)
+    place = item_href(item_id) if message_id is None else message_href(conversation_id, message_id, item_id)
+    return CommentView(
+        event_id=event.event_id,
+        reviewer_id=event.reviewer_id,
+        target=event.target,
+        name=field_name(None, event.target) if event.target != ITEM_TARGET else "the item",
+        text=event.note,
+        created_at=event.created_at,
+        href=f"{place}#comment-{event.event_id}",
+    )
+
+
+def _evidence_view(conversation: OpenConversation, quote: CitedQuote, *, is_added: bool) -> EvidenceView:
+    evidence, message, place = quote.evidence, quote.message, quote.place
+    evidence_id = evidence_id_of(evidence)
+    marks = [Mark(start=place[0], end=place[1])] if place else []
+    return EvidenceView(
+        evidence_id=evidence_id,
+        message_key=evidence.message_key,
+        message_id=conversation.ids.get(evidence.message_key),
+        quote=evidence.quote,
+        part=evidence.part,
+        group=evidence.group,
+        nugget_ids=evidence.nugget_ids,
+        attachment=quote.attachment,
+        anchor=quote.anchor,
+        start=place[0] if place else 0,
+        end=place[1] if place else 0,
+        sent_at=message.sent_at if message else None,
+        session=message.session if message else None,
+        plan_index=message.plan_index if message else None,
+        is_added=is_added,
+        message=view_of(message, MessageMarks(marks, [evidence_id])) if message else None,
+    )
+
 
 GUESSABLE = "guessable"
 """The model check that asks a question without its conversation."""
@@ -120,7 +194,7 @@ def item_view(
         ),
         comments=tuple(comment_view(c, conversation, item_id) for c in state.comments_for(viewer)),
         gates=tuple(gates_of(workspace, item_id, state, opinion)),
-        lease=leases.lease_of(workspace, item_id, viewer),
+        lease=lease_of(workspace, item_id, viewer),
         candidates=tuple(_candidates(workspace, conversation_id, shown.ability)),
         place=_place([i.item_id for i in wanted_items(items, viewer, wanted)], item_id),
         progress=_progress(items, viewer),

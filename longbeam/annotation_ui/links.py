@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
+from longbeam.annotation_ui.views import FindingView, MessageLink
 from longbeam.keys import ItemId
 from longbeam.review.checks import WORST_FIRST
 from longbeam.review.workspace import Workspace
-from longbeam.schemas.base import Record
 from longbeam.schemas.findings import Finding
 from longbeam.validation.registry import all_checks
 
@@ -17,26 +17,6 @@ _NUGGET_ID = re.compile(r"\b[\w.-]+\.n\d+\b")
 _OF_QUESTION = frozenset({"question_leaks", "question_wording"})
 _OF_EVIDENCE = frozenset({"evidence", "evidence_parts"})
 _OF_RUBRIC = frozenset({"rubric", "nuggets"})
-
-
-class MessageLink(Record):
-    """A link to a message."""
-
-    message_key: str
-    message_id: int
-    href: str
-
-
-class FindingView(Record):
-    """A finding of a check, with a link to the place it is about."""
-
-    check: str
-    severity: str
-    doc: str
-    message: str
-    href: str
-    """The field, nugget or message that the finding is about."""
-    messages: tuple[MessageLink, ...]
 
 
 def conversation_href(conversation_id: str) -> str:

@@ -1,20 +1,26 @@
-"""Rendering of conversations' text as inert HTML: markdown without links and images, then a sanitiser.
+"""Rendering of text as inert HTML, addresses of pages, and the environment of templates.
 
-Highlights are private-use characters before rendering and become `<mark>` before the sanitiser runs; the sanitiser also
-closes marks that markdown has cut in two.
+Markdown loses its links and images, then a sanitiser runs. Highlights are private-use characters before rendering and
+become `<mark>` before the sanitiser runs; the sanitiser also closes marks that markdown has cut in two.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import nh3
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 
+from longbeam.abilities.registry import ability_of
+from longbeam.review.names import item_name
 from longbeam.schemas.base import Record
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
@@ -136,3 +142,29 @@ def _disjoint(marks: Sequence[Mark], length: int) -> list[Mark]:
 
 def _name_of(character: str) -> str:
     return next(name for name, c in _KIND.items() if c == character)
+
+
+TEMPLATES = Path(__file__).parent / "templates"
+STATIC = Path(__file__).parent / "static"
+
+
+def page_environment() -> Environment:
+    """Return an environment that escapes every value and refuses names that a page was not given."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        ability_title=lambda name: ability_of(name).shown_as, item_name=item_name, local_time=local_time
+    )
+    return environment
+
+
+def local_time(at: dt.datetime) -> Markup:
+    """Return a moment as a `<time>`, in UTC; a script shows it on the clock of the reader."""
+    moment = at.astimezone(dt.UTC)
+    shown = moment.strftime("%Y-%m-%d %H:%M UTC")
+    return Markup('<time datetime="{}" data-local>{}</time>').format(moment.isoformat(), shown)

@@ -218,7 +218,7 @@ def bundle_reviews(
 ) -> int:
     """Write the open items with their evidence as a page that needs no server; `reviews import` reads its decisions."""
     require_extra("review", "longbeam reviews bundle", *WEB)
-    from longbeam.annotation_ui.bundle import write_bundle
+    from longbeam.annotation_ui.folders import write_bundle
     from longbeam.review.workspace import open_workspace
     from longbeam.store.layout import open_benchmark
 
@@ -240,7 +240,7 @@ def write_question_passports(
 ) -> int:
     """Write a page and a JSON file about each question that an export has: evidence, checks, judgements, versions."""
     require_extra("review", "longbeam reviews passports", *WEB)
-    from longbeam.annotation_ui.passports import write_passports
+    from longbeam.annotation_ui.folders import write_passports
     from longbeam.review.workspace import open_workspace
     from longbeam.store.layout import open_benchmark
 

@@ -39,6 +39,7 @@ from longbeam.evaluation.table import (
 )
 from longbeam.evaluation.timings import Latency
 from longbeam.formats.probeless import advice_without_probes
+from longbeam.pages import PAGE_END, page_start
 from longbeam.schemas.evaluation import AskedProbe, PreparationUsage, Result, Spending
 
 PROBES_SHOWN = 20
@@ -302,7 +303,12 @@ def _template(name: str, *, is_html: bool) -> Template:
     source = importlib.resources.files("longbeam.evaluation").joinpath("templates", name).read_text("utf-8")
     environment = _ENVIRONMENT.overlay(autoescape=is_html)
     environment.filters.update(_FILTERS)
+    environment.globals.update(page_start=_page_start, page_end=Markup(PAGE_END))
     return environment.from_string(source)
+
+
+def _page_start(title: str, brand: str, style: str) -> Markup:
+    return Markup(page_start(str(title), brand, style))
 
 
 def _by_length(sections: Sequence[Section]) -> list[tuple[str, str, list[float | None]]]:

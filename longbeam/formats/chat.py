@@ -2,59 +2,33 @@
 
 A file is a list or JSON Lines of chats, one chat, or one chat's messages. Chats of a product's export are one person's,
 so they become the sessions of one conversation, oldest first; chats of other files are a conversation each. A day is a
-session. There are no probes: `longbeam probe` makes them.
+session. There are no probes: `longbeam probe` makes them. `chat_shapes` declares the makers' shapes.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from longbeam.formats.reading import ImportOptions, Notes, describe, refuse, stream_list, want_dict
+from longbeam.formats.chat_shapes import UNSAID, USERS, ChatReader, GivenChat, Oddities, PlainChat, Said, kind_of
+from longbeam.formats.reading import ImportOptions, Notes, refuse, stream_values
 from longbeam.formats.session_reading import session_head
 from longbeam.keys import MessageKey
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
 from longbeam.schemas.findings import NoteKind
-from longbeam.text.redaction import Redaction
 
 FORMAT = "chat"
 UNDATED = datetime(2000, 1, 1)
 """Day of the first chat without a date; each further one is a day later."""
-_USERS, _ASSISTANTS = {"user", "human"}, {"assistant", "gpt", "chatgpt", "bot", "model", "tool", "function"}
-_UNSAID = {"system", "developer"}
-
-
-class Said(NamedTuple):
-    """One message of a chat."""
-
-    role: str
-    """As the file names it."""
-    parts: tuple[Part, ...]
-    time: datetime | None = None
-
-
-@dataclass(frozen=True)
-class GivenChat:
-    """One chat of a file."""
-
-    shape: str
-    """`openai`, `sharegpt`, `chatgpt`, `claude`."""
-    title: str
-    said: tuple[Said, ...]
-    time: datetime | None = None
-    """Time of its beginning."""
-
-    @property
-    def begins(self) -> datetime | None:
-        """Time of its first message, or of the chat where messages have none."""
-        return next((s.time for s in self.said if s.time is not None), self.time)
+_LISTS = ("messages", "conversations", "conversation")
+"""Members in which a chat holds its messages, or a dump its chats."""
+_SHOWN_MESSAGES = 20
 
 
 def import_chat(path: Path, options: ImportOptions) -> Iterator[GivenConversation]:
@@ -62,160 +36,107 @@ def import_chat(path: Path, options: ImportOptions) -> Iterator[GivenConversatio
 
     Raises UserError for a file without chats of a known shape. All chats of a conversation are in memory.
     """
-    chats = [chat for file in _files(path) for chat in _chats(file)]
-    joins = options.joins if options.joins is not None else all(c.shape in {"chatgpt", "claude"} for c in chats)
-    chats = [chat for chat in chats if any(said.role not in _UNSAID and said.parts for said in chat.said)]
+    source = _Source()
+    for file in _files(path, source.odd):
+        source.read_file(file)
+    chats = [chat for chat in source.chats if chat.is_spoken]
     if not chats:
-        refuse(str(path), "holds no chat with a message of a user or an assistant")
+        first = next((line for odd in source.all_odd for _, line in odd.lines()), "")
+        refuse(str(path), f"holds no chat with a message of a user or an assistant{first and f' ({first})'}")
+    joins = options.joins if options.joins is not None else all(c.shape in {"chatgpt", "claude"} for c in chats)
+    for chat in source.chats:
+        if not chat.is_spoken and chat.said:
+            source.odd.add(NoteKind.UNREAD, "neither user nor assistant says anything; left out", chat.place)
+    # The first conversation has the notes on the source, and on the chats in which nobody says anything.
+    unsaid = [source.odd, *(chat.odd for chat in source.chats if not chat.is_spoken)]
     for number, group in enumerate([_oldest_first(chats)] if joins else [[chat] for chat in chats]):
-        yield _conversation(number, group, options.tokenizer, options.redaction)
+        odd = [*unsaid, *(chat.odd for chat in group)] if number == 0 else [chat.odd for chat in group]
+        yield _conversation(number, group, odd, options)
 
 
-def _files(path: Path) -> list[Path]:
+def _files(path: Path, odd: Oddities) -> list[Path]:
+    """Return the files to read; in the folder of a product's export these are `conversations*.json` alone."""
     if path.suffix == ".zip":
         refuse(str(path), "is a zip; unpack it, and name the folder or its conversations.json")
-    files = sorted([*path.glob("*.json"), *path.glob("*.jsonl")]) if path.is_dir() else [path]
+    if not path.is_dir():
+        return [path]
+    files = sorted([*path.glob("*.json"), *path.glob("*.jsonl")])
     if not files:
         refuse(str(path), "there is no .json and no .jsonl file in this folder")
-    return files
+    exported = [file for file in files if file.name.startswith("conversations")] or files
+    for file in files:
+        if file not in exported:
+            odd.add(NoteKind.UNREAD_FILE, "an export's companion file is not read", file.name)
+    return exported
 
 
-def _chats(file: Path) -> Iterator[GivenChat]:
-    """Yield the chats of a file; messages that stand in it one by one are one chat."""
-    bare: list[Any] = []
-    for number, element in enumerate(stream_list(file), 1):
-        where = f"{file}: element {number}"
+@dataclass
+class _Source:
+    """The chats of all files, and what could not be read."""
+
+    chats: list[GivenChat] = field(default_factory=list)
+    odd: Oddities = field(default_factory=Oddities)
+
+    @property
+    def all_odd(self) -> list[Oddities]:
+        return [self.odd, *(chat.odd for chat in self.chats)]
+
+    def read_file(self, file: Path) -> None:
+        """Add the chats of a file; messages that stand in it one by one are one chat, those of a list another."""
+        bare: dict[int | None, list[Any]] = {}
+        is_empty = True
+        for number, (list_number, element) in enumerate(stream_values(file), 1):
+            is_empty = False
+            if isinstance(element, dict) and ("role" in element or "from" in element):
+                bare.setdefault(list_number, []).append(element)
+            else:
+                self.read(element, f"{file.name}: element {number}")
+        if is_empty:
+            self.odd.add(NoteKind.UNREAD_FILE, "the file is empty", file.name)
+        for number, messages in enumerate(bare.values(), 1):
+            place = file.name if len(bare) == 1 else f"{file.name}: list {number}"
+            self.chats.append(ChatReader(Oddities()).plain(messages, place, title=file.stem))
+
+    def read(self, element: object, place: str) -> None:
+        """Add the chat, or the chats, of an element of a file."""
+        try:
+            self._read(element, place)
+        except RecursionError:
+            self.odd.add(NoteKind.UNREAD, "lists or objects lie too deep in each other", place)
+
+    def _read(self, element: object, place: str) -> None:
+        reader = ChatReader(Oddities())
         if isinstance(element, list):
-            yield _messages_chat(element, where, "")
-            continue
-        found = want_dict(element, where, "a chat or a message")
-        if "role" in found or "from" in found:
-            bare.append(found)
-        else:
-            yield _chat(found, where)
-    if bare:
-        yield _messages_chat(bare, str(file), file.stem)
+            self.chats.append(reader.plain(element, place))
+            return
+        if not isinstance(element, dict):
+            self.odd.add(NoteKind.UNREAD, f"{kind_of(element)} where a chat or a message is needed", place)
+            return
+        listed = next((name for name in _LISTS if isinstance(element.get(name), list)), None)
+        chat: GivenChat | None = None
+        if isinstance(element.get("mapping"), dict):
+            chat = reader.chatgpt(element, place)
+        elif isinstance(element.get("chat_messages"), list):
+            chat = reader.claude(element, place)
+        elif listed is not None and _holds_chats(element[listed]):
+            for number, inner in enumerate(element[listed], 1):
+                self._read(inner, f"{place}: {listed} {number}")
+            return
+        elif listed is not None:
+            head = reader.fit(PlainChat, element, place)
+            chat = reader.plain(element[listed], f"{place}: {listed}", head)
+        if chat is None:
+            keys = ", ".join(map(repr, list(element)[:5])) or "none"
+            what = f"is no chat that is read (keys: {keys}); docs/imports.md names the shapes, such as `messages`"
+            self.odd.add(NoteKind.UNREAD, what, place)
+            return
+        self.chats.append(chat)
 
 
-def _chat(chat: Mapping[str, Any], where: str) -> GivenChat:
-    """Return a chat of a known shape; UserError for another."""
-    if isinstance(chat.get("mapping"), dict):
-        return _chatgpt(chat, where)
-    if isinstance(chat.get("chat_messages"), list):
-        return _claude(chat, where)
-    for name in ("messages", "conversations", "conversation"):
-        if isinstance(listed := chat.get(name), list):
-            time = _time(chat.get("created_at") or chat.get("create_time") or chat.get("timestamp"))
-            return _messages_chat(listed, f"{where}: {name}", str(chat.get("title") or chat.get("id") or ""), time)
-    keys = ", ".join(map(repr, list(chat)[:5])) or "none"
-    refuse(where, f"is no chat that is read (keys: {keys}); docs/imports.md names the shapes, such as `messages`")
-
-
-def _messages_chat(messages: Sequence[Any], where: str, title: str, time: datetime | None = None) -> GivenChat:
-    """Return a chat of OpenAI's or ShareGPT's messages."""
-    said, shape = [], "openai"
-    for number, element in enumerate(messages, 1):
-        message = want_dict(element, f"{where}: message {number}", "an object with role and content")
-        if "from" in message and "role" not in message:
-            shape = "sharegpt"
-        role = message.get("role", message.get("from"))
-        content = message.get("content", message.get("value", message.get("text")))
-        at = _time(message.get("created_at") or message.get("create_time") or message.get("timestamp"))
-        parts = (*_parts(content), *_tool_calls(message.get("tool_calls"), f"{where}: message {number}"))
-        if role in {"tool", "function"}:
-            parts = tuple(Part(kind=PartKind.TOOL_RESULT, text=part.text) for part in parts)
-        said.append(_said(role, parts, at, f"{where}: message {number}"))
-    return GivenChat(shape, title, tuple(said), time)
-
-
-def _chatgpt(chat: Mapping[str, Any], where: str) -> GivenChat:
-    """Return a chat of ChatGPT's export: the branch of its tree that ends at `current_node`."""
-    mapping, node, branch = chat["mapping"], chat.get("current_node"), list[Mapping[str, Any]]()
-    if node not in mapping:  # an older export: the last message that nothing follows
-        node = next((i for i, n in reversed(mapping.items()) if isinstance(n, dict) and not n.get("children")), None)
-    while node in mapping and len(branch) <= len(mapping):
-        entry = want_dict(mapping[node], f"{where}: mapping.{node}", "an object")
-        if isinstance(entry.get("message"), dict):
-            branch.append(entry["message"])
-        node = entry.get("parent")
-    said = []
-    for message in reversed(branch):
-        author, content = message.get("author") or {}, message.get("content") or {}
-        parts = _parts(content.get("parts") or content.get("text") or "")
-        if not any(part.text.strip() for part in parts):
-            continue
-        if author.get("role") == "tool" or message.get("recipient", "all") != "all":
-            kind = PartKind.TOOL_RESULT if author.get("role") == "tool" else PartKind.TOOL_CALL
-            parts = tuple(Part(kind=kind, text=p.text, data=_called(message, p) or {}) for p in parts)
-        said.append(_said(author.get("role"), parts, _time(message.get("create_time")), where))
-    return GivenChat("chatgpt", str(chat.get("title") or ""), tuple(said), _time(chat.get("create_time")))
-
-
-def _called(message: Mapping[str, Any], part: Part) -> dict[str, Any]:
-    return {"name": str(message.get("recipient") or "tool"), "input": {"text": part.text}}
-
-
-def _claude(chat: Mapping[str, Any], where: str) -> GivenChat:
-    """Return a chat of Claude's export."""
-    said = []
-    for number, element in enumerate(chat["chat_messages"], 1):
-        place = f"{where}: chat_messages {number}"
-        message = want_dict(element, place, "an object with sender and text")
-        parts = _parts(message.get("content") or message.get("text") or "") or _parts(message.get("text") or "")
-        said.append(_said(message.get("sender"), parts, _time(message.get("created_at")), place))
-    return GivenChat("claude", str(chat.get("name") or ""), tuple(said), _time(chat.get("created_at")))
-
-
-def _said(role: object, parts: tuple[Part, ...], time: datetime | None, where: str) -> Said:
-    name = str(role or "").casefold()
-    if name not in _USERS | _ASSISTANTS | _UNSAID:
-        refuse(where, f"the role is {describe(role)}; user, assistant, system and tool are read")
-    return Said(name, parts, time)
-
-
-def _parts(content: object) -> tuple[Part, ...]:
-    """Return the parts of a content: a text, or a list of texts and typed parts; pictures leave a stub."""
-    if isinstance(content, str):
-        return (Part(kind=PartKind.TEXT, text=content),) if content.strip() else ()
-    found: list[Part] = []
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, str):
-            found += _parts(part)
-        elif isinstance(part, dict):
-            found += _typed(part)
-    return tuple(found)
-
-
-def _typed(part: Mapping[str, Any]) -> tuple[Part, ...]:
-    kind = str(part.get("type") or part.get("content_type") or "text")
-    if kind == "thinking":
-        return (Part(kind=PartKind.THINKING, text=str(part.get("thinking") or "")),)
-    if kind == "tool_use":
-        return (Part(kind=PartKind.TOOL_CALL, data={"name": part.get("name"), "input": part.get("input") or {}}),)
-    if kind == "tool_result":
-        return (Part(kind=PartKind.TOOL_RESULT, text="\n".join(p.text for p in _parts(part.get("content")))),)
-    if "image" in kind:
-        return (Part(kind=PartKind.IMAGE_STUB, text="shared here"),)
-    text = part.get("text") or part.get("input_text") or ""
-    return _parts(str(text))
-
-
-def _tool_calls(calls: object, where: str) -> Iterator[Part]:
-    for call in calls if isinstance(calls, list) else ():
-        function = want_dict(call, f"{where}: tool_calls", "an object").get("function") or {}
-        given = {"name": function.get("name"), "input": {"arguments": function.get("arguments")}}
-        yield Part(kind=PartKind.TOOL_CALL, data=given)
-
-
-def _time(value: object) -> datetime | None:
-    """Return a time in UTC without a zone, of seconds since 1970 or an ISO text; None for anything else."""
-    try:
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            return datetime.fromtimestamp(value, UTC).replace(tzinfo=None, microsecond=0)
-        read = datetime.fromisoformat(str(value))
-    except (ValueError, OverflowError, OSError):
-        return None
-    return (read.astimezone(UTC) if read.tzinfo else read).replace(tzinfo=None, microsecond=0)
+def _holds_chats(elements: Sequence[object]) -> bool:
+    """Whether the elements of a list are chats rather than messages."""
+    members = {"mapping", "chat_messages", *_LISTS}
+    return any(isinstance(one, list) or (isinstance(one, dict) and not members.isdisjoint(one)) for one in elements)
 
 
 def _oldest_first(chats: Iterable[GivenChat]) -> list[GivenChat]:
@@ -226,19 +147,21 @@ def _oldest_first(chats: Iterable[GivenChat]) -> list[GivenChat]:
 
 
 def _conversation(
-    number: int, chats: Sequence[GivenChat], tokenizer: str, redaction: Redaction | None
+    number: int, chats: Sequence[GivenChat], odd: Iterable[Oddities], options: ImportOptions
 ) -> GivenConversation:
     notes, conversation_id = Notes(), f"c{number:03d}"
-    hide: Callable[[str], str] = redaction.redacted if redaction else str
-    messages = tuple(_messages(chats, load_tokenizer(tokenizer).count, notes, hide))
+    hide: Callable[[str], str] = options.redaction.redacted if options.redaction else str
+    messages = tuple(_messages(chats, load_tokenizer(options.tokenizer).count, notes, hide))
     titles = [hide(chat.title) for chat in chats if chat.title]
-    unsaid = [hide(text_of(s.parts)) for chat in chats for s in chat.said if s.role in _UNSAID and s.parts]
+    unsaid = [hide(text_of(s.parts)) for chat in chats for s in chat.said if s.role in UNSAID and s.parts]
     details = {"format": FORMAT, "id": conversation_id, "shape": chats[0].shape, "titles": titles, "system": unsaid}
+    for kind, line in (line for one in odd for line in one.lines()):
+        notes.add(kind, "conversation", hide(line))
     if unsaid:
         notes.add(NoteKind.ODD_VALUE, "conversation", f"{len(unsaid)} system messages are kept in details, unsaid")
     notes.add(NoteKind.NO_PROBES, "conversation", "chats have no probes; `longbeam probe` makes them")
     title = titles[0] if titles and len(chats) == 1 else f"{len(chats)} chats" if len(chats) > 1 else "A chat"
-    head = session_head(conversation_id, title, tokenizer, details, notes)
+    head = session_head(conversation_id, title, options.tokenizer, details, notes)
     return GivenConversation(head, partial(iter, messages), ())
 
 
@@ -247,6 +170,7 @@ def _messages(
 ) -> Iterator[Message]:
     """Yield the messages of chats; a day is a session, and a message of the user's begins a turn."""
     last, session, turn, place, message_id = datetime.min, -1, 0, 0, 0
+    earlier: list[str] = []
     for number, chat in _parts_oldest_first(chats):
         begins = chat.begins
         if begins is None:
@@ -255,17 +179,20 @@ def _messages(
             notes.add(NoteKind.NO_DATE, "conversation", what)
         for said in chat.said:
             content = hide(text_of(said.parts)).strip()
-            if said.role in _UNSAID or not content:
+            if said.role in UNSAID or not content:
                 continue
             time = max(said.time or begins, last)
-            is_user = said.role in _USERS
+            is_user = said.role in USERS
             if session < 0 or time.date() > last.date():
                 session, turn, place = session + 1, 0, 0
             elif is_user:
                 turn, place = turn + 1, 0
             last = time
+            key = str(MessageKey(0, session, turn, place))
+            if said.time is not None and said.time < time:
+                earlier.append(key)
             yield Message(
-                message_key=str(MessageKey(0, session, turn, place)),
+                message_key=key,
                 message_id=message_id,
                 role=MessageRole.USER if is_user else MessageRole.ASSISTANT,
                 speaker="user" if is_user else "assistant",
@@ -280,6 +207,9 @@ def _messages(
                 tokens=count(content),
             )
             place, message_id = place + 1, message_id + 1
+    if earlier:
+        what = f"{len(earlier)} messages have an earlier time than the message before, whose time stands in"
+        notes.add(NoteKind.TIME_GOES_BACK, "conversation", what, *earlier[:_SHOWN_MESSAGES])
 
 
 def _parts_oldest_first(chats: Iterable[GivenChat]) -> list[tuple[int, GivenChat]]:
@@ -294,7 +224,7 @@ def _days_of(chat: GivenChat) -> Iterator[GivenChat]:
     last = chat.begins
     for said in chat.said:
         if said.time is not None and last is not None and said.time > last:
-            if said.role in _USERS and said.time.date() > last.date():
+            if said.role in USERS and said.time.date() > last.date():
                 yield replace(chat, said=tuple(run))
                 run = []
             last = said.time

@@ -6,6 +6,7 @@ Names of months and weekdays come from `longbeam.text.times`.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 
 from longbeam.text.times import MONTH, MONTHS, ORDINAL, month_number, weekday
@@ -17,6 +18,27 @@ _DAY_PATTERNS = (
 )
 _LOCOMO = re.compile(r"\s*(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+(.+)", re.IGNORECASE)
 _LONGMEMEVAL = re.compile(r"\s*(\d{4}/\d{1,2}/\d{1,2})(?:\s*\([A-Za-z]+\))?(?:\s+(\d{1,2}):(\d{2}))?\s*")
+
+_YEARS = range(1970, 2201)
+"""Years of a chat's times: no computer kept the time before, and arithmetic with days stays within the calendar."""
+_MILLISECONDS = 1e11
+"""Numbers from here on are milliseconds: as seconds they would be in the year 5138."""
+
+
+def read_time(value: object) -> dt.datetime | None:
+    """Return a time in UTC without a zone, of seconds or milliseconds since 1970 or an ISO text; else None."""
+    try:
+        if isinstance(value, str) and re.fullmatch(r"\d{9,13}(\.\d*)?", value):
+            value = float(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            seconds = value / 1000 if value >= _MILLISECONDS else value
+            read = dt.datetime.fromtimestamp(seconds, dt.UTC)
+        else:
+            read = dt.datetime.fromisoformat(str(value))
+        read = read.astimezone(dt.UTC) if read.tzinfo else read
+    except (ValueError, OverflowError, OSError):
+        return None
+    return read.replace(tzinfo=None, microsecond=0) if read.year in _YEARS else None
 
 
 def find_day(text: str) -> dt.date | None:

@@ -80,10 +80,23 @@ def parse_json(text: str, where: str) -> Any:  # Any: the JSON tree
 
 
 def stream_list(path: Path) -> Iterator[Any]:
-    """Yield the elements of a file that is one JSON list, or JSON Lines, holding one element at a time."""
+    """Yield the elements of a file that is one JSON list, or JSON Lines, holding one element at a time.
+
+    Lists that follow each other are read as one. Raises UserError for a file without elements.
+    """
+    is_empty = True
+    for _, element in stream_values(path):
+        is_empty = False
+        yield element
+    if is_empty:
+        refuse(str(path), "holds nothing to import")
+
+
+def stream_values(path: Path) -> Iterator[tuple[int | None, Any]]:
+    """Yield the JSON values of a file one at a time, those of an outermost list each with that list's ordinal."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from _elements(file, path)
+            yield from _values(file, path)
     except UnicodeDecodeError as exc:
         raise UserError(f"{path}: is not UTF-8 text (byte {exc.start})") from exc
     except OSError as exc:
@@ -121,19 +134,20 @@ def describe(value: object) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "") + shown
 
 
-def _elements(file: IO[str], path: Path) -> Iterator[Any]:
+def _values(file: IO[str], path: Path) -> Iterator[tuple[int | None, Any]]:
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
     text, at, number = file.read(_PIECE), 0, 0
-    at = _skip(text, at, _SPACE)
-    is_list = text[at : at + 1] == "["
-    at += is_list
+    lists, is_list = 0, False
     while True:
         at = _skip(text, at, _SPACE + ("," if number else ""))
         if at >= len(text) - 1 and (more := file.read(_PIECE)):
             text, at = text[at:] + more, 0
             continue
-        if at >= len(text) or text[at] == "]":
+        if at >= len(text):
             break
+        if text[at] == ("]" if is_list else "["):  # an outermost list begins or ends here
+            lists, is_list, at = lists + is_list, not is_list, at + 1
+            continue
         try:
             element, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as exc:
@@ -145,12 +159,10 @@ def _elements(file: IO[str], path: Path) -> Iterator[Any]:
         if end == len(text) and (more := file.read(_PIECE)):  # a number may continue in the next piece
             text, at = text[at:] + more, 0
             continue
-        yield element
+        yield lists if is_list else None, element
         at, number = end, number + 1
-    if is_list and text[at : at + 1] != "]":
+    if is_list:
         raise UserError(f"{path}: the list is not closed after element {number}; the file is cut off")
-    if not number:
-        raise UserError(f"{path}: holds nothing to import")
 
 
 def _skip(text: str, at: int, characters: str) -> int:

@@ -23,6 +23,7 @@ from longbeam.schemas.findings import NoteKind
 from longbeam.schemas.people import people_graph
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain, Seed
+from longbeam.terminal import whole_text
 
 EXPORTED = "longbeam"
 """Key under which our exports keep what these formats have no field for; their own loaders do not read it."""
@@ -127,7 +128,7 @@ def session_head(
     source = f"{details['format']}:{details['id']}"
     return ConversationHead(
         conversation_id=conversation_id,
-        seed=Seed(domain=Domain.GENERAL, title=seed_title, theme="", subtopics=(), source=source),
+        seed=Seed(domain=Domain.GENERAL, title=whole_text(seed_title), theme="", subtopics=(), source=source),
         profile=None,
         relationships=people_graph(()),
         narratives=(),

@@ -11,7 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline import answering
-from longbeam.prompts.calls.chats import ExtractFactsInputs, ExtractFactsReply, ReadMessage, StatementDraft
+from longbeam.prompts.calls.chats import (
+    MOST_STATEMENTS,
+    ExtractFactsInputs,
+    ExtractFactsReply,
+    ReadMessage,
+    StatementDraft,
+)
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.prompts.calls.memory import (
     ArtifactDraft,
@@ -275,7 +281,7 @@ def extract_facts(inputs: ExtractFactsInputs) -> ExtractFactsReply:
             draft.model_copy(update={"says": "change"})
             if f"{inputs.messages[draft.message].role.value}: {draft.subject}, {draft.attribute}" in noted
             else draft
-            for draft in found
+            for draft in found[:MOST_STATEMENTS]
         ]
     )
 

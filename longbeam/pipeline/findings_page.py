@@ -1,7 +1,8 @@
 """Findings as one page: counts by check and ability, and each finding beside its probe, the cited messages, and why.
 
 The page is a file of its own: no script, nothing from elsewhere, so that it can be mailed and printed. Text of
-conversations is somebody else's: the template escapes everything, and nothing is marked as safe.
+conversations is somebody else's: the template escapes everything but the frame
+of the page, which is ours.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
+from longbeam.pages import PAGE_END, page_start
 from longbeam.schemas.conversation import ConversationReader
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding, Severity
@@ -105,13 +108,19 @@ def findings_page(name: str, findings: Sequence[Finding], readers: Iterable[Conv
 
 
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals.update(page_start=_page_start, page_end=Markup(PAGE_END))
+    return environment
+
+
+def _page_start(title: str, brand: str, style: str) -> Markup:
+    return Markup(page_start(str(title), brand, style))
 
 
 def _rows(

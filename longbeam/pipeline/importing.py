@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from longbeam.errors import StoreError, UserError
 from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import GivenConversation
+from longbeam.schemas.base import R
+from longbeam.schemas.conversation import ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Finding, ImportNote
+from longbeam.schemas.findings import Finding, ImportNote, NoteKind
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import NAME_PATTERN, BenchmarkSpec
@@ -20,8 +22,11 @@ from longbeam.store.artifacts import seal_conversation
 from longbeam.store.benchmark import write_benchmark
 from longbeam.store.files import describe_os_error, scratch_beside
 from longbeam.store.layout import Benchmark, write_spec
+from longbeam.terminal import counted, printable, whole_text
 from longbeam.validation.base import Problem
 from longbeam.validation.imports import CHECK
+
+_SHOWN_MESSAGES = 20
 
 
 @dataclass(frozen=True)
@@ -94,8 +99,7 @@ def keep_given(conversations: Iterable[GivenConversation], fields: Mapping[str, 
         (made.root / "work").mkdir(parents=True)
         (made.root / "conversations").mkdir()
         for conversation in _storable(conversations):
-            _seal(made, conversation, tally)
-            head = conversation.head
+            head = _sealed(made, conversation, tally)
             seeds.append((head.conversation_id, head.seed))
             findings += (finding_of(head.conversation_id, note) for note in head.import_notes)
             abilities |= {p.ability for p in conversation.probes}
@@ -121,14 +125,44 @@ def _storable(conversations: Iterable[GivenConversation]) -> Iterator[GivenConve
         raise UserError(f"the source cannot be kept: {' '.join(str(exc).split())[:200]}") from exc
 
 
-def _seal(made: Benchmark, conversation: GivenConversation, tally: _Tally) -> None:
-    head = conversation.head
-    path = made.sealed_path(head.conversation_id)
-    try:
-        seal_conversation(path, head, tally.counted(conversation.messages()), conversation.probes)
-    except ValueError as exc:  # what no reader expected of its files, or half a surrogate pair, which UTF-8 cannot hold
-        source = str(head.details.get("id", head.conversation_id))[:60].encode("ascii", "backslashreplace").decode()
-        raise UserError(f"conversation {source}: cannot be kept: {' '.join(str(exc).split())[:200]}") from exc
+def _sealed(made: Benchmark, conversation: GivenConversation, tally: _Tally) -> ConversationHead:
+    """Seal a conversation and return its head; half characters, which no file can hold, are replaced."""
+    before = replace(tally)
+    for tried in (conversation, None):
+        try:
+            whole = tried or _without_half_characters(conversation)
+            messages = tally.counted(whole.messages())
+            seal_conversation(made.sealed_path(whole.head.conversation_id), whole.head, messages, whole.probes)
+        except ValueError as exc:  # half a character, or a value that no reader expected of its files
+            if tried is None:
+                head = conversation.head
+                source = printable(whole_text(str(head.details.get("id", head.conversation_id))[:60]))
+                problem = " ".join(whole_text(str(exc)).split())[:200]
+                raise UserError(f"conversation {source}: cannot be kept: {problem}") from exc
+            tally.messages, tally.tokens = before.messages, before.tokens
+        else:
+            break
+    return whole.head
+
+
+def _without_half_characters(conversation: GivenConversation) -> GivenConversation:
+    """Return a conversation with U+FFFD for each half of a surrogate pair, and a note that names the messages."""
+    messages = [_whole(message) for message in conversation.messages()]
+    changed = [new.message_key for new, old in zip(messages, conversation.messages(), strict=True) if new != old]
+    where = f"{counted(len(changed), 'message')}" if changed else "a title or another part of the source"
+    note = ImportNote(
+        kind=NoteKind.HALF_CHARACTER,
+        subject="conversation",
+        message=f"{where} held half a surrogate pair; U+FFFD stands for it",
+        evidence=tuple(changed[:_SHOWN_MESSAGES]),
+    )
+    head = _whole(conversation.head)
+    head = head.model_copy(update={"import_notes": (*head.import_notes, note)})
+    return GivenConversation(head, partial(iter, messages), tuple(map(_whole, conversation.probes)))
+
+
+def _whole(record: R) -> R:
+    return type(record).model_validate(whole_text(record.model_dump()))
 
 
 def finding_of(conversation_id: str, note: ImportNote) -> Finding:

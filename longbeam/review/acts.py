@@ -9,33 +9,31 @@ from typing import Any
 from pydantic import Field, JsonValue, ValidationError
 
 from longbeam.keys import NuggetId, conversation_of
-from longbeam.review import leases
 from longbeam.review.anchors import Anchor, anchor_at, cited_quotes, evidence_id_of, find_quote
 from longbeam.review.archive import OpenConversation
-from longbeam.review.bodies import Body
-from longbeam.review.diffs import change_view
-from longbeam.review.fold import (
+from longbeam.review.checks import gates_of
+from longbeam.review.guidelines import current_version
+from longbeam.review.log import ActContent, SeenVersions, new_event, next_redo, next_undo, undoable
+from longbeam.review.names import change_view, field_name
+from longbeam.review.people import Body, Problem, Refusal, Viewer, invalid, not_found
+from longbeam.review.queue import take_lease
+from longbeam.review.rubric_trial import score_of
+from longbeam.review.state import ItemState, Opinion, opinion_at, opinion_changes, text_at
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.probes import Difficulty, Evidence
+from longbeam.schemas.review import (
     EVIDENCE,
+    ITEM_TARGET,
     ITEMS_TARGET,
     MESSAGE,
     NUGGET,
     TEXT_TARGETS,
-    Opinion,
-    opinion_at,
-    opinion_changes,
-    text_at,
+    Change,
+    EventKind,
+    NuggetLabel,
+    ReviewEvent,
+    Verdict,
 )
-from longbeam.review.gates import gates_of
-from longbeam.review.guidelines import current_version
-from longbeam.review.log import ActContent, SeenVersions, new_event, next_redo, next_undo, undoable
-from longbeam.review.names import field_name
-from longbeam.review.people import Viewer
-from longbeam.review.refusals import Problem, Refusal, invalid, not_found
-from longbeam.review.rubric_trial import score_of
-from longbeam.review.state import ItemState
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.probes import Difficulty, Evidence
-from longbeam.schemas.review import ITEM_TARGET, Change, EventKind, NuggetLabel, ReviewEvent, Verdict
 
 VERSIONED = frozenset({EventKind.JUDGED, EventKind.EDITED, EventKind.EVIDENCE_ADDED, EventKind.EVIDENCE_REMOVED})
 """Acts that change the version of the item: they need a lease, and are refused on an old version."""
@@ -82,7 +80,7 @@ def act_on_item(workspace: Workspace, viewer: Viewer, item_id: str, act: Act) ->
         raise invalid(f"acts of kind {act.kind.value!r} have an address of their own")
     # A draft takes nobody's place: typed words are kept whoever has the item.
     if act.kind in VERSIONED and not _is_leads_edit(viewer, act):
-        leases.take(workspace, item_id, viewer)
+        take_lease(workspace, item_id, viewer)
     is_based = act.kind is EventKind.EDITED and act.base is not None
     if act.kind in VERSIONED and not is_based:
         _check_version(state, opinion, act.item_version)
@@ -112,7 +110,7 @@ def open_item(workspace: Workspace, viewer: Viewer, item_id: str) -> ReviewEvent
     viewer.require_write()
     state = workspace.state(item_id)
     if not viewer.is_lead:
-        leases.take(workspace, item_id, viewer)
+        take_lease(workspace, item_id, viewer)
     opinion = state.opinion(viewer.reviewer_id)
     is_known = any(e.kind is EventKind.OPENED and e.probe_version == state.version for e in state.events)
     (event,) = workspace.log.append(

@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from longbeam.abilities.registry import ability_names, ability_of
-from longbeam.review.fold import in_force
 from longbeam.review.log import BENCHMARK_ITEM
-from longbeam.review.state import FINAL, ItemState
+from longbeam.review.state import FINAL, ItemState, in_force
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.review import EventKind, ReviewEvent
 

@@ -17,7 +17,7 @@ from pydantic import JsonValue, ValidationError
 
 from longbeam import __version__
 from longbeam.errors import UserError
-from longbeam.review.fold import in_force
+from longbeam.review.state import in_force
 from longbeam.schemas.review import ITEM_TARGET, EventKind, ReviewEvent, ReviewSettings
 from longbeam.store.files import describe_os_error, read_text, write_atomically
 from longbeam.store.reviews import ReviewStore, in_order, stored_events

@@ -1,21 +1,136 @@
-"""The queue: the items under review as one viewer sees them, filtered and ordered."""
+"""The queue: items as one viewer sees them, leases on them, and the doubt that orders them.
+
+As many reviewers may work on an item at a time as opinions are still wanted. A lease lasts while its holder shows
+signs of life. One who has saved an opinion may always open the item again, and takes no place from others.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import datetime as dt
+import time
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from longbeam.keys import ItemId
-from longbeam.review.fold import Opinion
 from longbeam.review.guidelines import changed_since, decided_under
-from longbeam.review.leases import saved_by
-from longbeam.review.people import Viewer
-from longbeam.review.routing import Doubts
-from longbeam.review.state import FINAL, ItemState, ItemStatus
+from longbeam.review.names import item_name
+from longbeam.review.people import Problem, Refusal, Viewer
+from longbeam.review.state import FINAL, ItemState, ItemStatus, Opinion
 from longbeam.review.workspace import Entry, Workspace
-from longbeam.schemas.review import Verdict
+from longbeam.schemas.review import LeaseView, Verdict
+from longbeam.store.reviews import StoredLease
+
+UNLIMITED = 1_000_000
+
+
+def capacity_for(state: ItemState, reviewer_id: str, *, is_gold: bool) -> int:
+    """Return how many reviewers without a saved opinion may hold the item, this one included.
+
+    Gold items have no limit, because every reviewer judges them; nor has one who changes a saved opinion.
+    """
+    if is_gold or reviewer_id in saved_by(state):
+        return UNLIMITED
+    return max(state.overlap - len(state.saved), 0)
+
+
+def saved_by(state: ItemState) -> frozenset[str]:
+    """Return the reviewers who have saved an opinion; their leases take no place."""
+    return frozenset(o.reviewer_id for o in state.saved)
+
+
+def take_lease(workspace: Workspace, item_id: str, viewer: Viewer) -> LeaseView:
+    """Give or renew the viewer's lease; Refusal `leased` if the item is full."""
+    now = time.time()
+    expires_at = now + workspace.settings.lease_s
+    state = workspace.state(item_id)
+    capacity = capacity_for(state, viewer.reviewer_id, is_gold=workspace.gold_verdict(item_id) is not None)
+    wanted = StoredLease(item_id, viewer.reviewer_id, expires_at)
+    if workspace.log.store.take_lease(wanted, capacity, now, saved_by(state)):
+        return _lease_view(viewer.reviewer_id, expires_at, viewer)
+    holder = lease_of(workspace, item_id, viewer)
+    if holder is None:  # the item is full because all wanted opinions are saved
+        text = f"{item_name(item_id)} has all the opinions that were wanted ({state.overlap})"
+        raise Refusal(Problem(error="leased", message=text))
+    until = holder.expires_at.strftime("%H:%M:%S UTC")
+    text = f"{holder.reviewer_id} has {item_name(item_id)} open until {until}"
+    raise Refusal(Problem(error="leased", message=text, lease=holder))
+
+
+def lease_of(workspace: Workspace, item_id: str, viewer: Viewer) -> LeaseView | None:
+    """Return the viewer's own lease, or the lease that keeps the viewer out; None if there is neither."""
+    held = {lease.reviewer_id: lease for lease in workspace.leases().get(item_id, [])}
+    own = held.get(viewer.reviewer_id)
+    if own is not None:
+        return _lease_view(own.reviewer_id, own.expires_at, viewer)
+    state = workspace.state(item_id)
+    capacity = capacity_for(state, viewer.reviewer_id, is_gold=workspace.gold_verdict(item_id) is not None)
+    taken = [lease for name, lease in held.items() if name not in saved_by(state)]
+    if taken and len(taken) >= capacity:
+        last = max(taken, key=lambda lease: lease.expires_at)
+        return _lease_view(last.reviewer_id, last.expires_at, viewer)
+    return None
+
+
+def _lease_view(reviewer_id: str, expires_at: float, viewer: Viewer) -> LeaseView:
+    return LeaseView(
+        reviewer_id=reviewer_id,
+        expires_at=dt.datetime.fromtimestamp(expires_at, dt.UTC),
+        is_mine=reviewer_id == viewer.reviewer_id,
+    )
+
+
+ERROR, WARNING, FAST, LOW_AGREEMENT, JUDGE_DIFFERS, SKIPPED = 3.0, 1.0, 2.0, 1.5, 1.0, 0.5
+FAST_SHARE = 0.33
+"""An opinion is fast if it took less than this share of its reviewer's median time."""
+LEAST_OPINIONS = 5
+"""Opinions of a reviewer before a time of theirs counts as fast, and items of an ability before agreement counts."""
+LOW = 0.8
+"""Share of items on which opinions agree, below which an ability is doubtful."""
+
+
+class Doubts:
+    """Signs of doubt over a whole review, gathered once."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._median, self._low = _gathered(workspace)
+
+    def of(self, item_id: str, state: ItemState, severities: Mapping[str, int]) -> float:
+        """Return the doubt of an item: 0 is no sign of any."""
+        doubt = ERROR * severities.get("error", 0) + WARNING * severities.get("warning", 0)
+        doubt += FAST * sum(self._is_fast(opinion) for opinion in state.saved)
+        doubt += JUDGE_DIFFERS * any(self._differs(item_id, opinion) for opinion in state.saved)
+        doubt += LOW_AGREEMENT * (state.base.ability in self._low)
+        return doubt + SKIPPED * sum(o.verdict is not None and not o.is_saved for o in state.opinions.values())
+
+    def _differs(self, item_id: str, opinion: Opinion) -> bool:
+        trial = self._workspace.rubric_trial(item_id, opinion.probe)
+        return trial is not None and trial.is_sound != (opinion.verdict is Verdict.ACCEPT)
+
+    def _is_fast(self, opinion: Opinion) -> bool:
+        usual = self._median.get(opinion.reviewer_id)
+        return usual is not None and 0 < opinion.active_ms < FAST_SHARE * usual
+
+
+def _gathered(workspace: Workspace) -> tuple[dict[str, float], set[str]]:
+    """Return each reviewer's median time, and the abilities on which reviewers agree little."""
+    times: dict[str, list[int]] = defaultdict(list)
+    judged: Counter[str] = Counter()
+    agreed: Counter[str] = Counter()
+    for conversation_id in workspace.archive.conversation_ids:
+        for state, _ in workspace.entry_states(conversation_id).values():
+            for opinion in state.saved:
+                times[opinion.reviewer_id].append(opinion.active_ms)
+            if len(state.saved) > 1:
+                judged[state.base.ability] += 1
+                agreed[state.base.ability] += len({o.verdict for o in state.saved}) == 1
+    usual = {name: median(spent) for name, spent in times.items() if len(spent) >= LEAST_OPINIONS}
+    low = {name for name, n in judged.items() if n >= LEAST_OPINIONS and agreed[name] / n < LOW}
+    return usual, low
+
 
 VIEWS = ("all", "mine", "pending", "second", "conflict", "returned", "flagged", "outdated", "done")
 """`mine`: the viewer still has to judge it. `second`: one opinion is saved, another is wanted. `outdated`: decided
@@ -66,7 +181,7 @@ class QueueItem:
     is_outdated: bool
     """Decided under guidelines that have changed since."""
     doubt: float
-    """Signs that a second look is worth its time (`longbeam.review.routing`); 0 where no list is ordered by them."""
+    """Signs that a second look is worth its time (`longbeam.review.queue`); 0 where no list is ordered by them."""
     is_candidate: bool
     """Moved up or taken in from the pool, or written by hand."""
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from longbeam.review.archive import Line, OpenConversation
-from longbeam.review.fold import Opinion
+from longbeam.review.state import Opinion
 from longbeam.schemas.base import Record
 
 

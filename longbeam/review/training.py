@@ -17,7 +17,7 @@ from typing import Any
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
 from longbeam.keys import ItemId
-from longbeam.review.fold import Opinion
+from longbeam.review.state import Opinion
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.base import Record
 from longbeam.schemas.probes import Nugget, Probe

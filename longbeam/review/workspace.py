@@ -16,10 +16,9 @@ from threading import RLock
 from longbeam.abilities.registry import ability_names
 from longbeam.keys import ItemId
 from longbeam.review.archive import Archive, OpenConversation
-from longbeam.review.fold import in_force
 from longbeam.review.log import BENCHMARK_ITEM, ActContent, ReviewLog, new_event
 from longbeam.review.rubric_trial import RubricJudge, RubricTrial, try_rubric
-from longbeam.review.state import ItemState, ItemStatus
+from longbeam.review.state import ItemState, ItemStatus, in_force
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.review import EventKind, ReviewEvent, ReviewSettings, Verdict

@@ -110,7 +110,10 @@ REASON_CODES = (
 RATED_ASPECTS = ("coherence_and_flow", "realism", "complexity_and_depth")
 """Aspects of a conversation that BEAM's Table 4 rates."""
 
-ITEM_TARGET = "item"
+ITEM_TARGET, CHECKS_TARGET, ITEMS_TARGET = "item", "checks", "details/items"
+TEXT_TARGETS = ("question", "gold_answer", "difficulty")
+NUGGET, EVIDENCE, MESSAGE = "nugget/", "evidence/", "message/"
+"""Targets of events; the last three are prefixes, an id or a message key follows."""
 
 
 class ReviewEvent(Record):

@@ -114,11 +114,15 @@ class Loader:
             count, longest, is_more = self._write(rows)
             if not count:
                 break
-            self._connection.execute(
-                f"INSERT INTO {table} BY NAME SELECT * FROM read_ndjson(?, columns = {{{columns}}},"
-                f" maximum_object_size = {max(longest, _MIN_OBJECT_BYTES)}, hive_partitioning = false)",
-                [str(self._rows)],
-            )
+            try:
+                self._connection.execute(
+                    f"INSERT INTO {table} BY NAME SELECT * FROM read_ndjson(?, columns = {{{columns}}},"
+                    f" maximum_object_size = {max(longest, _MIN_OBJECT_BYTES)}, hive_partitioning = false)",
+                    [str(self._rows)],
+                )
+            except (duckdb.InvalidInputException, duckdb.ConversionException) as exc:
+                problem = str(exc).partition("Try setting")[0].replace(str(self._rows), "")
+                raise ValueError(f"a value that no column of {table!r} can hold: {problem}") from exc
             self._held += count
         self._connection.execute("COMMIT")
         return self._held - before, is_more

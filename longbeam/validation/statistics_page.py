@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from longbeam.pages import PAGE_END, page_start
 from longbeam.schemas.statistics import AbilityStatistics, Statistics
 from longbeam.validation.statistics_text import render_text
 
 _STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #1c2024; max-width: 960px; margin: 2rem auto; padding: 0 1.2rem; }
-h2 { font-size: 1.15rem; margin: 2rem 0 .4rem; } .scroll { overflow-x: auto; } pre { font-size: 12px; }
-table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .5rem; text-align: right; border-bottom: 1px solid #d9dde2; }
-th:first-child, td:first-child, td:has(.bar) { text-align: left; } .soft { color: #5b6470; }
-.bar { display: inline-block; height: .7em; background: #1f5fa8; } .beam { background: #c2a060; }
+table { width: auto; } pre { font: 12px/1.5 var(--figures); }
+th, td { padding: 4px 16px 4px 0; text-align: right; }
+:is(th, td):first-child, td:has(.bar) { text-align: left; }
+.bar { display: inline-block; height: .7em; border-radius: 2px; background: var(--accent); }
+.beam { background: #b08a3c; }
 """
 _BAR_PX = 160
-_HEAT = "31, 95, 168"
-"""Red, green and blue of a full cell."""
 
 
 def render_page(name: str, statistics: Statistics) -> str:
@@ -26,32 +24,26 @@ def render_page(name: str, statistics: Statistics) -> str:
     parts = [
         f"<h1>{escape(name)}</h1>",
         f'<p class="soft">Beside BEAM at {escape(statistics.beam.name)}: {escape(statistics.beam_source)}. '
-        "Blue: this benchmark. Brown: BEAM.</p>",
+        "Violet: this benchmark. Brown: BEAM.</p>",
         _section("Where the evidence is, by tenth of the conversation", _deciles(statistics)),
-        _section("Abilities: each column from its least (white) to its most", _abilities(statistics.abilities)),
+        _section("Abilities: each column from its least (pale) to its most", _abilities(statistics.abilities)),
         _section("Mean tokens of a message", _messages(statistics)),
         _section("Share of the tokens", _speakers(statistics)),
-        f'<h2>All tables</h2><div class="scroll"><pre>{escape(render_text(statistics))}</pre></div>',
+        _section("All tables", f"<pre>{escape(render_text(statistics))}</pre>"),
     ]
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f"<title>{escape(name)}: statistics</title><style>{_STYLE}</style></head><body>\n"
-        + "\n".join(parts)
-        + "\n</body></html>\n"
-    )
+    return page_start(f"{name}: statistics", name, _STYLE) + "\n".join(parts) + PAGE_END
 
 
 def _section(title: str, table: str) -> str:
-    return f'<h2>{escape(title)}</h2><div class="scroll">{table}</div>'
+    name = escape(title)
+    return f'<h2>{name}</h2><div class="card scroller" tabindex="0" role="region" aria-label="{name}">{table}</div>'
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
-    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
-    return f"<table><tr>{titles}</tr>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+    titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _bar(value: float | None, most: float, *, is_beam: bool = False) -> str:
@@ -92,7 +84,8 @@ def _heat(values: Sequence[float | None]) -> list[str]:
     for value in values:
         share = (value - least) / (most - least) if value is not None and most > least else 0.0
         text = f"{value:.2f}" if value is not None else "-"
-        cells.append(f'<span style="background: rgba({_HEAT}, {share * 0.6:.2f}); padding: .2rem .5rem">{text}</span>')
+        wash = f"color-mix(in srgb, var(--accent) {share * 40:.0f}%, transparent)"
+        cells.append(f'<span style="padding: 3px 8px; border-radius: 4px; background: {wash}">{text}</span>')
     return cells
 
 

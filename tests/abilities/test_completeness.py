@@ -6,7 +6,7 @@ import pytest
 
 from longbeam.abilities.record import Ability
 from longbeam.abilities.registry import abilities, resolve
-from longbeam.annotation_ui.panel_kinds import panel_kind_of
+from longbeam.annotation_ui.aids import panel_kind_of
 from longbeam.evaluation.scoring import scorer_of
 from longbeam.formats.locomo import CATEGORIES
 from longbeam.generators.probes.registry import generator_for

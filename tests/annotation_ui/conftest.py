@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from longbeam.annotation_ui.app import create_app
 from longbeam.annotation_ui.security import Access, Reach, open_access
+from longbeam.annotation_ui.server import create_app
 from longbeam.cli.reviewing import lexical_judge
 from longbeam.review.archive import Archive
 from longbeam.review.log import ReviewLog

@@ -6,7 +6,7 @@ import re
 
 from longbeam.abilities.registry import ability_names
 from longbeam.review.log import ActContent, new_event
-from longbeam.review.routing import JUDGE_DIFFERS
+from longbeam.review.queue import JUDGE_DIFFERS
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.review import EventKind

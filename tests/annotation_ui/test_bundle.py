@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.annotation_ui.bundle import write_bundle
-from longbeam.annotation_ui.passports import write_passports
-from longbeam.annotation_ui.review_views import anchors_page
+from longbeam.annotation_ui.folders import write_bundle, write_passports
+from longbeam.annotation_ui.reviews import anchors_page
 from longbeam.errors import UserError
 from longbeam.review.archive import Archive
 from longbeam.review.log import from_jsonl

@@ -10,9 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from longbeam.annotation_ui.app import create_app
-from longbeam.annotation_ui.routes import aids, pages
+from longbeam.annotation_ui import acts as aids
+from longbeam.annotation_ui import pages
 from longbeam.annotation_ui.security import Reach, open_access
+from longbeam.annotation_ui.server import create_app
 from longbeam.review.log import ActContent, new_event
 from longbeam.review.people import Viewer
 from longbeam.review.workspace import Workspace

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longbeam.annotation_ui.panels import ItemPlace, PanelView, panel_view
+from longbeam.annotation_ui.aids import ItemPlace, panel_view
+from longbeam.annotation_ui.views import PanelView
 from longbeam.review.archive import OpenConversation
 from longbeam.store.artifacts import seal_conversation
 from tests.builders import good_conversation

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.review import leases
+from longbeam.review import queue as leases
 from longbeam.review.log import ActContent, new_event
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.review import EventKind

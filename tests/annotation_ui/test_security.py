@@ -5,9 +5,9 @@ import re
 import httpx
 import pytest
 
-from longbeam.annotation_ui.app import create_app
 from longbeam.annotation_ui.rendering import Mark, render
 from longbeam.annotation_ui.security import Reach, open_access
+from longbeam.annotation_ui.server import create_app
 from longbeam.review.people import Viewer
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.review import ReviewerRole

@@ -168,10 +168,10 @@ def test_redaction_reaches_every_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        ([{"thread": []}], r"element 1: is no chat that is read \(keys: 'thread'\)"),
-        ([3], "element 1: found 3; a chat or a message is needed"),
-        ([{"role": "judge", "content": "x"}], 'message 1: the role is the text "judge"; user, assistant, system'),
-        ([{"messages": [3]}], "message 1: found 3; an object with role and content is needed"),
+        ([{"thread": []}], r"is no chat that is read \(keys: 'thread'\); .*: chats.json: element 1"),
+        ([3], "a number where a chat or a message is needed: chats.json: element 1"),
+        ([{"role": "judge", "content": "x"}], "the role is 'judge'; user, assistant, system and tool are read"),
+        ([{"messages": [3]}], "a number where an object is needed: chats.json: element 1: messages: message 1"),
         ([{"messages": []}], "holds no chat with a message of a user"),
         ("nonsense", "not JSON"),
     ],

@@ -71,7 +71,7 @@ def test_the_counts_are_by_check_and_ability() -> None:
     html = findings_page("tiny", findings, [spoilt()])
 
     row = html.split("<code>gold_values.nowhere</code>")[1].split("</tr>")[0]
-    assert '<td class="n">1</td><td class="n">1</td>' in row  # in all, and of information extraction
+    assert '<td class="figure">1</td><td class="figure">1</td>' in row  # in all, and of information extraction
     assert f"{len([f for f in findings if f.severity is Severity.ERROR])} error" in html
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,19 @@ def test_an_import_of_our_own_export_keeps_the_questions(tmp_path: Path, out: Pa
     own = good_conversation()
     report = imported(write(export_beam, [own], tmp_path / "own"), out)
     assert (report.messages, report.probes) == (len(own.said), len(own.asked))
+
+
+@pytest.mark.parametrize("tokens", ["1" + "0" * 30, "9223372036854775808", "-1", '"x"', "1e308"])
+def test_a_number_that_no_store_can_hold_is_one_line(
+    tmp_path: Path, out: Path, tokens: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    imported(beam_folder(tmp_path), out)
+    exported = tmp_path / "exported"
+    assert run(["export", "theirs", "--format", "jsonl", "--to", str(exported), "--out", str(out)]) == OK
+    table = exported / "messages.jsonl"
+    table.write_text(re.sub(r'"tokens": ?\d+', f'"tokens": {tokens}', table.read_text(), count=1))
+    capsys.readouterr()
+    assert run(["import", "jsonl", str(exported), "--name", "spoilt", "--out", str(out)]) == USER_ERROR
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1, said
+    assert not (out / "spoilt").exists()

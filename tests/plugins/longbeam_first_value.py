@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longbeam.abilities.record import Ability, EvidenceRole, Trait
-from longbeam.annotation_ui.panel_kinds import PanelKind
+from longbeam.annotation_ui.views import PanelKind
 from longbeam.evaluation.scoring import Scorer, nugget_mean
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,

@@ -6,7 +6,7 @@ import datetime as dt
 import itertools
 from typing import Any
 
-from longbeam.review.fold import probe_version
+from longbeam.review.state import probe_version
 from longbeam.schemas.review import EventKind, ReviewEvent
 from tests.tiny import tiny_conversation
 

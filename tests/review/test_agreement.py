@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from longbeam.evaluation.agreement import cohen_kappa
-from longbeam.review.agreement import agreement_over, percent_agreement
+from longbeam.review.statistics import agreement_over, percent_agreement
 
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section D: four observers, twelve units.
 OBSERVERS = {

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longbeam.review.fold import fold_opinion, in_force, probe_version
 from longbeam.review.log import next_redo, next_undo
-from longbeam.review.state import ItemState, ItemStatus
+from longbeam.review.state import ItemState, ItemStatus, fold_opinion, in_force, probe_version
 from longbeam.review.workspace import Entry, entries_of
 from longbeam.schemas.probes import MeasuredDifficulty
 from longbeam.schemas.review import ReviewEvent

@@ -1,29 +1,316 @@
-// Records of the server that scripts read; docs/review-api.md describes them, and the server's models define them.
+// Generated from the view records by `python -m longbeam.annotation_ui.script_types`; do not edit.
+
+export interface AbsenceView {
+  needed: number;
+  made: number;
+  queries: string[];
+  hits: number;
+  looked_at: number;
+  claimed: string[];
+  missing: string;
+  sessions: SessionCoverage[];
+}
+
+export interface ActResult {
+  event_ids: string[];
+  item: ItemView | null;
+  training: TrainingResult | null;
+}
+
+export interface AdjudicationPage {
+  open: number;
+  decided: number;
+  items: ConflictView[];
+  taxonomy: string[];
+}
+
+export interface AdjudicationView {
+  reviewer_id: string;
+  verdict: string;
+  taxonomy: string;
+  confidence: number;
+  note: string;
+  judged: string[];
+  changes: ChangeView[];
+}
+
+export interface Anchor {
+  message_key: string;
+  quote: string;
+  prefix: string;
+  suffix: string;
+  content_hash: string;
+}
+
+export interface Border {
+  message_id: number;
+  label: string;
+}
+
+export interface CandidateLink {
+  item_id: string;
+  name: string;
+  probe_id: string;
+  rank: number;
+  question: string;
+  is_in_queue: boolean;
+  status: string;
+}
+
+export interface ChangeView {
+  target: string;
+  before: JsonValue;
+  after: JsonValue;
+  name: string;
+  parts: DiffPart[];
+}
+
+export interface CheckRow {
+  check: string;
+  doc: string;
+  state: "ok" | "info" | "warning" | "error" | "not_run";
+  count: number;
+}
+
+export interface CommentView {
+  event_id: string;
+  reviewer_id: string;
+  target: string;
+  name: string;
+  text: string;
+  created_at: string;
+  href: string;
+}
+
+export interface ConflictView {
+  item_id: string;
+  item_version: string;
+  href: string;
+  ability: string;
+  question: string;
+  sealed: Probe;
+  opinions: OpinionView[];
+  name: string;
+  differs_in: string[];
+  differs: string[];
+  is_decided: boolean;
+}
+
+export interface CounterRow {
+  message_id: number;
+  message_key: string;
+  href: string;
+  role: string;
+  session: number;
+  plan_index: number | null;
+  sent_at: string;
+  score: number;
+  signs: string[];
+  excerpt_html: string;
+  quote: string;
+  is_cleared: boolean;
+}
+
+export interface CounterView {
+  terms: string[];
+  considered: number;
+  candidates: CounterRow[];
+}
+
+export interface DateMention {
+  text: string;
+  date: string;
+  weekday: string;
+  where: string;
+  is_year_guessed: boolean;
+}
+
+export interface DatesView {
+  dates: DateMention[];
+  spans: Span[];
+  lengths: LengthMention[];
+  computation: string;
+  computed_value: string;
+}
+
+export interface DecisionsView {
+  decisions: EventView[];
+}
 
 export interface DiffPart {
   kind: "same" | "removed" | "added";
   text: string;
 }
 
-export interface Change {
+export type Difficulty = "easy" | "medium" | "hard";
+
+export interface EventView {
+  event_id: string;
+  item_id: string;
+  href: string;
+  item_name: string;
+  reviewer_id: string;
+  kind: string;
   target: string;
   name: string;
-  before: unknown;
-  after: unknown;
   parts: DiffPart[];
+  value: string;
+  before: JsonValue;
+  after: JsonValue;
+  reason_code: string;
+  note: string;
+  guideline_version: string;
+  created_at: string;
+  is_undone: boolean;
 }
 
-export interface Problem {
-  error: string;
+export interface Evidence {
+  message_key: string;
+  quote: string;
+  part: string;
+  group: number | null;
+  nugget_ids: string[];
+}
+
+export interface EvidenceRole {
+  evidence_id: string;
+  part: string;
+  group: number | null;
+  item: string;
+  quote: string;
+  message: MessageLink | null;
+  sent_at: string | null;
+  session: number | null;
+  mention_rank: number | null;
+}
+
+export interface EvidenceView {
+  evidence_id: string;
+  message_key: string;
+  message_id: number | null;
+  quote: string;
+  part: string;
+  group: number | null;
+  nugget_ids: string[];
+  attachment: string;
+  anchor: Anchor;
+  start: number;
+  end: number;
+  sent_at: string | null;
+  session: number | null;
+  plan_index: number | null;
+  is_added: boolean;
+  message: MessageView | null;
+}
+
+export interface FindingView {
+  check: string;
+  severity: string;
+  doc: string;
   message: string;
-  changes?: Change[];
-  gates?: Gate[];
+  href: string;
+  messages: MessageLink[];
+}
+
+export interface FlagView {
+  event_id: string;
+  reviewer_id: string;
+  target: string;
+  name: string;
+  note: string;
 }
 
 export interface Gate {
   code: string;
   message: string;
   can_override: boolean;
+}
+
+export interface GuidelineView {
+  section: string;
+  name: string;
+  text: string;
+  html: string;
+  version: string;
+}
+
+export interface GuidelinesView {
+  version: string;
+  sections: GuidelineView[];
+}
+
+export interface Hit {
+  message_id: number;
+  message_key: string;
+  role: string;
+  speaker: string;
+  session: number;
+  plan_index: number | null;
+  sent_at: string;
+  count: number;
+  at: number;
+  excerpt_html: string;
+}
+
+export interface ItemView {
+  item_id: string;
+  name: string;
+  item_version: string;
+  conversation_id: string;
+  conversation_title: string;
+  probe_id: string;
+  ability: string;
+  ability_title: string;
+  panel: PanelKind;
+  source_category: string;
+  difficulty: string;
+  question: string;
+  gold_answer: string;
+  details: ProbeDetails;
+  asked_at: string | null;
+  rubric: NuggetView[];
+  evidence: EvidenceView[];
+  removed_evidence: EvidenceView[];
+  context: MessageView[];
+  spread: number;
+  sessions_touched: number;
+  diffs: Record<string, DiffPart[]>;
+  sealed: Probe;
+  is_checked: boolean;
+  is_findings_current: boolean;
+  findings: FindingView[];
+  checks: CheckRow[];
+  status: string;
+  overlap: number;
+  saved: number;
+  is_blind: boolean;
+  is_guessable: boolean;
+  mine: OpinionView | null;
+  others: OpinionView[];
+  adjudication: AdjudicationView | null;
+  returned: CommentView | null;
+  former_verdicts: number;
+  flags: FlagView[];
+  comments: CommentView[];
+  gates: Gate[];
+  lease: LeaseView | null;
+  candidates: CandidateLink[];
+  place: QueuePlace;
+  progress: OwnProgress;
+  outdated: Outdated | null;
+  judge: JudgeSays | null;
+  solved: Solved | null;
+  guideline_version: string;
+  reason_codes: string[];
+  can_write: boolean;
+  is_gold: boolean | null;
+}
+
+export type JsonValue = any;
+
+export interface JudgeSays {
+  verdict: string;
+  text: string;
 }
 
 export interface Key {
@@ -35,93 +322,81 @@ export interface Key {
   repeats: boolean;
 }
 
-export interface Nugget {
-  nugget_id: string;
-  text: string;
-  label: string | null;
-  is_stale: boolean;
-}
-
-export interface Evidence {
-  evidence_id: string;
-  message_key: string;
-  message_id: number | null;
-  quote: string;
-  part: string;
-  group: number | null;
-  attachment: string;
-  sent_at: string | null;
-}
-
-export interface Opinion {
-  reviewer_id: string;
-  verdict: string | null;
-  is_saved: boolean;
-  is_lapsed: boolean;
-  reason_code: string;
-  note: string;
-  labels: Record<string, string>;
-  drafts: Record<string, unknown>;
-  unsaved: Record<string, string>;
-  changes: Change[];
-}
-
-export interface Lease {
+export interface LeaseView {
   reviewer_id: string;
   expires_at: string;
   is_mine: boolean;
 }
 
-export interface ItemView {
-  item_id: string;
-  item_version: string;
-  name: string;
-  conversation_id: string;
-  ability: string;
-  ability_title: string;
-  panel: {
-    name: string;
-    further: string;
-    sides_title: string;
-    has_sessions: boolean;
-    draft_field: string;
-    draft_hint: string;
-  };
-  difficulty: string;
-  question: string;
-  gold_answer: string;
-  details: Record<string, any>;
-  rubric: Nugget[];
-  evidence: Evidence[];
-  diffs: Record<string, DiffPart[]>;
-  spread: number;
-  sessions_touched: number;
-  is_checked: boolean;
-  is_findings_current: boolean;
-  findings: any[];
-  checks: any[];
-  status: string;
-  overlap: number;
-  saved: number;
-  is_blind: boolean;
-  is_guessable: boolean;
-  mine: Opinion | null;
-  others: Opinion[];
-  adjudication: { reviewer_id: string; verdict: string; taxonomy: string; note: string } | null;
-  returned: { reviewer_id: string; text: string } | null;
-  outdated: { section: string; parts: DiffPart[] } | null;
-  judge: { text: string } | null;
-  solved: { answer: string; score: number } | null;
-  flags: { event_id: string; reviewer_id: string; name: string; note: string }[];
-  comments: { event_id: string; reviewer_id: string; name: string; text: string; href: string }[];
-  gates: Gate[];
-  lease: Lease | null;
-  candidates: { item_id: string; name: string; question: string; is_in_queue: boolean; status: string }[];
-  place: { index: number | null; total: number; previous: string | null; next: string | null };
-  progress: { mine: number; mine_wanted: number; finished: number; items: number };
-  reason_codes: string[];
-  can_write: boolean;
-  is_gold: boolean | null;
+export interface LedgerValue {
+  fact_id: string;
+  subject: string;
+  attribute: string;
+  stance: string;
+  value: string;
+  bullet_id: string;
+  messages: MessageLink[];
+  sent_at: string | null;
+  is_current: boolean;
+}
+
+export interface LengthMention {
+  text: string;
+  where: string;
+  verdict: string;
+  span: Span | null;
+}
+
+export interface LintRow {
+  nugget_ids: string[];
+  message: string;
+}
+
+export interface LocatedView {
+  message_id: number;
+  message_key: string;
+  sent_at: string;
+  href: string;
+}
+
+export interface Mark {
+  start: number;
+  end: number;
+  kind: string;
+}
+
+export interface MeasuredDifficulty {
+  evidence_from: number | null;
+  evidence_to: number | null;
+  tokens_to_question: number | null;
+  competitors: number | null;
+  lexical_overlap: number | null;
+  bm25: number | null;
+  random_units: number | null;
+  user_only: number | null;
+}
+
+export interface MessageComment {
+  event_id: string;
+  reviewer_id: string;
+  text: string;
+  created_at: string;
+}
+
+export interface MessageLink {
+  message_key: string;
+  message_id: number;
+  href: string;
+}
+
+export interface MessagePart {
+  message: MessageView;
+  find: string;
+  found: number[];
+  found_total: number;
+  item: string;
+  item_href: string;
+  comments: MessageComment[];
 }
 
 export interface MessageView {
@@ -129,49 +404,280 @@ export interface MessageView {
   message_key: string;
   role: string;
   speaker: string;
+  kind: string;
   session: number;
   plan_index: number | null;
+  sub_plan_index: number | null;
+  turn_index: number | null;
+  bullet_ids: string[];
   sent_at: string;
+  tokens: number;
   chars: number;
   start: number;
   end: number;
   is_whole: boolean;
   html: string;
+  marks: Mark[];
   evidence_ids: string[];
   comments: number;
 }
 
-/** The one edit that is open. */
-export interface Edit {
-  target: string;
-  /** The text of the field when the edit began. */
-  base: string;
-  text: string;
-  phase: "typing" | "saving" | "conflict";
-  /** The text that was saved elsewhere meanwhile. */
-  theirs: Change | null;
+export interface MinimapView {
+  conversation_id: string;
+  total: number;
+  chars: number[];
+  roles: string;
+  sessions: Border[];
+  plans: Border[];
+  dates: Border[];
+  evidence: number[];
+  comments: number[];
 }
 
-export interface PageState {
+export interface Nugget {
+  nugget_id: string;
+  text: string;
+}
+
+export interface NuggetCoverage {
+  nugget_id: string;
+  cited: string[];
+  worded: string[];
+}
+
+export interface NuggetView {
+  nugget_id: string;
+  text: string;
+  sealed_text: string | null;
+  label: string | null;
+  is_stale: boolean;
+}
+
+export interface OpinionView {
+  reviewer_id: string;
+  verdict: string | null;
+  is_saved: boolean;
+  is_lapsed: boolean;
+  reason_code: string;
+  note: string;
+  labels: Record<string, string>;
+  stale: string[];
+  drafts: Record<string, JsonValue>;
+  searches: SearchMade[];
+  cleared: string[];
+  probe: Probe;
+  unsaved: Record<string, string>;
+  changes: ChangeView[];
+  saved_at: string | null;
+  guideline_version: string;
+  active_ms: number;
+}
+
+export interface Outdated {
+  section: string;
+  parts: DiffPart[];
+}
+
+export interface OwnProgress {
+  mine: number;
+  mine_wanted: number;
+  finished: number;
+  items: number;
+}
+
+export interface PanelKind {
+  name: string;
+  further: string;
+  sides_title: string;
+  has_sessions: boolean;
+  draft_field: string;
+  draft_hint: string;
+}
+
+export interface PanelView {
+  ability: string;
+  values: LedgerValue[];
+  sides: EvidenceRole[];
+  coverage: NuggetCoverage[];
+  matches: ValueMatch[];
+  sessions: number[];
+  single: MessageLink[];
+  items_asked: number;
+  items_in_gold: number;
+}
+
+export interface Probe {
+  probe_id: string;
+  ability: string;
+  source_category: string;
+  question: string;
+  gold_answer: string;
+  difficulty: Difficulty;
+  rubric: Nugget[];
+  evidence: Evidence[];
+  bullet_ids: string[];
+  fact_ids: string[];
+  details: ProbeDetails;
+  asked_at: string | null;
+  is_selected: boolean;
+  rank: number;
+}
+
+export interface ProbeDetails {
+  variety: string;
+  on_contradiction: string;
+  old_value: string;
+  new_value: string;
+  computed_from: string[];
+  computation: string;
+  computed_value: string;
+  items: string[];
+  missing: string;
+  searches: string[];
+  instruction: string;
+  preference: string;
+  difficulty: MeasuredDifficulty;
+  extra: Record<string, any>;
+}
+
+export interface Problem {
+  error: string;
+  message: string;
+  changes: ChangeView[];
+  item_version: string;
+  gates: Gate[];
+  lease: LeaseView | null;
+}
+
+export interface QueuePlace {
+  index: number | null;
+  total: number;
+  previous: string | null;
+  next: string | null;
+}
+
+export interface QueueRow {
+  item_id: string;
+  conversation_id: string;
+  probe_id: string;
+  ability: string;
+  difficulty: string;
+  question: string;
+  status: string;
+  mine: string;
+  saved: number;
+  errors: number;
+  warnings: number;
+  infos: number;
+  flags: number;
+  comments: number;
+  leased_to: string[];
+  evidence: number;
+  nuggets: number;
+  places: number;
+  is_outdated: boolean;
+  doubt: number;
+  is_candidate: boolean;
+  href: string;
+}
+
+export interface QueueView {
+  benchmark: string;
+  view: string;
+  total: number;
+  first: number;
+  rows: QueueRow[];
+  counts: Record<string, number>;
+  abilities: Record<string, number>;
+  conversations: Record<string, number>;
+  overlap: number;
+  resume: string | null;
+  is_new: boolean;
+  waiting_for: string;
+}
+
+export interface RubricTrial {
+  judge: string;
+  rows: TrialRow[];
+  lint: LintRow[];
+  is_sound: boolean;
+}
+
+export interface SearchMade {
+  query: string;
+  total: number;
+}
+
+export interface SearchResult {
+  query: string;
+  total: number;
+  messages: number;
+  hits: Hit[];
+  first: number;
+  message_ids: number[];
+}
+
+export interface SessionCoverage {
+  session: number;
+  messages: number;
+  looked_at: number;
+}
+
+export interface Solved {
+  answer: string;
+  score: number | null;
+}
+
+export interface Span {
+  first: string;
+  second: string;
+  days: number;
+  days_inclusive: number;
+  weeks: number;
+  months: number;
+}
+
+export interface TrainingResult {
+  is_right: boolean;
+  text: string;
+}
+
+export interface TranscriptView {
+  conversation_id: string;
+  total: number;
+  first: number;
+  messages: MessageView[];
+}
+
+export interface TrialRow {
+  answer_kind: string;
+  answer: string;
+  is_right: boolean;
+  verdicts: TrialVerdict[];
+  score: number;
+  is_as_expected: boolean;
+}
+
+export interface TrialVerdict {
+  nugget_id: string;
+  verdict: string;
+  reason: string;
+}
+
+export interface UndoResult {
+  event: EventView | null;
+  href: string | null;
   item: ItemView | null;
-  nugget: number;
-  piece: number;
-  edit: Edit | null;
-  dialog: any;
-  aid: string;
-  aids: any;
-  guidelines: any;
-  decisions: any;
-  training: { is_right: boolean; text: string } | null;
-  notice: { text: string; kind: string } | null;
-  /** Whether a request waits for a server that does not answer. */
-  isWaiting: boolean;
-  /** Whether a verdict is on its way: no second one is taken. */
-  isDeciding: boolean;
-  /** Whether the gold answer is hidden, because the reviewer answers first. */
-  isBlind: boolean;
-  /** Whether the walk-through is shown. */
-  isGuided: boolean;
-  /** The place that a finding has led to. */
-  pointed: string;
+}
+
+export interface ValueMatch {
+  value: string;
+  kind: string;
+  evidence_ids: string[];
+}
+
+export interface WrittenView {
+  probe: Probe;
+  findings: FindingView[];
+  item_id: string | null;
 }

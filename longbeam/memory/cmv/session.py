@@ -6,6 +6,7 @@ A line is kept as the JSON tree that it is: a trimmer that modelled every field 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ SNAPSHOT, QUEUE = "file-history-snapshot", "queue-operation"
 """Types of lines that the model never receives."""
 COPY = "toolUseResult"
 """Field with a copy of a tool's result, beside the message; the agent draws it, the model never receives it."""
+_HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Halves of surrogate pairs, without those in which bytes that are no UTF-8 are read."""
 _SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant"}
 
 
@@ -34,7 +37,13 @@ def parse_line(text: str) -> Line | None:
 
 def line_text(line: Mapping[str, Any]) -> str:
     """Return a line as Claude Code writes it: compact JSON, no line end."""
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    return json_text(line)
+
+
+def json_text(value: Any) -> str:
+    """Return a value's compact JSON; half a surrogate pair stays escaped, as only the escape can be in a file."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _HALF.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def is_compaction(line: Mapping[str, Any]) -> bool:

@@ -26,6 +26,7 @@ from longbeam.memory.cmv.session import (
     count_messages,
     encode_line,
     is_compaction,
+    json_text,
     line_text,
     parse_line,
     read_lines,
@@ -272,8 +273,8 @@ class _Trimmer:
             images = [b for b in content if isinstance(b, dict) and b.get("type") == "image"]
             rest = [b for b in content if b not in images]
             self.counts["images_stripped"] += len(images)
-            size = sum(len(b.get("text", "")) if _is_text(b) else len(_json(b)) for b in rest)
-            size += sum(len(_json(b)) for b in images)
+            size = sum(len(b.get("text", "")) if _is_text(b) else len(json_text(b)) for b in rest)
+            size += sum(len(json_text(b)) for b in images)
             # Without content a result would be refused, so a small image leaves a stub, too.
             if size > self.limit or (self.is_mended and not rest):
                 rest = [{"type": "text", "text": self._stub(size)}]
@@ -308,7 +309,7 @@ class _Trimmer:
             edits = given.get("edits")
             if self.is_mended and isinstance(edits, list):
                 stubbed += sum(self._stub_fields(edit, set(_WRITTEN)) for edit in edits if isinstance(edit, dict))
-        if not stubbed and len(_json(given)) > self.limit:
+        if not stubbed and len(json_text(given)) > self.limit:
             stubbed = self._stub_fields(given, given.keys() - _IDENTIFYING)
         self.counts["tool_inputs_stubbed"] += bool(stubbed)
         return block
@@ -341,10 +342,6 @@ def _result_stub(size: int) -> str:
 
 def _is_text(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def file_size(path: Path) -> int:

@@ -22,9 +22,9 @@ from longbeam.pipeline.repair.plan import Rejections, repairs_of
 from longbeam.pipeline.repair.repairing import repair, repair_import
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.status import benchmark_status
-from longbeam.review.fold import probe_version
 from longbeam.review.log import ActContent, SeenVersions, new_event
 from longbeam.review.outcomes import rejections_of
+from longbeam.review.state import probe_version
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.incidents import IncidentKind

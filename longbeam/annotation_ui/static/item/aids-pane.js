@@ -18,7 +18,7 @@ const TABS = [
   ["pool", "pool"],
 ];
 
-/** @param {{state: import("../types").PageState, item: import("../types").ItemView}} props */
+/** @param {{state: import("./state.js").PageState, item: import("../types").ItemView}} props */
 export function Aids({ state, item }) {
   const open = state.aid;
   const tabs = item.can_write ? TABS : TABS.filter(([name]) => name !== "decisions");

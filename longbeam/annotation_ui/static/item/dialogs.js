@@ -55,7 +55,7 @@ function Text({ item, place, label, button = "save", hint = "", finish }) {
   };
   return html`<p class="soft small">${hint}</p>
     <${GrowingArea} value=${text} onText=${change} aria-label=${label} />
-    <p><button type="button" class="good" data-main data-key="Ctrl+Enter" onClick=${done}>${button}</button></p>`;
+    <p><button type="button" class="primary" data-main data-key="Ctrl+Enter" onClick=${done}>${button}</button></p>`;
 }
 
 const sayIt = async (body, told) => {
@@ -156,7 +156,7 @@ function Gates({ dialog, item }) {
             (target) => html`<div key=${target} class="typed">
             <div class="field-typed" dir="auto">${item.mine?.unsaved[target]}</div>
             <p>
-              <button type="button" data-first class="good" onClick=${() => then(saveTyped)(target)}>save it</button>
+              <button type="button" data-first class="primary" onClick=${() => then(saveTyped)(target)}>save it</button>
               <button type="button" onClick=${() => then(edit)(target)}>go on editing</button>
               <button type="button" onClick=${() => then(discard)(target)}>discard it</button>
             </p>
@@ -194,7 +194,7 @@ const Conflict = ({
   <h3>You typed</h3>
   <div class="field-typed" dir="auto">${dialog.mine}</div>
   <p>
-    <button type="button" data-first class="good" onClick=${() => saveMine()}>save mine over it</button>
+    <button type="button" data-first class="primary" onClick=${() => saveMine()}>save mine over it</button>
     <button type="button" onClick=${() => takeTheirs()}>keep the other, discard mine</button>
     <button type="button" onClick=${() => backToField()}>go on editing</button>
   </p>`;

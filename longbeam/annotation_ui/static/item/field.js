@@ -3,7 +3,8 @@ import { KeyButton } from "../keys.js";
 import { html, useLayoutEffect, useRef } from "../vendor/htm-preact.js";
 import { discard, edit, type, typedInto } from "./editing.js";
 
-/** @param {{state: import("../types").PageState, item: import("../types").ItemView, target: string, text: string, label: string}} props */
+/** @param {{state: import("./state.js").PageState, item: import("../types").ItemView, target: string, text: string,
+ *   label: string}} props */
 export function Field({ state, item, target, text, label }) {
   if (state.edit?.target === target) return html`<${Editor} edit=${state.edit} label=${label} />`;
   const typed = item.can_write ? typedInto(item, target) : null;

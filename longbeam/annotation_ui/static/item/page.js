@@ -10,7 +10,7 @@ import { say } from "./notices.js";
 import { Probe } from "./probe.js";
 import { VerdictBar } from "./verdict-bar.js";
 
-/** @param {{state: import("../types").PageState}} props */
+/** @param {{state: import("./state.js").PageState}} props */
 export function ItemPage({ state }) {
   const item = /** @type {import("../types").ItemView} */ (state.item);
   const talk = talkOf(item);

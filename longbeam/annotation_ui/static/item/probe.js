@@ -8,7 +8,7 @@ import { ask } from "./notices.js";
 import { Solve } from "./solve.js";
 import { mayWork, store } from "./state.js";
 
-/** @param {{state: import("../types").PageState, item: import("../types").ItemView}} props */
+/** @param {{state: import("./state.js").PageState, item: import("../types").ItemView}} props */
 export function Probe({ state, item }) {
   const isPointed = (id) => (state.pointed === id ? " pointed" : "");
   return html`

@@ -27,7 +27,7 @@ export function Solve({ item }) {
     <p class="soft small">Answer from the conversation. The gold answer and the rubric are shown afterwards.</p>
     <${GrowingArea} value=${text} onText=${change} aria-label="your answer" />
     <p>
-      <button type="button" class="good" onClick=${finish}>answer</button>
+      <button type="button" class="primary" onClick=${finish}>answer</button>
       <button type="button" onClick=${() => store.set({ isBlind: false })}>show the gold answer instead</button>
     </p>
   </section>`;

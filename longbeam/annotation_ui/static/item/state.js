@@ -2,7 +2,12 @@
 import { createStore } from "../store.js";
 
 /** @typedef {import("../types").ItemView} ItemView */
-/** @typedef {import("../types").PageState} PageState */
+/** The one edit that is open; `base` is the text of the field when it began.
+ * @typedef {{target: string, base: string, text: string, phase: "typing" | "saving" | "conflict",
+ *   theirs: import("../types").ChangeView | null}} Edit */
+/** @typedef {{item: ItemView | null, nugget: number, piece: number, edit: Edit | null, dialog: any, aid: string,
+ *   aids: any, guidelines: any, decisions: any, training: any, notice: {text: string, kind: string} | null,
+ *   isWaiting: boolean, isDeciding: boolean, isBlind: boolean, isGuided: boolean, pointed: string}} PageState */
 
 /** @type {PageState} */
 const INITIAL = {
@@ -39,8 +44,6 @@ export function textOf(item, target) {
   if (target === "gold_answer") return item.gold_answer;
   return item.rubric.find((nugget) => `nugget/${nugget.nugget_id}` === target)?.text ?? "";
 }
-
-/** @typedef {import("../types").Edit} Edit */
 
 /** A field is opened for editing: with the words that were typed into it before, if there are any. @returns {Edit} */
 export function beginEdit(item, target, typed) {

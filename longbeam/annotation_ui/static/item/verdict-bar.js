@@ -5,7 +5,7 @@ import { html } from "../vendor/htm-preact.js";
 import { setGold } from "./deciding.js";
 import { isWanted } from "./state.js";
 
-/** @param {{state: import("../types").PageState, item: import("../types").ItemView}} props */
+/** @param {{state: import("./state.js").PageState, item: import("../types").ItemView}} props */
 export function VerdictBar({ state, item }) {
   return html`<section class="verdict-bar" id="verdict" aria-label="verdict">
     ${state.training ? html`<${Training} training=${state.training} />` : null}
@@ -45,8 +45,8 @@ function Standing({ item }) {
 function Buttons({ state, item }) {
   const isOff = state.isDeciding || !isWanted(item);
   return html`<div class="buttons">
-    <${KeyButton} action="accept" class="good" disabled=${isOff}>accept</${KeyButton}>
-    <${KeyButton} action="reject" class="bad" disabled=${isOff}>reject</${KeyButton}>
+    <${KeyButton} action="accept" class="primary" disabled=${isOff}>accept</${KeyButton}>
+    <${KeyButton} action="reject" class="" disabled=${isOff}>reject</${KeyButton}>
     <${KeyButton} action="skip" disabled=${isOff} title="leave it to somebody else">skip</${KeyButton}>
     <${KeyButton}
       action="return"

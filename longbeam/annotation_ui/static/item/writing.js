@@ -63,7 +63,7 @@ export function Writing({ item }) {
     <p>
       <button type="button" onClick=${cite}>cite selection</button>
       <button type="button" onClick=${() => send(false)}>check</button>
-      <button type="button" class="good" onClick=${() => send(true)}>save and review</button>
+      <button type="button" class="primary" onClick=${() => send(true)}>save and review</button>
     </p>
     <div role="status">
       ${

@@ -224,3 +224,16 @@ def test_the_copy_of_a_tools_result_is_shortened_and_keeps_its_shape() -> None:
     assert metrics.tool_copies_stubbed == 1
     released, _ = trimmed(lines, variant=Variant.RELEASED)
     assert released[1]["toolUseResult"] == copy  # the released code does not know the field
+
+
+def test_half_a_character_stays_as_it_is_written(tmp_path: Path) -> None:
+    source, target = tmp_path / "s.jsonl", tmp_path / "t.jsonl"
+    blocks_ = [
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {"type": "text", "text": "half \ud83d emoji 😀"},
+    ]
+    source.write_text(json.dumps(json.loads(line("assistant", blocks_))) + "\n", encoding="utf-8")
+    trim_file(source, target, TrimSettings())
+    (kept,) = target.read_text(encoding="utf-8").splitlines()
+    assert "half \\ud83d emoji 😀" in kept
+    assert json.loads(kept)["message"]["content"][-1]["text"] == "half \ud83d emoji 😀"

@@ -1,4 +1,4 @@
-"""Routes that change something: acts on items, undo, leases, sessions, ratings, checks. Every answer is JSON."""
+"""Routes that change something, and those of the aids for judging an item. Every answer is JSON."""
 
 from __future__ import annotations
 
@@ -8,39 +8,70 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field
 
+from longbeam.annotation_ui.aids import ItemPlace, counter_view, panel_view
 from longbeam.annotation_ui.context import (
     CheckerOf,
     ItemOf,
     QueueOf,
     SealedIdOf,
     SessionView,
+    ViewerOf,
     WorkspaceOf,
     WriterOf,
     access_of,
     session_view,
 )
-from longbeam.annotation_ui.conversations import RatingView, rating_views
-from longbeam.annotation_ui.item_views import ItemView
+from longbeam.annotation_ui.conversations import rating_views
 from longbeam.annotation_ui.items import item_view
-from longbeam.annotation_ui.links import FindingView, finding_views
-from longbeam.annotation_ui.review_views import EventView, event_view, href_of
+from longbeam.annotation_ui.links import finding_views
+from longbeam.annotation_ui.reviews import event_view, guidelines_view, href_of
+from longbeam.annotation_ui.views import (
+    CounterView,
+    EventView,
+    FindingView,
+    GuidelinesView,
+    ItemView,
+    PanelView,
+    RatingView,
+)
 from longbeam.keys import conversation_of
-from longbeam.review import leases
 from longbeam.review.acts import Act, act_on_item, open_item, redo, undo
-from longbeam.review.bodies import Body
+from longbeam.review.archive import OpenConversation
 from longbeam.review.checks import check_item
-from longbeam.review.handwritten import Draft, write_probe
-from longbeam.review.people import Viewer
-from longbeam.review.queue import QueueFilter
-from longbeam.review.refusals import forbidden
+from longbeam.review.counter_evidence import counter_evidence
+from longbeam.review.dates import DatesView, dates_view
+from longbeam.review.decisions import (
+    Decision,
+    Draft,
+    GuidelineText,
+    adjudicate,
+    configure,
+    set_gold,
+    write_guideline,
+    write_probe,
+)
+from longbeam.review.people import Body, Viewer, forbidden, not_found
+from longbeam.review.queue import QueueFilter, take_lease
+from longbeam.review.rubric_trial import RubricTrial
+from longbeam.review.search import AbsenceView, absence_view
+from longbeam.review.state import Opinion
 from longbeam.review.statistics import Rating, rate
 from longbeam.review.training import TrainingResult, training_result
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.base import Record
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import ITEM_TARGET, EventKind, LeaseView, ReviewerRole, ReviewEvent
+from longbeam.schemas.review import (
+    ITEM_TARGET,
+    EventKind,
+    LeaseView,
+    ReviewerRole,
+    ReviewEvent,
+    ReviewSettings,
+    Verdict,
+)
 
 router = APIRouter(prefix="/api")
+aids = APIRouter(prefix="/items/{conversation_id}/{probe_id}")
 
 
 class SignIn(Body):
@@ -157,7 +188,7 @@ def open_(page: ItemPageOf, checker: CheckerOf, item_id: ItemOf) -> ItemView:
 @router.post("/items/{conversation_id}/{probe_id}/lease")
 def renew(workspace: WorkspaceOf, viewer: WriterOf, item_id: ItemOf) -> LeaseView:
     """Renew the lease; it lasts from now."""
-    return leases.take(workspace, item_id, viewer)
+    return take_lease(workspace, item_id, viewer)
 
 
 @router.post("/items/{conversation_id}/{probe_id}/release")
@@ -222,3 +253,92 @@ def _enter(request: Request, response: Response, viewer: Viewer) -> SessionView:
     access = access_of(request)
     request.cookies[access.cookie] = access.keep_session(response, viewer)
     return session_view(request)
+
+
+class Gold(Body):
+    """Body of POST /api/items/{conversation_id}/{probe_id}/gold."""
+
+    verdict: Verdict | None
+    """The right verdict; None makes the item an ordinary one again."""
+
+
+class Setting(Body):
+    """Body of POST /api/settings."""
+
+    name: str
+    value: int
+
+
+@router.post("/items/{conversation_id}/{probe_id}/adjudicate")
+def decide(page: ItemPageOf, item_id: ItemOf, body: Decision) -> ActResult:
+    """Decide an item that has all its opinions."""
+    with page.workspace.acting:
+        event = adjudicate(page.workspace, page.viewer, item_id, body)
+    return page.result(event)
+
+
+@router.post("/items/{conversation_id}/{probe_id}/gold")
+def mark_gold(page: ItemPageOf, item_id: ItemOf, body: Gold) -> ActResult:
+    """Set the right verdict, so that the item measures reviewers silently."""
+    return page.result(set_gold(page.workspace, page.viewer, item_id, body.verdict))
+
+
+@router.post("/guidelines")
+def guide(workspace: WorkspaceOf, viewer: WriterOf, body: GuidelineText) -> GuidelinesView:
+    """Write a new text of a section of the guidelines."""
+    write_guideline(workspace, viewer, body)
+    return guidelines_view(workspace)
+
+
+@router.post("/settings")
+def change_setting(workspace: WorkspaceOf, viewer: WriterOf, body: Setting) -> ReviewSettings:
+    """Change a setting of the review."""
+    configure(workspace, viewer, body.name, body.value)
+    return workspace.settings
+
+
+@aids.get("/counter.json")
+def counter(workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf, most: int = 30) -> CounterView:
+    """Return other messages that could change the answer, best first."""
+    conversation, probe, opinion = _worked_on(workspace, viewer, item_id)
+    found = counter_evidence(conversation, probe, most=min(max(most, 1), 200))
+    return counter_view(ItemPlace(conversation, item_id), found, opinion.cleared)
+
+
+@aids.get("/absence.json")
+def absence(workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf) -> AbsenceView:
+    """Return the searches that support an abstention."""
+    conversation, _, opinion = _worked_on(workspace, viewer, item_id)
+    return absence_view(conversation, opinion, workspace.settings.min_searches)
+
+
+@aids.get("/dates.json")
+def dates(workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf) -> DatesView:
+    """Return the dates and lengths of time of the probe and its evidence."""
+    conversation, probe, _ = _worked_on(workspace, viewer, item_id)
+    return dates_view(conversation, probe)
+
+
+@aids.get("/what-if.json")
+def what_if(workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf) -> RubricTrial:
+    """Return how the rubric scores the gold answer and wrong answers."""
+    _, probe, _ = _worked_on(workspace, viewer, item_id)
+    trial = workspace.rubric_trial(item_id, probe)
+    if trial is None:
+        raise not_found("judge; start the server with one")
+    return trial
+
+
+@aids.get("/panel.json")
+def panel(workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf) -> PanelView:
+    """Return the data of the panel of the item's ability."""
+    conversation, probe, _ = _worked_on(workspace, viewer, item_id)
+    return panel_view(ItemPlace(conversation, item_id), probe)
+
+
+def _worked_on(workspace: Workspace, viewer: Viewer, item_id: str) -> tuple[OpenConversation, Probe, Opinion]:
+    """Return the probe with the viewer's own edits, or as decided if the viewer has made none."""
+    state = workspace.state(item_id)
+    opinion = state.opinion(viewer.reviewer_id)
+    probe = opinion.probe if opinion.is_edited else state.probe
+    return workspace.conversation(conversation_of(item_id)), probe, opinion

@@ -1,22 +1,34 @@
-"""Views that help to judge an item: counter-evidence, and the panel of its ability.
+"""Aids to judge an item: counter-evidence, and the panel of its ability.
 
-A panel shows value history, order, nugget coverage and matches of the gold answer.
+A panel shows value history, order, nugget coverage and matches of the gold answer. An ability's record names its panel.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from longbeam.annotation_ui.links import MessageLink, message_href
+from longbeam.abilities.registry import ability_of, resolve
+from longbeam.annotation_ui.links import message_href
 from longbeam.annotation_ui.rendering import Mark, render_plain, without_markdown
+from longbeam.annotation_ui.views import (
+    CounterRow,
+    CounterView,
+    EvidenceRole,
+    LedgerValue,
+    MessageLink,
+    NuggetCoverage,
+    PanelKind,
+    PanelView,
+    ValueMatch,
+)
+from longbeam.errors import SpecError
 from longbeam.keys import conversation_of
 from longbeam.review.anchors import evidence_id_of
 from longbeam.review.archive import OpenConversation
 from longbeam.review.counter_evidence import WINDOW, CounterCandidate, CounterEvidence
-from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.probes import Evidence, Probe
 from longbeam.text.extraction import distinct_values
@@ -24,103 +36,31 @@ from longbeam.text.matching import says
 from longbeam.text.words import content_words
 from longbeam.validation.wording import claim
 
+GENERIC = PanelKind(name="generic")
+SIDES = PanelKind(name="sides", sides_title="Sides")
+ORDER = PanelKind(
+    name="order",
+    sides_title="Items as asked, and their place in the conversation",
+    draft_field="items",
+    draft_hint="items in order, one a line",
+)
+ABSENCE = PanelKind(name="absence", further="absence", draft_field="missing", draft_hint="what is never said")
+DATES = PanelKind(name="dates", further="dates")
+SESSIONS = PanelKind(name="sessions", has_sessions=True)
+
+
+@cache
+def panel_kind_of(ability: str) -> PanelKind:
+    """Return the panel of an ability; raises SpecError for a record that names none."""
+    name = ability_of(ability).panel
+    kind = resolve(name)
+    if not isinstance(kind, PanelKind):
+        raise SpecError(f"abilities: {name} is no PanelKind")
+    return kind
+
+
 MOST_SINGLE = 5
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-
-
-class CounterRow(Record):
-    """A message that might change the answer."""
-
-    message_id: int
-    message_key: str
-    href: str
-    role: str
-    session: int
-    plan_index: int | None
-    sent_at: dt.datetime
-    score: float
-    signs: tuple[str, ...]
-    """`other_value`, `change`, `negation`, `same_value`, `same_name`, `later`."""
-    excerpt_html: str
-    quote: str
-    """Text that is cited if the reviewer adopts the message."""
-    is_cleared: bool
-
-
-class CounterView(Record):
-    """Ranked messages that could change the answer, without the evidence."""
-
-    terms: tuple[str, ...]
-    """Words that the search looked for, rarest first."""
-    considered: int
-    """Number of messages that contain a term."""
-    candidates: tuple[CounterRow, ...]
-
-
-class LedgerValue(Record):
-    """One value of a fact, from the plan's ledger."""
-
-    fact_id: str
-    subject: str
-    attribute: str
-    stance: str
-    """`sets`, `updates`, `denies` or `mentions`."""
-    value: str
-    bullet_id: str
-    messages: tuple[MessageLink, ...]
-    """User messages that voice the value."""
-    sent_at: dt.datetime | None
-    is_current: bool
-    """Whether this is the last value that was set."""
-
-
-class EvidenceRole(Record):
-    """A piece of evidence in its role: a side of a contradiction, an item of an order, an instruction."""
-
-    evidence_id: str
-    part: str
-    group: int | None
-    item: str
-    """The item's name, for ordered answers."""
-    quote: str
-    message: MessageLink | None
-    sent_at: dt.datetime | None
-    session: int | None
-    mention_rank: int | None
-    """Place among the evidence in the order of the conversation, 0 first."""
-
-
-class NuggetCoverage(Record):
-    """Evidence that supports a nugget: by citation, and by shared words."""
-
-    nugget_id: str
-    cited: tuple[str, ...]
-    """evidence_ids that name the nugget."""
-    worded: tuple[str, ...]
-    """evidence_ids whose quote shares at least a third of the nugget's words."""
-
-
-class ValueMatch(Record):
-    """A date, amount or number of the gold answer, and the evidence that contains it."""
-
-    value: str
-    kind: str
-    evidence_ids: tuple[str, ...]
-
-
-class PanelView(Record):
-    """Data of all panels; fields that do not apply to an ability are empty."""
-
-    ability: str
-    values: tuple[LedgerValue, ...]
-    sides: tuple[EvidenceRole, ...]
-    coverage: tuple[NuggetCoverage, ...]
-    matches: tuple[ValueMatch, ...]
-    sessions: tuple[int, ...]
-    single: tuple[MessageLink, ...]
-    """Messages that alone contain every value of the gold; a multi-session question must have none."""
-    items_asked: int
-    items_in_gold: int
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.templating import Jinja2Templates
 from markupsafe import Markup
 
+from longbeam.annotation_ui.acts import ItemPage
 from longbeam.annotation_ui.context import (
     ConversationOf,
     ItemOf,
@@ -25,32 +26,19 @@ from longbeam.annotation_ui.context import (
     WorkspaceOf,
     session_view,
 )
-from longbeam.annotation_ui.conversations import (
-    ConversationsView,
-    ConversationView,
-    conversation_view,
-    conversations_view,
-)
-from longbeam.annotation_ui.item_views import ItemView
+from longbeam.annotation_ui.conversations import conversation_view, conversations_view
+from longbeam.annotation_ui.folders import ProvenanceView, provenance_view
 from longbeam.annotation_ui.keyboard import KEYS
 from longbeam.annotation_ui.links import item_href, message_href
-from longbeam.annotation_ui.provenance import ProvenanceView, provenance_view
-from longbeam.annotation_ui.queue_view import QueueView, queue_view
-from longbeam.annotation_ui.review_views import (
-    AdjudicationPage,
-    AnchorsPage,
-    DecisionsView,
-    GuidelinesView,
-    HistoryFilter,
-    HistoryView,
+from longbeam.annotation_ui.rendering import STATIC, page_environment
+from longbeam.annotation_ui.reviews import (
     adjudication_page,
     anchors_page,
     decisions_view,
     guidelines_view,
     history_view,
+    queue_view,
 )
-from longbeam.annotation_ui.routes.acts import ItemPage
-from longbeam.annotation_ui.templating import STATIC, page_environment
 from longbeam.annotation_ui.transcript import (
     LocatedView,
     MessagePart,
@@ -65,7 +53,19 @@ from longbeam.annotation_ui.transcript import (
     search_view,
     window,
 )
-from longbeam.review.refusals import Problem, not_found
+from longbeam.annotation_ui.views import (
+    AdjudicationPage,
+    AnchorsPage,
+    ConversationsView,
+    ConversationView,
+    DecisionsView,
+    GuidelinesView,
+    HistoryFilter,
+    HistoryView,
+    ItemView,
+    QueueView,
+)
+from longbeam.review.people import Problem, not_found
 from longbeam.review.search import SearchFilter
 from longbeam.review.statistics import (
     AgreementPage,
@@ -100,7 +100,8 @@ def first_window(message_id: int, item_id: str) -> dict[str, str]:
     return {"first": str(max(message_id - 3, 0)), "count": "12", "item": item_id, "q": ""}
 
 
-SCRIPTS = tuple(f.relative_to(STATIC).as_posix() for f in _FILES if f.suffix == ".js" and f.name != "bundle.js")
+_NO_MODULES = ("bundle.js", "theme.js")
+SCRIPTS = tuple(f.relative_to(STATIC).as_posix() for f in _FILES if f.suffix == ".js" and f.name not in _NO_MODULES)
 """Modules, so that the item page can ask for all of them at once."""
 templates.env.globals.update(as_json=as_json, static=STATIC_PATH, first_window=first_window, scripts=SCRIPTS)
 

@@ -1,153 +1,72 @@
-"""Views of the review as a whole: conflicts, anchors, guidelines, and the log."""
+"""Views of the review as a whole: the queue, conflicts, anchors, guidelines, and the log."""
 
 from __future__ import annotations
 
-import datetime as dt
+from collections import Counter
+from dataclasses import asdict
 
-from pydantic import JsonValue
-
-from longbeam.annotation_ui.item_views import OpinionView, opinion_view
+from longbeam.annotation_ui.items import opinion_view
 from longbeam.annotation_ui.links import conversation_href, item_href
 from longbeam.annotation_ui.rendering import render
-from longbeam.review.anchors import Anchor, Attachment, anchor_report
-from longbeam.review.diffs import DiffPart, shown_value, word_diff
-from longbeam.review.fold import in_force
+from longbeam.annotation_ui.views import (
+    AdjudicationPage,
+    AnchorRow,
+    AnchorsPage,
+    ConflictView,
+    DecisionsView,
+    EventView,
+    GuidelinesView,
+    GuidelineView,
+    HistoryFilter,
+    HistoryView,
+    QueueRow,
+    QueueView,
+)
+from longbeam.review.anchors import Attachment, anchor_report
 from longbeam.review.guidelines import current_version, guidelines_in_force, section_name
 from longbeam.review.log import undoable
-from longbeam.review.names import act_name, field_name, item_name
+from longbeam.review.names import act_name, field_name, item_name, shown_value, word_diff
 from longbeam.review.people import Viewer
-from longbeam.review.state import ItemState, ItemStatus
+from longbeam.review.queue import VIEWS, QueueFilter, all_items, is_in_view, resume_at, wanted_items
+from longbeam.review.state import ItemState, ItemStatus, in_force
 from longbeam.review.statistics import ratings_of
 from longbeam.review.workspace import Workspace
-from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import EventKind, ReviewEvent, Taxonomy
+from longbeam.schemas.review import EventKind, ReviewEvent
+
+
+def queue_view(workspace: Workspace, viewer: Viewer, wanted: QueueFilter) -> QueueView:
+    """Return the wanted rows of the queue, and how many items each view has."""
+    items = all_items(workspace, viewer, with_doubt=wanted.order == "doubt")
+    shown = wanted_items(items, viewer, wanted)
+    resume = resume_at(items, viewer)
+    page = shown[wanted.first : wanted.first + wanted.count]
+    return QueueView(
+        benchmark=workspace.archive.name,
+        view=wanted.view,
+        total=len(shown),
+        first=wanted.first,
+        rows=tuple(QueueRow(href=item_href(item.item_id), **asdict(item)) for item in page),
+        counts={view: sum(is_in_view(item, view, viewer) for item in items) for view in VIEWS},
+        abilities=dict(Counter(item.ability for item in items)),
+        conversations=dict(Counter(item.conversation_id for item in items)),
+        overlap=workspace.settings.overlap,
+        resume=item_href(resume.item_id) if resume else None,
+        is_new=all(item.mine == "none" for item in items),
+        waiting_for=_waiting_for(workspace),
+    )
+
+
+def _waiting_for(workspace: Workspace) -> str:
+    all_ids, sealed = workspace.archive.benchmark.conversation_ids, workspace.archive.conversation_ids
+    missing = len(all_ids) - len(sealed)
+    if not missing:
+        return ""
+    if not sealed:
+        return "No conversation is finished yet. The items of the first one appear here as soon as it is."
+    return f"{len(sealed)} of {len(all_ids)} conversations are finished; items of the others appear as they are."
+
 
 LEADS_ONLY = frozenset({EventKind.GOLD_SET})
-
-
-class ConflictView(Record):
-    """An item on which reviewers differ or differed."""
-
-    item_id: str
-    item_version: str
-    """Version of the viewer's own opinion, which a decision must name."""
-    href: str
-    ability: str
-    question: str
-    sealed: Probe
-    opinions: tuple[OpinionView, ...]
-    """All versions, in the order of saving; none stands out."""
-    name: str
-    """Name of the item for people."""
-    differs_in: tuple[str, ...]
-    """`item` (the verdict), `question`, `gold_answer`, `nugget/ID`, ..."""
-    differs: tuple[str, ...]
-    """The same for people."""
-    is_decided: bool
-
-
-class AdjudicationPage(Record):
-    """Conflicts for a lead to decide, and those decided."""
-
-    open: int
-    decided: int
-    items: tuple[ConflictView, ...]
-    """Open conflicts first."""
-    taxonomy: tuple[str, ...] = tuple(Taxonomy)
-
-
-class AnchorRow(Record):
-    """A quote that no longer stands where the reviewer saw it."""
-
-    item_id: str
-    href: str
-    anchor: Anchor
-    attachment: str
-    message_key: str
-    """Key of the message that contains the quote now; empty if there is none."""
-
-
-class AnchorsPage(Record):
-    """State of all anchors of a benchmark after conversations were generated again."""
-
-    anchors: int
-    attached: int
-    moved: int
-    broken: int
-    reattached: float | None
-    """Share of the displaced anchors that were found elsewhere; None if none is displaced."""
-    rows: tuple[AnchorRow, ...]
-    """Moved and broken anchors."""
-
-
-class GuidelineView(Record):
-    """The text for one ability, or `general`."""
-
-    section: str
-    name: str
-    """Name of the section for people."""
-    text: str
-    html: str
-    version: str
-    """The version in which this section was last changed."""
-
-
-class GuidelinesView(Record):
-    """All sections of the guidelines in force."""
-
-    version: str
-    sections: tuple[GuidelineView, ...]
-
-
-class EventView(Record):
-    """One event of the log."""
-
-    event_id: str
-    item_id: str
-    href: str
-    item_name: str
-    """Name of the subject for people."""
-    reviewer_id: str
-    kind: str
-    target: str
-    name: str
-    """The act in words for people: `edited the gold answer`."""
-    parts: tuple[DiffPart, ...]
-    """Word diff from `before` to `after`."""
-    value: str
-    """The value chosen, searched, or typed; empty where `parts` say it."""
-    before: JsonValue
-    after: JsonValue
-    reason_code: str
-    note: str
-    guideline_version: str
-    created_at: dt.datetime
-    is_undone: bool
-
-
-class HistoryView(Record):
-    """Events that the viewer may see, newest first."""
-
-    total: int
-    events: tuple[EventView, ...]
-
-
-class DecisionsView(Record):
-    """The viewer's last acts that can be taken back, newest first."""
-
-    decisions: tuple[EventView, ...]
-
-
-class HistoryFilter(Record):
-    """Filter of the log."""
-
-    item_id: str | None = None
-    """None: the log of the whole benchmark."""
-    reviewer: str = ""
-    kind: str = ""
-    first: int = 0
-    count: int = 200
 
 
 def adjudication_page(workspace: Workspace, viewer: Viewer) -> AdjudicationPage:

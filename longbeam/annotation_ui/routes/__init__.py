@@ -1,1 +1,0 @@
-"""Routes of the review app: one function per address."""

@@ -1,0 +1,609 @@
+"""View records: the data of every page, written once.
+
+A page shows one of these records, its address with `.json` returns it, and `static/types.d.ts` is generated from them
+(`scripts.py`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from longbeam.annotation_ui.transcript import MessageView
+from longbeam.review.anchors import (
+    Anchor,
+)
+from longbeam.review.checks import CheckRow
+from longbeam.review.names import (
+    ChangeView,
+    DiffPart,
+)
+from longbeam.review.queue import QueueItem
+from longbeam.schemas.base import Record
+from longbeam.schemas.probes import Probe, ProbeDetails
+from longbeam.schemas.review import Gate, LeaseView, Taxonomy
+
+
+class MessageLink(Record):
+    """A link to a message."""
+
+    message_key: str
+    message_id: int
+    href: str
+
+
+class FindingView(Record):
+    """A finding of a check, with a link to the place it is about."""
+
+    check: str
+    severity: str
+    doc: str
+    message: str
+    href: str
+    """The field, nugget or message that the finding is about."""
+    messages: tuple[MessageLink, ...]
+
+
+class NuggetView(Record):
+    """A nugget with the reviewer's edits and label."""
+
+    nugget_id: str
+    text: str
+    sealed_text: str | None
+    """None: the reviewer added it."""
+    label: str | None
+    """`yes`, `no` or none yet."""
+    is_stale: bool
+    """Whether a field that the nugget depends on was edited since it was labelled."""
+
+
+class EvidenceView(Record):
+    """A cited message, its place, and whether it still contains the quote."""
+
+    evidence_id: str
+    message_key: str
+    message_id: int | None
+    """None: the message does not exist."""
+    quote: str
+    part: str
+    group: int | None
+    nugget_ids: tuple[str, ...]
+    attachment: str
+    """`attached`, `moved` or `broken`; `whole` where the source has no quote."""
+    anchor: Anchor
+    start: int
+    end: int
+    sent_at: dt.datetime | None
+    session: int | None
+    plan_index: int | None
+    is_added: bool
+    message: MessageView | None
+
+
+class SearchMade(Record):
+    """A search recorded for this item."""
+
+    query: str
+    total: int
+
+
+class OpinionView(Record):
+    """One reviewer's opinion."""
+
+    reviewer_id: str
+    verdict: str | None
+    is_saved: bool
+    is_lapsed: bool
+    """Whether the probe was edited after a verdict, so that the verdict must be given again."""
+    reason_code: str
+    note: str
+    labels: dict[str, str]
+    stale: tuple[str, ...]
+    drafts: dict[str, JsonValue]
+    searches: tuple[SearchMade, ...]
+    cleared: tuple[str, ...]
+    probe: Probe
+    unsaved: dict[str, str]
+    """Texts that were typed and not saved, by target."""
+    changes: tuple[ChangeView, ...]
+    """Differences from the sealed probe."""
+    saved_at: dt.datetime | None
+    guideline_version: str
+    active_ms: int
+
+
+class CommentView(Record):
+    """A comment on the item or on a message."""
+
+    event_id: str
+    reviewer_id: str
+    target: str
+    name: str
+    """Name of the target for people."""
+    text: str
+    created_at: dt.datetime
+    href: str
+    """Address of the message or the item."""
+
+
+class FlagView(Record):
+    """A flag for a lead."""
+
+    event_id: str
+    reviewer_id: str
+    target: str
+    name: str
+    note: str
+
+
+class AdjudicationView(Record):
+    """Decision of a lead."""
+
+    reviewer_id: str
+    verdict: str
+    taxonomy: str
+    confidence: int
+    note: str
+    judged: tuple[str, ...]
+    """Events that hold the opinions on which the lead decided."""
+    changes: tuple[ChangeView, ...]
+
+
+class CandidateLink(Record):
+    """A candidate of the same ability."""
+
+    item_id: str
+    name: str
+    probe_id: str
+    rank: int
+    question: str
+    is_in_queue: bool
+    """Whether it is under review and not rejected."""
+    status: str
+
+
+class QueuePlace(Record):
+    """Place of the item in the queue that the address names."""
+
+    index: int | None
+    total: int
+    previous: str | None
+    """Address of the item page."""
+    next: str | None
+
+
+class OwnProgress(Record):
+    """Progress of the viewer and of the review."""
+
+    mine: int
+    """Items that the viewer has judged."""
+    mine_wanted: int
+    """Items that the viewer has judged or may still judge."""
+    finished: int
+    items: int
+
+
+class Outdated(Record):
+    """A section of the guidelines that has changed since the viewer's opinion, or the decision, was given."""
+
+    section: str
+    parts: tuple[DiffPart, ...]
+    """Word diff from the text then to the text now."""
+
+
+class JudgeSays(Record):
+    """The judge's verdict on the rubric, beside the reviewer's; hidden until the reviewer has saved."""
+
+    verdict: str
+    """`accept`: gold answer scored in full, wrong answers not; else `reject`."""
+    text: str
+
+
+class Solved(Record):
+    """The viewer's own answer, given before the gold answer was shown."""
+
+    answer: str
+    score: float | None
+
+
+class ItemView(Record):
+    """The item page."""
+
+    item_id: str
+    name: str
+    """Name of the item for people."""
+    item_version: str
+    """Every act sends this version; an act on an old version is refused with the differences."""
+    conversation_id: str
+    conversation_title: str
+    probe_id: str
+    ability: str
+    ability_title: str
+    """Name of the ability for people."""
+    panel: PanelKind
+    source_category: str
+    difficulty: str
+    question: str
+    gold_answer: str
+    details: ProbeDetails
+    asked_at: dt.datetime | None
+    rubric: tuple[NuggetView, ...]
+    evidence: tuple[EvidenceView, ...]
+    removed_evidence: tuple[EvidenceView, ...]
+    context: tuple[MessageView, ...]
+    """Messages around the evidence if `k` asks for them: in order, each once, the evidence included."""
+    spread: int
+    """Distance between the first and the last piece of evidence, in message_ids."""
+    sessions_touched: int
+    diffs: dict[str, tuple[DiffPart, ...]]
+    """Word diffs from the sealed texts to the shown ones, by target; texts that did not change are left out."""
+    sealed: Probe
+    is_checked: bool
+    """Whether findings are known: `validate` ran, or the item was checked here."""
+    is_findings_current: bool
+    """Whether the checks ran on the item as it is now."""
+    findings: tuple[FindingView, ...]
+    checks: tuple[CheckRow, ...]
+    status: str
+    overlap: int
+    saved: int
+    """Opinions saved so far, by anybody."""
+    is_blind: bool
+    """Whether other opinions are hidden, because not all wanted ones are saved."""
+    is_guessable: bool
+    """Whether a model that saw nothing of the conversation met the whole rubric (`validate --model-checks`)."""
+    mine: OpinionView | None
+    """None for viewers who only read."""
+    others: tuple[OpinionView, ...]
+    adjudication: AdjudicationView | None
+    returned: CommentView | None
+    former_verdicts: int
+    """Verdicts on earlier versions of the sealed probe; they no longer count."""
+    flags: tuple[FlagView, ...]
+    comments: tuple[CommentView, ...]
+    gates: tuple[Gate, ...]
+    lease: LeaseView | None
+    """The viewer's lease, or the lease that keeps the viewer out."""
+    candidates: tuple[CandidateLink, ...]
+    place: QueuePlace
+    progress: OwnProgress
+    outdated: Outdated | None
+    judge: JudgeSays | None
+    """None before the viewer has saved an opinion."""
+    solved: Solved | None
+    guideline_version: str
+    reason_codes: tuple[str, ...]
+    can_write: bool
+    is_gold: bool | None = None
+    """Shown to leads only."""
+
+
+class PanelKind(Record):
+    """Parts of a panel beyond those of every panel; the pages of the browser read it as JSON."""
+
+    name: str
+    further: str = ""
+    """Another view that the panel fetches and shows: `absence` or `dates`."""
+    sides_title: str = ""
+    """Heading of the table of cited messages by part; empty: there is no such table."""
+    has_sessions: bool = False
+    """Whether the sessions of the evidence are listed, and messages that may answer the question alone."""
+    draft_field: str = ""
+    """Field of `ProbeDetails` that a probe written by hand needs: `items` or `missing`."""
+    draft_hint: str = ""
+    """Hint in that field's input."""
+
+
+class CounterRow(Record):
+    """A message that might change the answer."""
+
+    message_id: int
+    message_key: str
+    href: str
+    role: str
+    session: int
+    plan_index: int | None
+    sent_at: dt.datetime
+    score: float
+    signs: tuple[str, ...]
+    """`other_value`, `change`, `negation`, `same_value`, `same_name`, `later`."""
+    excerpt_html: str
+    quote: str
+    """Text that is cited if the reviewer adopts the message."""
+    is_cleared: bool
+
+
+class CounterView(Record):
+    """Ranked messages that could change the answer, without the evidence."""
+
+    terms: tuple[str, ...]
+    """Words that the search looked for, rarest first."""
+    considered: int
+    """Number of messages that contain a term."""
+    candidates: tuple[CounterRow, ...]
+
+
+class LedgerValue(Record):
+    """One value of a fact, from the plan's ledger."""
+
+    fact_id: str
+    subject: str
+    attribute: str
+    stance: str
+    """`sets`, `updates`, `denies` or `mentions`."""
+    value: str
+    bullet_id: str
+    messages: tuple[MessageLink, ...]
+    """User messages that voice the value."""
+    sent_at: dt.datetime | None
+    is_current: bool
+    """Whether this is the last value that was set."""
+
+
+class EvidenceRole(Record):
+    """A piece of evidence in its role: a side of a contradiction, an item of an order, an instruction."""
+
+    evidence_id: str
+    part: str
+    group: int | None
+    item: str
+    """The item's name, for ordered answers."""
+    quote: str
+    message: MessageLink | None
+    sent_at: dt.datetime | None
+    session: int | None
+    mention_rank: int | None
+    """Place among the evidence in the order of the conversation, 0 first."""
+
+
+class NuggetCoverage(Record):
+    """Evidence that supports a nugget: by citation, and by shared words."""
+
+    nugget_id: str
+    cited: tuple[str, ...]
+    """evidence_ids that name the nugget."""
+    worded: tuple[str, ...]
+    """evidence_ids whose quote shares at least a third of the nugget's words."""
+
+
+class ValueMatch(Record):
+    """A date, amount or number of the gold answer, and the evidence that contains it."""
+
+    value: str
+    kind: str
+    evidence_ids: tuple[str, ...]
+
+
+class PanelView(Record):
+    """Data of all panels; fields that do not apply to an ability are empty."""
+
+    ability: str
+    values: tuple[LedgerValue, ...]
+    sides: tuple[EvidenceRole, ...]
+    coverage: tuple[NuggetCoverage, ...]
+    matches: tuple[ValueMatch, ...]
+    sessions: tuple[int, ...]
+    single: tuple[MessageLink, ...]
+    """Messages that alone contain every value of the gold; a multi-session question must have none."""
+    items_asked: int
+    items_in_gold: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueRow(QueueItem):
+    """One item of the queue, and the address of its page."""
+
+    href: str
+
+
+class QueueView(Record):
+    """The queue page."""
+
+    benchmark: str
+    view: str
+    total: int
+    first: int
+    rows: tuple[QueueRow, ...]
+    counts: dict[str, int]
+    """Items in each view."""
+    abilities: dict[str, int]
+    conversations: dict[str, int]
+    overlap: int
+    resume: str | None
+    """Address of the first item that the viewer has not finished."""
+    is_new: bool
+    """Whether the viewer has not begun any item."""
+    waiting_for: str
+    """Line that says what the review waits for while the benchmark is being generated; empty if it is complete."""
+
+
+class ConflictView(Record):
+    """An item on which reviewers differ or differed."""
+
+    item_id: str
+    item_version: str
+    """Version of the viewer's own opinion, which a decision must name."""
+    href: str
+    ability: str
+    question: str
+    sealed: Probe
+    opinions: tuple[OpinionView, ...]
+    """All versions, in the order of saving; none stands out."""
+    name: str
+    """Name of the item for people."""
+    differs_in: tuple[str, ...]
+    """`item` (the verdict), `question`, `gold_answer`, `nugget/ID`, ..."""
+    differs: tuple[str, ...]
+    """The same for people."""
+    is_decided: bool
+
+
+class AdjudicationPage(Record):
+    """Conflicts for a lead to decide, and those decided."""
+
+    open: int
+    decided: int
+    items: tuple[ConflictView, ...]
+    """Open conflicts first."""
+    taxonomy: tuple[str, ...] = tuple(Taxonomy)
+
+
+class AnchorRow(Record):
+    """A quote that no longer stands where the reviewer saw it."""
+
+    item_id: str
+    href: str
+    anchor: Anchor
+    attachment: str
+    message_key: str
+    """Key of the message that contains the quote now; empty if there is none."""
+
+
+class AnchorsPage(Record):
+    """State of all anchors of a benchmark after conversations were generated again."""
+
+    anchors: int
+    attached: int
+    moved: int
+    broken: int
+    reattached: float | None
+    """Share of the displaced anchors that were found elsewhere; None if none is displaced."""
+    rows: tuple[AnchorRow, ...]
+    """Moved and broken anchors."""
+
+
+class GuidelineView(Record):
+    """The text for one ability, or `general`."""
+
+    section: str
+    name: str
+    """Name of the section for people."""
+    text: str
+    html: str
+    version: str
+    """The version in which this section was last changed."""
+
+
+class GuidelinesView(Record):
+    """All sections of the guidelines in force."""
+
+    version: str
+    sections: tuple[GuidelineView, ...]
+
+
+class EventView(Record):
+    """One event of the log."""
+
+    event_id: str
+    item_id: str
+    href: str
+    item_name: str
+    """Name of the subject for people."""
+    reviewer_id: str
+    kind: str
+    target: str
+    name: str
+    """The act in words for people: `edited the gold answer`."""
+    parts: tuple[DiffPart, ...]
+    """Word diff from `before` to `after`."""
+    value: str
+    """The value chosen, searched, or typed; empty where `parts` say it."""
+    before: JsonValue
+    after: JsonValue
+    reason_code: str
+    note: str
+    guideline_version: str
+    created_at: dt.datetime
+    is_undone: bool
+
+
+class HistoryView(Record):
+    """Events that the viewer may see, newest first."""
+
+    total: int
+    events: tuple[EventView, ...]
+
+
+class DecisionsView(Record):
+    """The viewer's last acts that can be taken back, newest first."""
+
+    decisions: tuple[EventView, ...]
+
+
+class HistoryFilter(Record):
+    """Filter of the log."""
+
+    item_id: str | None = None
+    """None: the log of the whole benchmark."""
+    reviewer: str = ""
+    kind: str = ""
+    first: int = 0
+    count: int = 200
+
+
+class ConversationRow(Record):
+    """One conversation of the benchmark."""
+
+    conversation_id: str
+    href: str
+    is_sealed: bool
+    title: str
+    domain: str
+    messages: int
+    tokens: int
+    items: int
+    finished: int
+    state: str
+    """`sealed`, or the progress of the run."""
+
+
+class ConversationsView(Record):
+    """All conversations of the benchmark, unfinished ones included."""
+
+    benchmark: str
+    is_import: bool
+    conversations: tuple[ConversationRow, ...]
+
+
+class ConversationFinding(Record):
+    """A finding on a conversation outside its probes."""
+
+    check: str
+    severity: str
+    subject: str
+    message: str
+    href: str | None
+    """The transcript at the message of the finding; None if it is about no message."""
+
+
+class RatingView(Record):
+    """Ratings of one aspect."""
+
+    mine: int | None
+    others: dict[str, int]
+    """By reviewer; empty while blind."""
+    saved: int
+    mean: float | None
+
+
+class ConversationView(Record):
+    """One conversation: subject, size and parts; its messages are read by window."""
+
+    conversation_id: str
+    title: str
+    theme: str
+    domain: str
+    first_day: dt.date | None
+    last_day: dt.date | None
+    user: str
+    messages: int
+    tokens: int
+    sessions: int
+    plans: int
+    abilities: dict[str, int]
+    ratings: dict[str, RatingView]
+    findings: tuple[ConversationFinding, ...]
+    """Findings on messages, plans or the whole, worst first; the item pages show findings on probes."""
+    findings_total: int
