@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from longbeam.schemas.calls import ChatMessage
-from longbeam.schemas.dialogue import Message, MessageKind
+from longbeam.schemas import ChatMessage, Message, MessageKind
 
 RECENT = 10
 ASSISTANT_WINDOW, ASSISTANT_SUMMARY = 28_000, 1_000

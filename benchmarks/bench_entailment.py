@@ -20,20 +20,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longbeam.generators.entailment import Answer, rule_on_message
-from longbeam.generators.entailment_judge import compatible_remarks, unsaid_claims
+from longbeam.generators import rule_on_message, unsaid_claims
+from longbeam.generators.entailment import Answer
+from longbeam.generators.entailment_judge import compatible_remarks
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.base import ChatModel, ModelCall
-from longbeam.models.limits import LimitedModel
-from longbeam.pipeline.spec_file import load_spec
-from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.plans import Bullet, BulletKind
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.text.extraction import values_in
+from longbeam.models import Asker, ChatModel, LimitedModel, ModelCall
+from longbeam.pipeline import load_spec
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import BulletBrief, LedgerLine
+from longbeam.schemas import BenchmarkSpec, Bullet, BulletKind, ModelReply
+from longbeam.text import values_in
 from longbeam.wiring import services
 
 PAIRS: dict[str, list[dict[str, Any]]] = json.loads(

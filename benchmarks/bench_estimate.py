@@ -18,21 +18,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from longbeam.models.base import ModelCall
-from longbeam.models.cost import CostMeter
-from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
-from longbeam.models.tokens import load_tokenizer
-from longbeam.offline.loopback.answers import answer
-from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.cost.forecast import forecast
-from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.spec_file import load_spec
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.journal import Usage
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import create_benchmark
+from longbeam.models import CostMeter, ModelCall, PrefixCache, PromptEncoder, load_tokenizer, tokens_in
+from longbeam.offline import OfflineWriter
+from longbeam.offline.loopback import ServerSettings, answer
+from longbeam.pipeline import load_spec
+from longbeam.pipeline.cost import Rehearsal, forecast, rehearse
+from longbeam.pipeline.run import run_inline
+from longbeam.schemas import BenchmarkSpec, ModelReply, Usage
+from longbeam.store import create_benchmark
 from longbeam.wiring import services
 
 FACTORS = (0.5, 1.0, 2.0)

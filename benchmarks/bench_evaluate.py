@@ -18,11 +18,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from longbeam.evaluation.arms import always_there, arms_of
-from longbeam.memory.registry import SYSTEMS
-from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate, results_path
-from longbeam.schemas.evaluation import EvaluationSettings
-from longbeam.store.layout import Benchmark, open_benchmark
+from longbeam.evaluation import always_there, arms_of
+from longbeam.memory import SYSTEMS
+from longbeam.pipeline.evaluate import EvaluationRequest, evaluate, results_path
+from longbeam.schemas import EvaluationSettings
+from longbeam.store import Benchmark, open_benchmark
 from longbeam.wiring import services
 
 

@@ -19,13 +19,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longbeam.models.base import ModelCall
-from longbeam.models.structured import strict_schema
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.spec_file import load_spec
-from longbeam.schemas.calls import ModelReply
-from longbeam.store.layout import create_benchmark
+from longbeam.models import ModelCall, strict_schema
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline import load_spec
+from longbeam.pipeline.run import run_inline
+from longbeam.schemas import ModelReply
+from longbeam.store import create_benchmark
 from longbeam.wiring import services
 
 LENGTHS = frozenset({"minLength", "maxLength"})

@@ -28,13 +28,12 @@ from pathlib import Path
 from benchmarks.bench_http import HttpSpec, get_json, longest_chain, loopback
 from benchmarks.bench_lengths import digest_of_export
 from benchmarks.virtual_clock import DelayedModel, VirtualClockLoop
-from longbeam.formats.jsonl import export_jsonl
+from longbeam.formats import export_jsonl
 from longbeam.keys import UnitKey
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.schemas.spec import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, parse_length
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import create_benchmark
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline.run import run_inline
+from longbeam.schemas import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, parse_length
+from longbeam.store import SealedConversation, create_benchmark
 from longbeam.wiring import services
 
 NO_LIMIT = 4096

@@ -24,9 +24,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.spec import parse_length
-from longbeam.store.artifacts import SealedConversation
+from longbeam.schemas import digest_of, parse_length
+from longbeam.store import SealedConversation
 
 MB = 1e6
 KIBIBYTES_PER_MB = 1024

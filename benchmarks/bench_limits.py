@@ -21,13 +21,10 @@ from pydantic_core import to_json
 
 from benchmarks.bench_http import get_json
 from longbeam.errors import ProviderError
-from longbeam.models.base import ModelCall
-from longbeam.models.limits import LimitedModel
-from longbeam.models.openai_client import OpenAIModel
-from longbeam.offline.loopback.requests import Request
-from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.schemas.calls import ChatMessage, PromptInputs, Tool
-from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role
+from longbeam.models import LimitedModel, ModelCall, OpenAIModel
+from longbeam.offline.loopback import Request
+from longbeam.prompts.calls import QuestionDetectorInputs
+from longbeam.schemas import BenchmarkSpec, ChatMessage, Endpoint, PromptInputs, Role, Tool
 from longbeam.serving import LOOPBACK, Receive, Scope, Send, open_listener, serving
 
 LATENCY_S = 0.05

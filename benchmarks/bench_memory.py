@@ -23,23 +23,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from longbeam.evaluation.arms import Arm, arm_of
-from longbeam.evaluation.metrics import retrieval_of
+from longbeam.evaluation import Arm, arm_of, retrieval_of
 from longbeam.keys import UnitKey
-from longbeam.memory.base import MemorySystem, Tools
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.retrieval import Embedder, StoredEmbedder
-from longbeam.models.asking import Asker
-from longbeam.models.embedders.factory import make_embedder
-from longbeam.models.journal import JournalledModel
-from longbeam.models.tokens import load_tokenizer
-from longbeam.offline.writer import OfflineWriter
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.evaluation import Answer, Exchange, Question
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, open_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.memory import Embedder, MemorySystem, StoredEmbedder, Tools, exchanges_of
+from longbeam.models import Asker, JournalledModel, load_tokenizer
+from longbeam.models.embedders import make_embedder
+from longbeam.offline import OfflineWriter
+from longbeam.prompts import default_registry
+from longbeam.schemas import Answer, Exchange, Probe, Question
+from longbeam.store import Benchmark, SealedConversation, WorkLog, open_benchmark
 from longbeam.wiring import services
 
 MILLISECONDS = 1_000

@@ -21,17 +21,14 @@ from pathlib import Path
 from longbeam.pipeline.api import generate
 
 from benchmarks.beam_layout import Request, SubPlanTalk, requests_of
-from longbeam.generators.dialogue import DIALOGUE_PROMPTS
+from longbeam.generators import DIALOGUE_PROMPTS
 from longbeam.keys import DialogueKey, MessageKey, UnitKey
-from longbeam.models.base import ModelCall
-from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
-from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.spec_file import load_spec
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs, UserReplyInputs
-from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.dialogue import Message
-from longbeam.store.artifacts import SealedConversation
+from longbeam.models import DEFAULT_TOKENIZER, ModelCall, PrefixCache, PromptEncoder, load_tokenizer, tokens_in
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline import load_spec
+from longbeam.prompts.calls import AssistantReplyInputs, UserReplyInputs
+from longbeam.schemas import ChatMessage, Message, ModelReply
+from longbeam.store import SealedConversation
 
 CACHE_TOKENS = 400_000
 """About 50 GB of keys and values of an 8B model (128 KiB a token), what one GPU of 80 GB has left beside it."""

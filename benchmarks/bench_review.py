@@ -26,9 +26,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from longbeam.review.archive import Archive
-from longbeam.review.counter_evidence import counter_evidence
-from longbeam.store.layout import open_benchmark
+from longbeam.review import Archive, counter_evidence
+from longbeam.store import open_benchmark
 
 SEED = 7
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

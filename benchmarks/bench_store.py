@@ -17,14 +17,21 @@ from pathlib import Path
 
 import duckdb
 
-from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.journal import JournalEntry
-from longbeam.schemas.people import Gender, Profile, RelationshipGraph
-from longbeam.schemas.seeds import Domain, Seed
-from longbeam.store.artifacts import SealedConversation, seal_conversation
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import (
+    ChatMessage,
+    ConversationHead,
+    Domain,
+    Gender,
+    JournalEntry,
+    Message,
+    MessageKind,
+    MessageRole,
+    ModelReply,
+    Profile,
+    RelationshipGraph,
+    Seed,
+)
+from longbeam.store import SealedConversation, WorkLog, seal_conversation
 
 REPLIES = 5_000
 KNOWN_MESSAGES = 20

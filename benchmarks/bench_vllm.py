@@ -23,14 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from longbeam.errors import RunStopped
-from longbeam.models.base import ModelCall, Sampling
-from longbeam.models.vllm import Loaded, VllmModel, load_engine
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.spec_file import load_spec
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import Endpoint
-from longbeam.store.layout import create_benchmark
+from longbeam.models import Loaded, ModelCall, Sampling, VllmModel, load_engine
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline import load_spec
+from longbeam.pipeline.run import run_inline
+from longbeam.schemas import Endpoint, ModelReply
+from longbeam.store import create_benchmark
 from longbeam.wiring import services
 
 # Hidden size, layers, heads, heads of keys and values, feed-forward size, vocabulary: Llama's architecture.

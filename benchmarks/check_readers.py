@@ -21,18 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from longbeam.evaluation.agreement import cohen_kappa
-from longbeam.formats.beam import import_beam
-from longbeam.formats.locomo import import_locomo
-from longbeam.formats.reading import Importer, ImportOptions
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says_equivalent
-from longbeam.text.normalizing import normalize_values
-from longbeam.text.words import content_words
-from longbeam.validation.index import ConversationIndex, build_index
-from longbeam.validation.run import check_conversation
+from longbeam.evaluation import cohen_kappa
+from longbeam.formats import Importer, ImportOptions, import_beam, import_locomo
+from longbeam.schemas import Finding, Probe, Severity
+from longbeam.text import content_words, normalize_values, says_equivalent, values_in
+from longbeam.validation import ConversationIndex, build_index, check_conversation
 from tests.builders import MemoryReader
 
 SHARES = {Severity.ERROR: 0.5, Severity.WARNING: 0.4, Severity.INFO: 0.1}

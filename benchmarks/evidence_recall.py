@@ -16,16 +16,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, cast
 
-from longbeam.evaluation.arms import Arm, arm_of
-from longbeam.memory.base import Tools
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.retrieval import Embedder, StoredEmbedder
-from longbeam.models.asking import Asker
-from longbeam.models.embedders.factory import make_embedder
-from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.evaluation import Question
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, open_benchmark
+from longbeam.evaluation import Arm, arm_of
+from longbeam.memory import Embedder, StoredEmbedder, Tools, exchanges_of
+from longbeam.models import Asker, load_tokenizer
+from longbeam.models.embedders import make_embedder
+from longbeam.schemas import Question
+from longbeam.store import Benchmark, SealedConversation, open_benchmark
 
 EVERYTHING = 10_000_000
 """Tokens: more than any conversation here."""

@@ -19,25 +19,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
-from longbeam.evaluation.agreement import cohen_kappa
-from longbeam.evaluation.calibration import WRONG
-from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
-from longbeam.evaluation.judging import judge_answer
-from longbeam.evaluation.scoring import score_of
+from longbeam.evaluation import FIXED_ANSWERS, WRONG, cohen_kappa, judge_answer, score_of
 from longbeam.keys import UnitKey
-from longbeam.memory.exchanges import dated
-from longbeam.models.asking import Asker
-from longbeam.models.journal import JournalledModel
-from longbeam.pipeline.evaluate.conversations import ReadConversation, read_conversation
-from longbeam.pipeline.run.driver import limited_models
-from longbeam.prompts.calls.evaluation import AnswerInputs
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.defaults import DEFAULT_MODEL
-from longbeam.schemas.evaluation import Answer, Judgement
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec, Endpoint
-from longbeam.store.layout import open_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.memory import dated
+from longbeam.models import Asker, JournalledModel
+from longbeam.pipeline.evaluate import ReadConversation, read_conversation
+from longbeam.pipeline.run import limited_models
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import AnswerInputs
+from longbeam.schemas import DEFAULT_MODEL, Answer, BenchmarkSpec, Endpoint, Judgement, Probe
+from longbeam.store import WorkLog, open_benchmark
 from longbeam.wiring import services
 
 KINDS = ("gold", *WRONG)

@@ -15,9 +15,8 @@ from pathlib import Path
 from statistics import fmean
 
 from longbeam.keys import MessageKey
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.statistics import REPETITION_MEASURES
-from longbeam.validation.repetition import Mask, measure_repetition, measure_sentences
+from longbeam.schemas import REPETITION_MEASURES, Message, MessageKind, MessageRole
+from longbeam.validation import Mask, measure_repetition, measure_sentences
 
 FOLDER = Path(__file__).resolve().parents[1] / ".." / "shared" / "data" / "beam" / "100K"
 _MARKER = re.compile(r"\s*->->[^\n]*\Z")

@@ -16,14 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.journal import JournalledModel
-from longbeam.pipeline.run.driver import limited_models
-from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.prompts.calls.scaffold import PersonalityInputs
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.worklog import WorkLog
+from longbeam.models import Asker, JournalledModel
+from longbeam.pipeline.run import Schedule, limited_models
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import PersonalityInputs
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import WorkLog
 from longbeam.wiring import services
 
 WARM_UP = 8

@@ -24,12 +24,10 @@ from pathlib import Path
 from typing import IO
 
 from benchmarks.real_models import PROGRESS, known_domain
-from longbeam.formats.making_section import making_section
-from longbeam.pipeline.run.gaps import making_of
-from longbeam.schemas.incidents import Making
-from longbeam.schemas.seeds import Domain
-from longbeam.store.layout import benchmark_names, open_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.formats import making_section
+from longbeam.pipeline.run import making_of
+from longbeam.schemas import Domain, Making
+from longbeam.store import WorkLog, benchmark_names, open_benchmark
 
 PLANNING = frozenset({"persona", "plan"})
 """Stages that a story goes through; it is stopped at the first word of another one."""

@@ -34,30 +34,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from longbeam.formats.beam import import_beam
-from longbeam.formats.reading import ImportOptions
-from longbeam.generators.closed_world import ClosedWorld
-from longbeam.generators.entailment import Answer, rule_on_message
-from longbeam.generators.entailment_judge import unsaid_claims
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.plans import Frame
-from longbeam.generators.user_turns import check_turns, new_values_in
+from longbeam.formats import ImportOptions, import_beam
+from longbeam.generators import ClosedWorld, Frame, Ledger, check_turns, new_values_in, rule_on_message, unsaid_claims
+from longbeam.generators.entailment import Answer
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.kinds import has_model_checks
-from longbeam.models.limits import LimitedModel
-from longbeam.pipeline.spec_file import load_spec
-from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text.matching import says
-from longbeam.text.reading import disagreement
-from longbeam.text.sentences import sentences
-from longbeam.text.times import format_date
-from longbeam.text.words import content_words
+from longbeam.models import Asker, LimitedModel, has_model_checks
+from longbeam.pipeline import load_spec
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import BulletBrief, LedgerLine, UserTurnDraft, UserTurnsReply
+from longbeam.schemas import ConversationHead, Message, MessageKind, MessageRole, Value, ValueKind
+from longbeam.text import content_words, disagreement, format_date, says, sentences
 from longbeam.wiring import services
 from tests.recorded import recording
 

@@ -22,16 +22,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from longbeam.formats.beam import import_beam
-from longbeam.formats.locomo import import_locomo
-from longbeam.formats.reading import Importer, ImportOptions
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.plans import ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import stated_in
-from longbeam.text.times import format_date
-from longbeam.validation.run import check_conversation
+from longbeam.formats import Importer, ImportOptions, import_beam, import_locomo
+from longbeam.schemas import Finding, Message, MessageRole, Probe, Severity, ValueKind
+from longbeam.text import format_date, stated_in
+from longbeam.validation import check_conversation
 from tests.builders import MemoryReader
 
 STYLE = re.compile(

@@ -12,8 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from longbeam.evaluation.report import Line, sections_of
-from longbeam.evaluation.results import RESULTS_FILE, Evaluated, read_results
+from longbeam.evaluation import RESULTS_FILE, Evaluated, Line, read_results, sections_of
 
 HEAD = (
     "system",

@@ -28,9 +28,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from longbeam.generators.seeds_file import domain_of
-from longbeam.models.weights import cache_folder, weights_digest
-from longbeam.schemas.seeds import Domain
+from longbeam.generators import domain_of
+from longbeam.models import cache_folder, weights_digest
+from longbeam.schemas import Domain
 
 MIB = 1 << 20
 

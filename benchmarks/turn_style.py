@@ -22,9 +22,9 @@ from itertools import islice
 from pathlib import Path
 from statistics import fmean, quantiles
 
-from longbeam.schemas.dialogue import MessageKind, MessageRole
-from longbeam.store.artifacts import SealedConversation
-from longbeam.text.traces import without_code
+from longbeam.schemas import MessageKind, MessageRole
+from longbeam.store import SealedConversation
+from longbeam.text import without_code
 
 DATA = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
 SAMPLE = 60

@@ -9,8 +9,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from longbeam.keys import UnitKey
-from longbeam.models.base import ChatModel, ModelCall
-from longbeam.schemas.calls import ModelReply
+from longbeam.models import ChatModel, ModelCall
+from longbeam.schemas import ModelReply
 
 
 class _JumpingSelector(selectors.DefaultSelector):

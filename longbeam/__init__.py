@@ -12,16 +12,24 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from longbeam.errors import LongbeamError, ProviderError, SpecError, StoreError, UserError
-    from longbeam.formats.jsonl import export_jsonl
-    from longbeam.library.benchmark import LoadedBenchmark, LoadedConversation
-    from longbeam.library.operations import Evaluation, evaluate, export, generate, import_benchmark, load, validate
-    from longbeam.library.running import run
-    from longbeam.library.tables import Table
-    from longbeam.pipeline.spec_file import load_spec
-    from longbeam.schemas.spec import BenchmarkSpec
-    from longbeam.store.layout import Benchmark, create_benchmark, open_benchmark
-    from longbeam.validation.run import check_benchmark, check_conversation
-    from longbeam.validation.statistics import benchmark_statistics
+    from longbeam.formats import export_jsonl
+    from longbeam.library import (
+        Evaluation,
+        LoadedBenchmark,
+        LoadedConversation,
+        Table,
+        evaluate,
+        export,
+        generate,
+        import_benchmark,
+        load,
+        run,
+        validate,
+    )
+    from longbeam.pipeline import load_spec
+    from longbeam.schemas import BenchmarkSpec
+    from longbeam.store import Benchmark, create_benchmark, open_benchmark
+    from longbeam.validation import benchmark_statistics, check_benchmark, check_conversation
 
 _MODULES = {
     "Benchmark": "longbeam.store.layout",

@@ -14,23 +14,19 @@ from typing import TYPE_CHECKING
 from longbeam.errors import SpecError
 
 if TYPE_CHECKING:
-    from longbeam.models.base import ChatModel, Extras, StateOf
-    from longbeam.pipeline.recording import Recording
-    from longbeam.pipeline.run.driver import RunSummary
-    from longbeam.pipeline.run.units import Progress
-    from longbeam.pipeline.services import Services
-    from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
-    from longbeam.schemas.calls import PromptInputs
-    from longbeam.schemas.spec import BenchmarkSpec
+    from longbeam.models import ChatModel, Extras, StateOf
+    from longbeam.pipeline import Recording, Services
+    from longbeam.pipeline.run import Progress, RunSummary
+    from longbeam.prompts.calls import JudgeInputs, JudgeReply
+    from longbeam.schemas import BenchmarkSpec, PromptInputs
 
 
 @cache
 def services() -> Services:
     """Return the services of this process."""
-    from longbeam.models.kinds import ModelKind
-    from longbeam.pipeline.services import Services
-    from longbeam.schemas.defaults import DEFAULT_MODEL, SIMILARITY_JUDGE
-    from longbeam.schemas.spec import Role
+    from longbeam.models import ModelKind
+    from longbeam.pipeline import Services
+    from longbeam.schemas import DEFAULT_MODEL, SIMILARITY_JUDGE, Role
 
     judge_alone = frozenset({Role.JUDGE})
     return Services(
@@ -60,10 +56,9 @@ async def generate(
     """
     from dataclasses import replace
 
-    from longbeam.pipeline.preflight import check_spec
-    from longbeam.pipeline.run.driver import run_inline
-    from longbeam.pipeline.run.metering import open_meter
-    from longbeam.store.layout import create_benchmark
+    from longbeam.pipeline import check_spec
+    from longbeam.pipeline.run import open_meter, run_inline
+    from longbeam.store import create_benchmark
 
     given = services()
     check_spec(spec)
@@ -84,15 +79,14 @@ async def serve_writer(
     `settings` are `SETTING=VALUE`. `recording` answers requests without extras. Raises UserError for a setting that
     does not exist and for a port that is taken.
     """
-    from longbeam.offline.loopback.server import serve
-    from longbeam.offline.loopback.settings import parse_settings
-    from longbeam.prompts.declarations import default_registry
+    from longbeam.offline.loopback import parse_settings, serve
+    from longbeam.prompts import default_registry
 
     await serve(default_registry(), parse_settings(settings), recording, port=port, on_ready=on_ready)
 
 
 def _make_writer(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
-    from longbeam.offline.writer import OfflineWriter
+    from longbeam.offline import OfflineWriter
 
     if spec.language.casefold() != "english":
         raise SpecError(
@@ -102,31 +96,31 @@ def _make_writer(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
 
 
 def _make_similarity_judge(_: BenchmarkSpec, __: Path | None) -> ChatModel:
-    from longbeam.models.embedders.minilm import MiniLmEmbedder
-    from longbeam.offline.meaning import SimilarityJudge
+    from longbeam.models.embedders import MiniLmEmbedder
+    from longbeam.offline import SimilarityJudge
 
     return SimilarityJudge(MiniLmEmbedder())
 
 
 def _extras_of(prompt_id: str, inputs: PromptInputs, state: StateOf | None) -> Extras:
-    from longbeam.offline.extras import WriterExtras
+    from longbeam.offline import WriterExtras
 
     return WriterExtras(inputs, state and state())
 
 
 def _rules_version() -> str:
-    from longbeam.offline.rules import rules_digest
+    from longbeam.offline import rules_digest
 
     return rules_digest()
 
 
 def _stand_in() -> ChatModel:
-    from longbeam.offline.writer import OfflineWriter
+    from longbeam.offline import OfflineWriter
 
     return OfflineWriter()
 
 
 def _judge_nugget(inputs: JudgeInputs) -> JudgeReply:
-    from longbeam.offline.judging import judge
+    from longbeam.offline import judge
 
     return judge(inputs)

@@ -11,26 +11,39 @@ import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import Author, ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
-from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
-from longbeam.schemas.plans import (
+from longbeam.models import load_tokenizer
+from longbeam.schemas import (
     Assertion,
+    Author,
     Bullet,
     BulletKind,
+    ConversationHead,
+    Difficulty,
+    Domain,
+    Evidence,
     Fact,
+    Gender,
+    Message,
+    MessageKind,
+    MessageRole,
     Narrative,
+    Nugget,
+    Person,
     Plan,
+    Probe,
+    ProbeDetails,
+    Profile,
+    Relation,
+    RelationshipGraph,
+    Seed,
     Stance,
     SubPlan,
+    Timeline,
+    UserTurn,
     Value,
     ValueKind,
 )
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Domain, Seed, Timeline
-from longbeam.text.matching import quote_for
-from longbeam.text.values import date_value, money, name, number
+from longbeam.text import date_value, money, name, number, quote_for
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,16 @@ import pytest
 from pydantic import ValidationError
 
 from longbeam.cli import INCOMPLETE, OK, run
-from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.checks import check_values, check_voice
-from longbeam.models.base import ModelCall
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.prompts.calls.probes import AbstentionReply, NuggetDraft, ProbeReply
-from longbeam.prompts.declarations import PROMPTS
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.spec import ENGLISH, BenchmarkSpec
-from longbeam.store.layout import create_benchmark
-from longbeam.text.values import duration, money, ratio
-from longbeam.validation.registry import CHECKS
-from longbeam.validation.run import left_out
+from longbeam.generators.probes import ProbeCandidate, check_values, check_voice
+from longbeam.models import ModelCall
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline.run import run_inline
+from longbeam.prompts import PROMPTS
+from longbeam.prompts.calls import AbstentionReply, NuggetDraft, ProbeReply
+from longbeam.schemas import ENGLISH, BenchmarkSpec, Difficulty, ModelReply
+from longbeam.store import create_benchmark
+from longbeam.text import duration, money, ratio
+from longbeam.validation import CHECKS, left_out
 from tests.wired import answered_by
 
 NOTHING = "Daarover is in dit gesprek niets gezegd."

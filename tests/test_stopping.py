@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.models.base import ModelCall
-from longbeam.models.journal import JournalledModel
-from longbeam.models.limits import LimitedModel
-from longbeam.schemas.calls import ModelReply
+from longbeam.models import JournalledModel, LimitedModel, ModelCall
+from longbeam.schemas import ModelReply
 from longbeam.stopping import run_stoppable
-from longbeam.store.worklog import WorkLog
+from longbeam.store import WorkLog
 from tests.models.calls import call, spec_of
 
 CALLS = [call(unit_key=f"c000/dialogue/p0.s0/t{i}") for i in range(3)]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longbeam.models.base import ModelCall
-from longbeam.offline.extras import WriterExtras
-from longbeam.offline.rules import rules_digest
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.services import load_services
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import DEFAULT_MODEL, BenchmarkSpec
+from longbeam.models import ModelCall
+from longbeam.offline import OfflineWriter, WriterExtras, rules_digest
+from longbeam.pipeline import load_services
+from longbeam.schemas import DEFAULT_MODEL, BenchmarkSpec, ModelReply
 from longbeam.wiring import generate, services
 
 

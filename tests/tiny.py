@@ -6,23 +6,35 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
-from longbeam.schemas.plans import (
+from longbeam.schemas import (
     Assertion,
     Bullet,
     BulletKind,
+    ConversationHead,
+    Difficulty,
+    Domain,
+    Evidence,
     Fact,
+    Gender,
+    Message,
+    MessageKind,
+    MessageRole,
     Narrative,
+    Nugget,
+    Person,
     Plan,
+    Probe,
+    ProbeDetails,
+    Profile,
+    Relation,
+    RelationshipGraph,
+    Seed,
     Stance,
     SubPlan,
+    Timeline,
     Value,
     ValueKind,
 )
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Domain, Seed, Timeline
 
 FIRST_DAY = dt.date(2024, 3, 4)
 

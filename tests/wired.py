@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from longbeam.models.base import ChatModel, Models
-from longbeam.offline.writer import OfflineWriter
+from longbeam.models import ChatModel, Models
+from longbeam.offline import OfflineWriter
 from longbeam.wiring import services
 
 

@@ -12,18 +12,22 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmarks.seeded_defects.planting import CONTROL, FAULTS, Planted
-from longbeam.annotation_ui.aids import ItemPlace, panel_view
+from longbeam.annotation_ui import ItemPlace, panel_view
 from longbeam.cli.reviewing import lexical_judge
 from longbeam.keys import ItemId
-from longbeam.review.archive import OpenConversation
-from longbeam.review.counter_evidence import counter_evidence
-from longbeam.review.dates import dates_view
-from longbeam.review.people import Viewer
-from longbeam.review.queue import QueueFilter, all_items, wanted_items
-from longbeam.review.workspace import Workspace, open_workspace
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import ReviewerRole
-from longbeam.store.layout import open_benchmark
+from longbeam.review import (
+    OpenConversation,
+    QueueFilter,
+    Viewer,
+    Workspace,
+    all_items,
+    counter_evidence,
+    dates_view,
+    open_workspace,
+    wanted_items,
+)
+from longbeam.schemas import Probe, ReviewerRole
+from longbeam.store import open_benchmark
 
 LANES = ("finding", "panel", "counter-evidence")
 OFFERED = 5

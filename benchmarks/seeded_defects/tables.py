@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longbeam.models.tokens import load_tokenizer
+from longbeam.models import load_tokenizer
 
 Row = dict[str, Any]
 TABLES = ("conversations", "messages", "probes")

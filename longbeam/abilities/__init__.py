@@ -1,1 +1,5 @@
 """Abilities: one record for each, and the registry that finds them by name."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

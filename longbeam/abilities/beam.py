@@ -6,7 +6,7 @@ The values follow mohammadtavakoli78/BEAM@b2a3ee8: names of abilities and the ke
 from __future__ import annotations
 
 from longbeam.abilities.record import Ability, BeamKeys, EvidenceRole, Trait
-from longbeam.schemas.probes import EvidencePart
+from longbeam.schemas import EvidencePart
 
 ABSTENTION = Ability(
     name="abstention",

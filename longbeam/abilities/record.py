@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from longbeam.schemas.probes import EvidencePart
+from longbeam.schemas import EvidencePart
 
 
 class Trait(StrEnum):

@@ -35,35 +35,47 @@ from longbeam.annotation_ui.views import (
     RatingView,
 )
 from longbeam.keys import conversation_of
-from longbeam.review.acts import Act, act_on_item, open_item, redo, undo
-from longbeam.review.archive import OpenConversation
-from longbeam.review.checks import check_item
-from longbeam.review.counter_evidence import counter_evidence
-from longbeam.review.dates import DatesView, dates_view
-from longbeam.review.decisions import (
+from longbeam.review import (
+    AbsenceView,
+    Act,
+    Body,
+    DatesView,
     Decision,
     Draft,
     GuidelineText,
+    OpenConversation,
+    Opinion,
+    QueueFilter,
+    Rating,
+    RubricTrial,
+    TrainingResult,
+    Viewer,
+    Workspace,
+    absence_view,
+    act_on_item,
     adjudicate,
+    check_item,
     configure,
+    counter_evidence,
+    dates_view,
+    forbidden,
+    not_found,
+    open_item,
+    rate,
+    redo,
     set_gold,
+    take_lease,
+    training_result,
+    undo,
     write_guideline,
     write_probe,
 )
-from longbeam.review.people import Body, Viewer, forbidden, not_found
-from longbeam.review.queue import QueueFilter, take_lease
-from longbeam.review.rubric_trial import RubricTrial
-from longbeam.review.search import AbsenceView, absence_view
-from longbeam.review.state import Opinion
-from longbeam.review.statistics import Rating, rate
-from longbeam.review.training import TrainingResult, training_result
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import (
+from longbeam.schemas import (
     ITEM_TARGET,
     EventKind,
     LeaseView,
+    Probe,
+    Record,
     ReviewerRole,
     ReviewEvent,
     ReviewSettings,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from longbeam.abilities.registry import ability_of, resolve
+from longbeam.abilities import ability_of, resolve
 from longbeam.annotation_ui.links import message_href
 from longbeam.annotation_ui.rendering import Mark, render_plain, without_markdown
 from longbeam.annotation_ui.views import (
@@ -26,15 +26,10 @@ from longbeam.annotation_ui.views import (
 )
 from longbeam.errors import SpecError
 from longbeam.keys import conversation_of
-from longbeam.review.anchors import evidence_id_of
-from longbeam.review.archive import OpenConversation
-from longbeam.review.counter_evidence import WINDOW, CounterCandidate, CounterEvidence
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.probes import Evidence, Probe
-from longbeam.text.extraction import distinct_values
-from longbeam.text.matching import says
-from longbeam.text.words import content_words
-from longbeam.validation.wording import claim
+from longbeam.review import WINDOW, CounterCandidate, CounterEvidence, OpenConversation, evidence_id_of
+from longbeam.schemas import Evidence, MessageRole, Probe
+from longbeam.text import content_words, distinct_values, says
+from longbeam.validation import claim
 
 GENERIC = PanelKind(name="generic")
 SIDES = PanelKind(name="sides", sides_title="Sides")

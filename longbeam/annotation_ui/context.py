@@ -13,14 +13,18 @@ from fastapi import Depends, Request
 from longbeam.annotation_ui.security import CSRF_HEADER, Access
 from longbeam.annotation_ui.transcript import ItemMarks, marks_for
 from longbeam.keys import ItemId
-from longbeam.review.archive import OpenConversation
-from longbeam.review.checks import Checker
-from longbeam.review.log import UI_BUILD
-from longbeam.review.people import Problem, Refusal, Viewer, not_found
-from longbeam.review.queue import QueueFilter
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.base import Record
-from longbeam.schemas.review import ReviewerRole
+from longbeam.review import (
+    UI_BUILD,
+    Checker,
+    OpenConversation,
+    Problem,
+    QueueFilter,
+    Refusal,
+    Viewer,
+    Workspace,
+    not_found,
+)
+from longbeam.schemas import Record, ReviewerRole
 
 
 class SessionView(Record):

@@ -15,12 +15,8 @@ from longbeam.annotation_ui.views import (
 )
 from longbeam.errors import StoreError
 from longbeam.keys import ItemId
-from longbeam.review.archive import OpenConversation
-from longbeam.review.people import Viewer
-from longbeam.review.state import FINAL
-from longbeam.review.statistics import ratings_of
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.findings import Finding, Severity
+from longbeam.review import FINAL, OpenConversation, Viewer, Workspace, ratings_of
+from longbeam.schemas import Finding, Severity
 
 MOST_FINDINGS = 200
 
@@ -145,7 +141,7 @@ def _unsealed_row(conversation_id: str, state: str) -> ConversationRow:
 def _progress(workspace: Workspace) -> dict[str, str]:
     """Return the progress of a run by conversation, from the work logs; empty if a log cannot be read just now."""
     # This import loads the generators, a third of the server's start-up time, and is needed only while a run goes on.
-    from longbeam.pipeline.status import benchmark_status
+    from longbeam.pipeline import benchmark_status
 
     try:
         found = benchmark_status(workspace.archive.benchmark)

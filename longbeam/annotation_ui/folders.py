@@ -17,26 +17,31 @@ from typing import Any
 from urllib.parse import quote
 
 from longbeam import __version__
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import Trait, ability_of
 from longbeam.annotation_ui.items import evidence_views, item_view
 from longbeam.annotation_ui.links import item_href
 from longbeam.annotation_ui.rendering import STATIC, page_environment
 from longbeam.annotation_ui.reviews import guidelines_view
 from longbeam.errors import UserError
-from longbeam.formats.folders import replaced_folder
+from longbeam.formats import replaced_folder
 from longbeam.keys import ItemId, conversation_of
-from longbeam.review.checks import CheckRow, check_rows, known_findings
-from longbeam.review.guidelines import current_version
-from longbeam.review.names import field_name
-from longbeam.review.outcomes import UNFIT, status_of
-from longbeam.review.people import Viewer
-from longbeam.review.state import FINAL, ItemState, probe_version
-from longbeam.review.statistics import label_of, percent_agreement
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Nugget
-from longbeam.schemas.review import REASON_CODES, ReviewerRole
+from longbeam.review import (
+    FINAL,
+    UNFIT,
+    CheckRow,
+    ItemState,
+    Viewer,
+    Workspace,
+    check_rows,
+    current_version,
+    field_name,
+    known_findings,
+    label_of,
+    percent_agreement,
+    probe_version,
+    status_of,
+)
+from longbeam.schemas import REASON_CODES, Nugget, Record, ReviewerRole
 
 
 class Judgement(Record):

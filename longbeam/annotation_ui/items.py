@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import ability_of
 from longbeam.annotation_ui.aids import panel_kind_of
 from longbeam.annotation_ui.links import finding_views, item_href, message_href
 from longbeam.annotation_ui.rendering import Mark
@@ -26,17 +26,40 @@ from longbeam.annotation_ui.views import (
     Solved,
 )
 from longbeam.keys import ItemId, conversation_of
-from longbeam.review.anchors import CitedQuote, cited_quotes, evidence_id_of
-from longbeam.review.archive import OpenConversation
-from longbeam.review.checks import check_rows, gates_of, known_findings
-from longbeam.review.guidelines import changed_since, current_version, decided_under, section_name
-from longbeam.review.names import ChangeView, change_view, field_name, item_name, probe_name, word_diff
-from longbeam.review.people import Viewer
-from longbeam.review.queue import QueueFilter, QueueItem, all_items, is_in_view, lease_of, wanted_items
-from longbeam.review.state import FINAL, Adjudication, ItemState, Opinion, is_field, probe_changes
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import ITEM_TARGET, MESSAGE, NUGGET, REASON_CODES, ReviewEvent
+from longbeam.review import (
+    FINAL,
+    Adjudication,
+    ChangeView,
+    CitedQuote,
+    ItemState,
+    OpenConversation,
+    Opinion,
+    QueueFilter,
+    QueueItem,
+    Viewer,
+    Workspace,
+    all_items,
+    change_view,
+    changed_since,
+    check_rows,
+    cited_quotes,
+    current_version,
+    decided_under,
+    evidence_id_of,
+    field_name,
+    gates_of,
+    is_field,
+    is_in_view,
+    item_name,
+    known_findings,
+    lease_of,
+    probe_changes,
+    probe_name,
+    section_name,
+    wanted_items,
+    word_diff,
+)
+from longbeam.schemas import ITEM_TARGET, MESSAGE, NUGGET, REASON_CODES, Probe, ReviewEvent
 
 
 def opinion_view(opinion: Opinion, sealed: Probe) -> OpinionView:

@@ -5,7 +5,7 @@ Only keys with `in_fields` act while a field has the focus. Bare Backspace and E
 
 from __future__ import annotations
 
-from longbeam.schemas.base import Record
+from longbeam.schemas import Record
 
 
 class Key(Record):

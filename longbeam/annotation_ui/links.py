@@ -8,10 +8,9 @@ from urllib.parse import quote
 
 from longbeam.annotation_ui.views import FindingView, MessageLink
 from longbeam.keys import ItemId
-from longbeam.review.checks import WORST_FIRST
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.findings import Finding
-from longbeam.validation.registry import all_checks
+from longbeam.review import WORST_FIRST, Workspace
+from longbeam.schemas import Finding
+from longbeam.validation import all_checks
 
 _NUGGET_ID = re.compile(r"\b[\w.-]+\.n\d+\b")
 _OF_QUESTION = frozenset({"question_leaks", "question_wording"})

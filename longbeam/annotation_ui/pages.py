@@ -65,17 +65,18 @@ from longbeam.annotation_ui.views import (
     ItemView,
     QueueView,
 )
-from longbeam.review.people import Problem, not_found
-from longbeam.review.search import SearchFilter
-from longbeam.review.statistics import (
+from longbeam.review import (
     AgreementPage,
+    Problem,
     ProgressPage,
     RatingsPage,
+    SearchFilter,
     agreement_page,
+    not_found,
     progress_page,
     ratings_page,
 )
-from longbeam.schemas.base import Record
+from longbeam.schemas import Record
 
 _FILES = sorted(f for f in STATIC.rglob("*") if f.is_file())
 STATIC_BUILD = hashlib.sha256(b"".join(f.read_bytes() for f in _FILES)).hexdigest()[:12]

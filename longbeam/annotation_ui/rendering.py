@@ -19,9 +19,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from longbeam.abilities.registry import ability_of
-from longbeam.review.names import item_name
-from longbeam.schemas.base import Record
+from longbeam.abilities import ability_of
+from longbeam.review import item_name
+from longbeam.schemas import Record
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _KIND = {"evidence": "\ue010", "search": "\ue011", "finding": "\ue012"}

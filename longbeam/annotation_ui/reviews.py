@@ -22,16 +22,32 @@ from longbeam.annotation_ui.views import (
     QueueRow,
     QueueView,
 )
-from longbeam.review.anchors import Attachment, anchor_report
-from longbeam.review.guidelines import current_version, guidelines_in_force, section_name
-from longbeam.review.log import undoable
-from longbeam.review.names import act_name, field_name, item_name, shown_value, word_diff
-from longbeam.review.people import Viewer
-from longbeam.review.queue import VIEWS, QueueFilter, all_items, is_in_view, resume_at, wanted_items
-from longbeam.review.state import ItemState, ItemStatus, in_force
-from longbeam.review.statistics import ratings_of
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.review import EventKind, ReviewEvent
+from longbeam.review import (
+    VIEWS,
+    Attachment,
+    ItemState,
+    ItemStatus,
+    QueueFilter,
+    Viewer,
+    Workspace,
+    act_name,
+    all_items,
+    anchor_report,
+    current_version,
+    field_name,
+    guidelines_in_force,
+    in_force,
+    is_in_view,
+    item_name,
+    ratings_of,
+    resume_at,
+    section_name,
+    shown_value,
+    undoable,
+    wanted_items,
+    word_diff,
+)
+from longbeam.schemas import EventKind, ReviewEvent
 
 
 def queue_view(workspace: Workspace, viewer: Viewer, wanted: QueueFilter) -> QueueView:

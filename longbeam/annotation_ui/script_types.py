@@ -13,7 +13,7 @@ from pydantic.json_schema import models_json_schema
 from longbeam.annotation_ui import acts, keyboard, transcript, views
 from longbeam.annotation_ui.rendering import STATIC
 from longbeam.review import dates, people, rubric_trial, search
-from longbeam.schemas.base import Record
+from longbeam.schemas import Record
 
 TYPES = STATIC / "types.d.ts"
 READ: tuple[type[Record], ...] = (

@@ -20,9 +20,9 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from longbeam.review.people import Viewer
-from longbeam.schemas.review import ReviewerRole
-from longbeam.store.reviews import ReviewStore
+from longbeam.review import Viewer
+from longbeam.schemas import ReviewerRole
+from longbeam.store import ReviewStore
 
 CSRF_HEADER = "x-csrf-token"
 _POLICY = (

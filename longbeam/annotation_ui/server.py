@@ -20,12 +20,18 @@ from longbeam.annotation_ui import acts, pages
 from longbeam.annotation_ui.rendering import STATIC
 from longbeam.annotation_ui.security import Access, Guard, Reach, open_access
 from longbeam.errors import StoreError, UserError
-from longbeam.review.checks import Checker
-from longbeam.review.log import ReviewLog
-from longbeam.review.people import Problem, Refusal, Viewer, forbidden
-from longbeam.review.rubric_trial import RubricJudge
-from longbeam.review.workspace import Workspace, open_workspace
-from longbeam.store.layout import Benchmark
+from longbeam.review import (
+    Checker,
+    Problem,
+    Refusal,
+    ReviewLog,
+    RubricJudge,
+    Viewer,
+    Workspace,
+    forbidden,
+    open_workspace,
+)
+from longbeam.store import Benchmark
 
 _STATUS = {"not_found": 404, "forbidden": 403, "csrf": 403, "invalid": 422}
 """HTTP status by kind of refusal; all other kinds are conflicts with the state of the item: 409."""

@@ -11,14 +11,18 @@ from typing import Literal
 from pydantic import Field
 
 from longbeam.annotation_ui.rendering import Mark, clamp, render, render_plain
-from longbeam.review.anchors import evidence_id_of, find_quote
-from longbeam.review.archive import Line, OpenConversation
-from longbeam.review.people import Viewer
-from longbeam.review.search import SearchFilter, count_hits, places_of
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.review import MESSAGE
+from longbeam.review import (
+    Line,
+    OpenConversation,
+    SearchFilter,
+    Viewer,
+    Workspace,
+    count_hits,
+    evidence_id_of,
+    find_quote,
+    places_of,
+)
+from longbeam.schemas import MESSAGE, Message, Record
 
 AROUND_HIT = 90
 MOST_HITS = 200

@@ -12,18 +12,8 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from longbeam.annotation_ui.transcript import MessageView
-from longbeam.review.anchors import (
-    Anchor,
-)
-from longbeam.review.checks import CheckRow
-from longbeam.review.names import (
-    ChangeView,
-    DiffPart,
-)
-from longbeam.review.queue import QueueItem
-from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Probe, ProbeDetails
-from longbeam.schemas.review import Gate, LeaseView, Taxonomy
+from longbeam.review import Anchor, ChangeView, CheckRow, DiffPart, QueueItem
+from longbeam.schemas import Gate, LeaseView, Probe, ProbeDetails, Record, Taxonomy
 
 
 class MessageLink(Record):

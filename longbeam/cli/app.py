@@ -15,7 +15,7 @@ from longbeam.cli.huge_pages import begin_with_huge_pages
 from longbeam.errors import UserError
 
 if TYPE_CHECKING:
-    from longbeam.store.layout import Benchmark
+    from longbeam.store import Benchmark
 
 
 OK, INCOMPLETE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130

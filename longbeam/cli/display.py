@@ -17,7 +17,7 @@ from longbeam.terminal import counted, duration
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from longbeam.schemas.journal import Position
+    from longbeam.schemas import Position
 
 LINE_INTERVAL_S = 5.0
 """Least time between plain lines on one conversation, except at the end of a stage."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from longbeam.formats.registry import ENTRY_POINTS, EXPORTS, IMPORTS
+from longbeam.formats import ENTRY_POINTS, EXPORTS, IMPORTS
 from longbeam.plugins import offered
 
 

@@ -27,18 +27,18 @@ from longbeam.cli.app import (
 )
 from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
-from longbeam.generators.suites.registry import SUITES
-from longbeam.schemas.defaults import DEFAULT_MODEL
+from longbeam.generators.suites import SUITES
+from longbeam.schemas import DEFAULT_MODEL
 from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
-    from longbeam.flows.clusters import ClusterOptions
-    from longbeam.models.cost import CostMeter
-    from longbeam.pipeline.cost.estimate import Outlook
-    from longbeam.pipeline.run.driver import RunSummary
-    from longbeam.schemas.spec import BenchmarkSpec
-    from longbeam.store.layout import Benchmark
+    from longbeam.flows import ClusterOptions
+    from longbeam.models import CostMeter
+    from longbeam.pipeline.cost import Outlook
+    from longbeam.pipeline.run import RunSummary
+    from longbeam.schemas import BenchmarkSpec
+    from longbeam.store import Benchmark
 
 LENGTH_HELP = "Tokens per conversation: 16K to 64M [default: 128K]."
 
@@ -109,7 +109,7 @@ def generate(
     invocation_log: InvocationLog = None,
 ) -> int:
     """Make a benchmark, or continue one: conversations with probes, gold answers, rubrics and evidence."""
-    from longbeam.pipeline.spec_file import load_spec
+    from longbeam.pipeline import load_spec
 
     overrides: dict[str, Any] = {
         "name": name if name is not None or spec_file is not None else DEFAULT_NAME,
@@ -143,16 +143,16 @@ def resume(
     invocation_log: InvocationLog = None,
 ) -> int:
     """Continue a benchmark that was stopped or has failed units; finished conversations stay as they are."""
-    from longbeam.pipeline.run.finished import finished_conversations
-    from longbeam.prompts.declarations import default_registry
-    from longbeam.store.layout import open_benchmark
+    from longbeam.pipeline.run import finished_conversations
+    from longbeam.prompts import default_registry
+    from longbeam.store import open_benchmark
 
     cluster = _cluster(runner, workers, address, host, scratch)
     spec = open_benchmark(out, name).spec
     if spec.is_given:
         raise UserError(f"benchmark {name!r} was {spec.source}; there is nothing to resume")
     if (limits := _limits(concurrency, max_cost)) is not None:
-        from longbeam.pipeline.spec_file import with_overrides
+        from longbeam.pipeline import with_overrides
 
         spec = with_overrides(spec, {"limits": limits})
     benchmark = _create(spec, out)
@@ -165,9 +165,9 @@ def resume(
 @app.command()
 def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """Show the progress of a benchmark, also during a run."""
-    from longbeam.pipeline.run.driver import STAGES
-    from longbeam.pipeline.status import benchmark_status, render_status, render_used
-    from longbeam.store.layout import open_benchmark
+    from longbeam.pipeline import benchmark_status, render_status, render_used
+    from longbeam.pipeline.run import STAGES
+    from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
     if benchmark.spec.is_given and not json:
@@ -197,9 +197,8 @@ def estimate(
     json: AsJson = False,
 ) -> int:
     """Print calls, tokens and cost by stage and role, from a rehearsal of the same spec."""
-    from longbeam.pipeline.cost.estimate import estimate_of, render_estimate
-    from longbeam.pipeline.cost.rehearsal import rehearse
-    from longbeam.pipeline.spec_file import load_spec
+    from longbeam.pipeline import load_spec
+    from longbeam.pipeline.cost import estimate_of, rehearse, render_estimate
     from longbeam.wiring import services
 
     overrides: dict[str, Any] = {
@@ -233,9 +232,8 @@ def seeds(
 
     Replies are kept in output/.seeds, so a stopped command continues, and the same command gives the same seeds.
     """
-    from longbeam.pipeline.seeding import domains_of, make_seeds, render_report
-    from longbeam.pipeline.spec_file import load_spec
-    from longbeam.store.files import write_atomically
+    from longbeam.pipeline import domains_of, load_spec, make_seeds, render_report
+    from longbeam.store import write_atomically
     from longbeam.wiring import services
 
     if file is not None and file.exists():
@@ -266,8 +264,7 @@ def make_suite(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Make a controlled benchmark by rules, without a model; docs/suites.md describes the settings."""
-    from longbeam.pipeline.suites import SuiteBenchmark
-    from longbeam.pipeline.suites import make_suite as make
+    from longbeam.pipeline import SuiteBenchmark, make_suite as make
 
     report = make(SuiteBenchmark(name, suite, settings or (), conversations, seed), out)
     print(
@@ -284,8 +281,8 @@ def _limits(concurrency: int | None, max_cost_usd: float | None) -> dict[str, An
 
 def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
     """Return the new or existing benchmark, after all checks of its spec."""
-    from longbeam.pipeline.preflight import check_spec
-    from longbeam.store.layout import create_benchmark
+    from longbeam.pipeline import check_spec
+    from longbeam.store import create_benchmark
     from longbeam.wiring import services
 
     warnings = check_spec(spec)
@@ -297,10 +294,10 @@ def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
 
 def _renew_damaged(benchmark: Benchmark) -> None:
     """Make a damaged `benchmark.duckdb` again; the checks are imported for it alone."""
-    from longbeam.store.benchmark import is_sound
+    from longbeam.store import is_sound
 
     if benchmark.database_path.exists() and not is_sound(benchmark.database_path):
-        from longbeam.pipeline.checking import make_again
+        from longbeam.pipeline import make_again
 
         make_again(benchmark)
         print(f"{benchmark.database_path}: was damaged, and was made again", file=sys.stderr)
@@ -308,7 +305,7 @@ def _renew_damaged(benchmark: Benchmark) -> None:
 
 def _cluster(runner: Runner, workers: int | None, address: str, host: str, scratch: str) -> ClusterOptions | None:
     """Return the cluster options; None for a runner without a cluster."""
-    from longbeam.flows.clusters import ClusterOptions
+    from longbeam.flows import ClusterOptions
 
     given = {"--workers": workers, "--address": address, "--host": host, "--scratch": scratch}
     if runner is Runner.DASK:
@@ -338,7 +335,7 @@ class _How:
 
 
 def _run_and_report(benchmark: Benchmark, how: _How, out: Path) -> int:
-    from longbeam.pipeline.status import kept_line
+    from longbeam.pipeline import kept_line
 
     name = benchmark.spec.name
     if how.runner is Runner.AUTO:
@@ -366,8 +363,7 @@ def _summary_json(benchmark: Benchmark, summary: RunSummary) -> str:
 
 
 def _run(benchmark: Benchmark, how: _How) -> RunSummary:
-    from longbeam.pipeline.run.driver import STAGES, RunSummary, run_inline
-    from longbeam.pipeline.run.metering import open_meter
+    from longbeam.pipeline.run import STAGES, RunSummary, open_meter, run_inline
     from longbeam.wiring import services
 
     spec, cluster = benchmark.spec, how.cluster
@@ -381,11 +377,10 @@ def _run(benchmark: Benchmark, how: _How) -> RunSummary:
         with display_for(sys.stderr, target, outlook) as progress:
             if how.runner is Runner.INLINE:
                 return run_stoppable(run_inline(benchmark, models, progress=progress), tell=progress.waiting)
-            from longbeam.flows.runner import run_on_cluster, run_with_prefect
+            from longbeam.flows import run_on_cluster, run_with_prefect
 
             if cluster is not None:
-                from longbeam.pipeline.distributed.distributing import RunControls
-                from longbeam.pipeline.distributed.jobs import WorkerSetup
+                from longbeam.pipeline.distributed import RunControls, WorkerSetup
 
                 setup = WorkerSetup(services().reference, cluster.scratch, str(how.invocation_log or ""))
                 controls = RunControls(meter, progress, lambda line: print(f"note: {line}", file=sys.stderr), setup)
@@ -399,8 +394,7 @@ def _run(benchmark: Benchmark, how: _How) -> RunSummary:
 
 def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
     """Print the expected cost before a run, and return its outlook; None if no model costs anything."""
-    from longbeam.pipeline.cost.contexts import short_contexts
-    from longbeam.pipeline.cost.estimate import Outlook, is_worth_rehearsing, rehearsal_of, unfit_cap
+    from longbeam.pipeline.cost import Outlook, is_worth_rehearsing, rehearsal_of, short_contexts, unfit_cap
     from longbeam.wiring import services
 
     if not is_worth_rehearsing(benchmark.spec):
@@ -417,8 +411,8 @@ def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
 
 def report_run(benchmark: Benchmark, summary: RunSummary, out: Path, *, is_quiet: bool = False) -> int:
     """Print the result of a run and the next commands, if quiet only what is missing; return the exit code."""
-    from longbeam.pipeline.run.gaps import describe_gaps, gaps_of
-    from longbeam.pipeline.status import describe_failure
+    from longbeam.pipeline import describe_failure
+    from longbeam.pipeline.run import describe_gaps, gaps_of
 
     name = benchmark.spec.name
     replayed = f", {summary.replayed:,} replies from the journal" if summary.replayed else ""

@@ -49,7 +49,7 @@ def serve_manual(
     if (command := context.invoked_subcommand) is not None:
         context.default_map = {command: {"queue": str(queue)}}  # `--queue` may stand before the command, too
         return OK
-    from longbeam.manual.server import run_server
+    from longbeam.manual import run_server
 
     def announce(base_url: str) -> None:
         print(f"LISTENING {base_url}/v1", flush=True)
@@ -62,8 +62,7 @@ def serve_manual(
 @manual.command("pending")
 def pending(prompt: Prompt = "", queue: QueueFolder = DEFAULT_QUEUE) -> int:
     """List the requests without a reply."""
-    from longbeam.manual.queue import Queue
-    from longbeam.manual.showing import headline
+    from longbeam.manual import Queue, headline
 
     now = time.time()
     with closing(Queue(queue)) as opened:
@@ -83,8 +82,7 @@ def take_next(
     queue: QueueFolder = DEFAULT_QUEUE,
 ) -> int:
     """Claim requests and print them; texts that the writer was shown before are shortened. Exit code 1: none waits."""
-    from longbeam.manual.queue import Queue
-    from longbeam.manual.showing import as_markdown
+    from longbeam.manual import Queue, as_markdown
 
     until = time.monotonic() + wait
     with closing(Queue(queue)) as opened:
@@ -101,8 +99,7 @@ def take_next(
 @manual.command("show")
 def show(number: Number, queue: QueueFolder = DEFAULT_QUEUE) -> int:
     """Print one request whole, and its reply if it has one."""
-    from longbeam.manual.queue import Queue
-    from longbeam.manual.showing import as_markdown
+    from longbeam.manual import Queue, as_markdown
 
     with closing(Queue(queue)) as opened:
         slot = opened.slot(number)
@@ -122,7 +119,7 @@ def reply(
     queue: QueueFolder = DEFAULT_QUEUE,
 ) -> int:
     """Send a reply, or several: without NUMBER, each follows a line `@@@ NNNN`. Exit code 1: one was refused."""
-    from longbeam.manual.queue import Queue, name_of
+    from longbeam.manual import Queue, name_of
 
     text = sys.stdin.read() if file is None else _text_of(file)
     given = _blocks_of(text) if number is None else [(number, text)]
@@ -142,7 +139,7 @@ def reply(
 @manual.command("reopen")
 def reopen(number: Number, queue: QueueFolder = DEFAULT_QUEUE) -> int:
     """Drop an accepted reply or a claim, so that the request can be answered anew."""
-    from longbeam.manual.queue import Queue
+    from longbeam.manual import Queue
 
     with closing(Queue(queue)) as opened:
         opened.reopen(number)

@@ -25,7 +25,7 @@ from longbeam.cli.app import (
 )
 from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
-from longbeam.schemas.defaults import DEFAULT_MODEL
+from longbeam.schemas import DEFAULT_MODEL
 from longbeam.stopping import run_stoppable
 
 ControlOption = Annotated[
@@ -107,13 +107,10 @@ def evaluate(
     form.
     """
     from longbeam.errors import RunStopped
-    from longbeam.evaluation.arms import ablations, always_there, arms_of, variants
-    from longbeam.evaluation.failures import grouped_failures
-    from longbeam.evaluation.table import as_json
-    from longbeam.evaluation.terminal_table import render_table
-    from longbeam.library.measuring import MeasuringOptions, measurement_of
-    from longbeam.pipeline.evaluate.estimating import render_estimate
-    from longbeam.store.layout import open_benchmark
+    from longbeam.evaluation import ablations, always_there, arms_of, as_json, grouped_failures, render_table, variants
+    from longbeam.library import MeasuringOptions, measurement_of
+    from longbeam.pipeline.evaluate import render_estimate
+    from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -188,14 +185,20 @@ def report(
 
     Without a file option, print its tables on a terminal, and the report as Markdown into a pipe or a file.
     """
-    from longbeam.evaluation.controls import find_control
-    from longbeam.evaluation.report import render_html, render_markdown, render_probe, report_json, sections_of
-    from longbeam.evaluation.results import read_results, reworded
-    from longbeam.evaluation.terminal_table import render_table
-    from longbeam.pipeline.evaluate.evaluating import results_path
-    from longbeam.review.outcomes import reviewed_probes
-    from longbeam.store.files import write_atomically
-    from longbeam.store.layout import open_benchmark
+    from longbeam.evaluation import (
+        find_control,
+        read_results,
+        render_html,
+        render_markdown,
+        render_probe,
+        render_table,
+        report_json,
+        reworded,
+        sections_of,
+    )
+    from longbeam.pipeline.evaluate import results_path
+    from longbeam.review import reviewed_probes
+    from longbeam.store import open_benchmark, write_atomically
 
     benchmark = open_benchmark(out, name)
     path = results_path(benchmark, find_control(control))
@@ -247,9 +250,8 @@ def leaderboard(
 
     A file is refused if its scores are not those of its verdicts, or if answers are missing.
     """
-    from longbeam.evaluation.leaderboard import merged, render_board, rows_in
-    from longbeam.evaluation.results import read_results
-    from longbeam.store.files import write_atomically
+    from longbeam.evaluation import merged, read_results, render_board, rows_in
+    from longbeam.store import write_atomically
 
     text = board.read_text(encoding="utf-8") if board.exists() else ""
     if results:
@@ -276,8 +278,7 @@ def judge_agreement(
     json: AsJson = False,
 ) -> int:
     """Print the agreement of two judges on the same answers: share of equal verdicts and Cohen's kappa, by ability."""
-    from longbeam.evaluation.agreement import agreement_of, render_agreement
-    from longbeam.evaluation.results import read_results
+    from longbeam.evaluation import agreement_of, read_results, render_agreement
 
     found = agreement_of(read_results(first), read_results(second))
     print(found.model_dump_json(indent=2) if json else render_agreement(found), end="\n" if json else "")

@@ -28,8 +28,8 @@ from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
-    from longbeam.pipeline.repair.repairing import RepairReport
-    from longbeam.store.layout import Benchmark
+    from longbeam.pipeline.repair import RepairReport
+    from longbeam.store import Benchmark
 
 
 @app.command(short_help="Repair messages and probes with error findings.")
@@ -53,8 +53,8 @@ def repair(
 
     Faulty messages are rewritten one by one; the next candidates replace faulty probes. Everything else stays.
     """
-    from longbeam.pipeline.spec_file import with_overrides
-    from longbeam.store.layout import Benchmark, open_benchmark
+    from longbeam.pipeline import with_overrides
+    from longbeam.store import Benchmark, open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -89,8 +89,7 @@ def verify(
 
     A repair sets a damaged work log or review log aside and keeps what is sound of it. No model is asked.
     """
-    from longbeam.pipeline.verifying import render_reports
-    from longbeam.pipeline.verifying import verify as verified
+    from longbeam.pipeline import render_reports, verify as verified
 
     reports = verified(out, name, repairs=repair)
     if json:
@@ -105,11 +104,9 @@ def verify(
 
 
 def _say_plan(benchmark: Benchmark) -> int:
-    from longbeam.pipeline.checking import check_and_store
-    from longbeam.pipeline.repair.cost import render_plan
-    from longbeam.pipeline.repair.plan import repairs_of
-    from longbeam.pipeline.repair.repairing import left_of
-    from longbeam.review.outcomes import rejections_of
+    from longbeam.pipeline import check_and_store
+    from longbeam.pipeline.repair import left_of, render_plan, repairs_of
+    from longbeam.review import rejections_of
 
     findings = check_and_store(benchmark)
     rejected = rejections_of(benchmark)
@@ -126,9 +123,9 @@ def _say_plan(benchmark: Benchmark) -> int:
 
 
 def _repaired(benchmark: Benchmark, rounds: int, withdraw: bool, invocation_log: Path | None) -> RepairReport:
-    from longbeam.pipeline.repair.repairing import repair, repair_import
-    from longbeam.pipeline.run.metering import open_meter
-    from longbeam.review.outcomes import rejections_of
+    from longbeam.pipeline.repair import repair, repair_import
+    from longbeam.pipeline.run import open_meter
+    from longbeam.review import rejections_of
     from longbeam.wiring import services
 
     rejected = partial(rejections_of, benchmark)

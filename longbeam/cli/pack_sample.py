@@ -14,13 +14,10 @@ from collections import Counter
 from pathlib import Path
 
 from longbeam.errors import UserError
-from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.samples import REVIEWS, Sample, SampleAbout, pack, refuse_large
-from longbeam.review.log import export_log
-from longbeam.review.outcomes import rejections_of, shown_conversations
-from longbeam.schemas.findings import Severity
-from longbeam.store.layout import open_benchmark
-from longbeam.store.reviews import has_reviews
+from longbeam.pipeline import REVIEWS, Sample, SampleAbout, check_and_store, pack, refuse_large
+from longbeam.review import export_log, rejections_of, shown_conversations
+from longbeam.schemas import Severity
+from longbeam.store import has_reviews, open_benchmark
 
 BY_HAND, READERS = "a large language model, replies relayed by hand", "language models"
 

@@ -11,12 +11,12 @@ import typer
 from longbeam.cli.app import DEFAULT_OUT, INCOMPLETE, OK, Name, Out, app, command_line
 from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
-from longbeam.schemas.defaults import DEFAULT_MODEL
+from longbeam.schemas import DEFAULT_MODEL
 from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
-    from longbeam.store.layout import Benchmark
+    from longbeam.store import Benchmark
 
 
 @app.command(short_help="Make probes over imported chats.")
@@ -54,13 +54,11 @@ def probe(
     """
     from dataclasses import replace
 
-    from longbeam.pipeline.chat_probing import chats_of, probe_chats, probing_spec
-    from longbeam.pipeline.chat_redaction import redact_chats
-    from longbeam.pipeline.run.metering import open_meter
-    from longbeam.pipeline.spec_file import load_spec
-    from longbeam.schemas.spec import is_language_model
-    from longbeam.store.layout import open_benchmark
-    from longbeam.text.redaction import Redaction, render_found
+    from longbeam.pipeline import chats_of, load_spec, probe_chats, probing_spec, redact_chats
+    from longbeam.pipeline.run import open_meter
+    from longbeam.schemas import is_language_model
+    from longbeam.store import open_benchmark
+    from longbeam.text import Redaction, render_found
     from longbeam.wiring import services
 
     benchmark = chats_of(open_benchmark(out, name))
@@ -89,8 +87,8 @@ def probe(
 
 def _ask_to_send(benchmark: Benchmark, out: Path) -> None:
     """Show where messages would go and what looks private in them; UserError unless the user agrees."""
-    from longbeam.pipeline.chat_redaction import private_texts
-    from longbeam.text.redaction import render_found
+    from longbeam.pipeline import private_texts
+    from longbeam.text import render_found
 
     spec = benchmark.spec
     places = sorted({f"{m} ({spec.endpoint_for(m).base_url or 'its usual address'})" for m in spec.models_in_use})

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from longbeam.pipeline.capture import capture
-from longbeam.prompts.docs import pages_of, table_of
+from longbeam.pipeline import capture
+from longbeam.prompts import pages_of, table_of
 from longbeam.wiring import services
 
 

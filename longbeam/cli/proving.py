@@ -25,14 +25,14 @@ from longbeam.cli.app import (
 from longbeam.cli.display import Display, Target, display_for
 from longbeam.cli.format_help import FormatCommand
 from longbeam.errors import UserError
-from longbeam.formats.registry import EXPORTS, IMPORTS, LOCOMO_SESSIONS
+from longbeam.formats import EXPORTS, IMPORTS, LOCOMO_SESSIONS
 from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
-    from longbeam.pipeline.evaluate.model_checks import ModelChecksRun
-    from longbeam.schemas.spec import BenchmarkSpec
-    from longbeam.store.layout import Benchmark
+    from longbeam.pipeline.evaluate import ModelChecksRun
+    from longbeam.schemas import BenchmarkSpec
+    from longbeam.store import Benchmark
 
 MOST_FINDINGS = 40
 """Findings that `validate` prints; `--json` has all."""
@@ -79,16 +79,16 @@ def validate(
 
     Earlier findings of model-backed checks are listed as long as their probes have not changed.
     """
-    from longbeam.pipeline.checking import (
+    from longbeam.pipeline import (
         check_and_store,
         findings_json,
+        load_evaluation_spec,
         render_findings,
         render_left_out,
         write_findings_page,
     )
-    from longbeam.pipeline.evaluate.model_checks import checking_spec
-    from longbeam.pipeline.spec_file import load_evaluation_spec
-    from longbeam.store.layout import open_benchmark
+    from longbeam.pipeline.evaluate import checking_spec
+    from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -109,9 +109,8 @@ def validate(
 
 def _ask_models(benchmark: Benchmark, spec: BenchmarkSpec, invocation_log: Path | None) -> bool:
     """Run the model-backed checks; return whether some of them failed."""
-    from longbeam.pipeline.evaluate.model_checks import refuse_rules, run_model_checks
-    from longbeam.pipeline.run.driver import limited_models
-    from longbeam.pipeline.run.metering import meter_of_checks
+    from longbeam.pipeline.evaluate import refuse_rules, run_model_checks
+    from longbeam.pipeline.run import limited_models, meter_of_checks
     from longbeam.wiring import services
 
     refuse_rules(benchmark, spec)
@@ -141,13 +140,10 @@ def stats(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Print a benchmark's tables beside BEAM's published ones."""
-    from longbeam.pipeline.checking import count_and_store
-    from longbeam.schemas.spec import ENGLISH
-    from longbeam.store.files import write_atomically
-    from longbeam.store.layout import open_benchmark
-    from longbeam.validation.statistics import as_json
-    from longbeam.validation.statistics_page import render_page
-    from longbeam.validation.statistics_text import render_text
+    from longbeam.pipeline import count_and_store
+    from longbeam.schemas import ENGLISH
+    from longbeam.store import open_benchmark, write_atomically
+    from longbeam.validation import as_json, render_page, render_text
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -190,10 +186,9 @@ def export(
     from dataclasses import asdict
     from json import dumps
 
-    from longbeam.formats.exporting import ExportOptions
-    from longbeam.formats.registry import exporter
-    from longbeam.review.outcomes import reviewed_conversations
-    from longbeam.store.layout import open_benchmark
+    from longbeam.formats import ExportOptions, exporter
+    from longbeam.review import reviewed_conversations
+    from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -247,10 +242,9 @@ def import_(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Import a benchmark; `validate`, `stats`, `review` and `export` work on it as on a generated one."""
-    from longbeam.formats.reading import ImportOptions
-    from longbeam.formats.registry import importer
-    from longbeam.pipeline.importing import Origin, import_benchmark
-    from longbeam.text.redaction import Redaction, render_found
+    from longbeam.formats import ImportOptions, importer
+    from longbeam.pipeline import Origin, import_benchmark
+    from longbeam.text import Redaction, render_found
 
     if format != "chat" and (redact or redact_name or join is not None):
         raise UserError(f"--redact, --redact-name and --join are of chats, not of {format}")

@@ -17,9 +17,9 @@ from longbeam.errors import UserError, require_extra
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
-    from longbeam.review.rubric_trial import RubricJudge
-    from longbeam.schemas.review import ReviewerRole
-    from longbeam.store.layout import Benchmark
+    from longbeam.review import RubricJudge
+    from longbeam.schemas import ReviewerRole
+    from longbeam.store import Benchmark
 
 
 WEB = ("fastapi", "itsdangerous", "markdown_it", "nh3", "uvicorn")
@@ -69,9 +69,8 @@ def review(
 ) -> int:
     """Serve the review pages until stopped; they show conversations as soon as they are finished."""
     require_extra("review", "longbeam review", *WEB)
-    from longbeam.annotation_ui.security import Reach, is_loopback
-    from longbeam.annotation_ui.server import Certificate, ServerOptions, serve
-    from longbeam.store.layout import open_benchmark
+    from longbeam.annotation_ui import Certificate, Reach, ServerOptions, is_loopback, serve
+    from longbeam.store import open_benchmark
 
     if (name is None) != demo:
         raise UserError("name the benchmark to review, or use --demo for a small one with planted faults; not both")
@@ -105,11 +104,10 @@ DEMO_FAULTS = 20
 
 def _training_set(out: Path) -> Benchmark:
     """Return the training set in a folder of benchmarks; it is made first if it is not there."""
-    from longbeam.pipeline.checking import check_and_store
-    from longbeam.review.training import TRAINING_FILE, keep_training, plant_faults
-    from longbeam.schemas.spec import BenchmarkSpec
-    from longbeam.store.artifacts import SealedConversation, seal_conversation
-    from longbeam.store.layout import create_benchmark, open_benchmark
+    from longbeam.pipeline import check_and_store
+    from longbeam.review import TRAINING_FILE, keep_training, plant_faults
+    from longbeam.schemas import BenchmarkSpec
+    from longbeam.store import SealedConversation, create_benchmark, open_benchmark, seal_conversation
 
     if (out / DEMO / TRAINING_FILE).exists():
         return open_benchmark(out, DEMO)
@@ -140,7 +138,7 @@ def _announce(base: str, links: Mapping[str, str]) -> None:
 
 def lexical_judge() -> RubricJudge:
     """Return the judge of rubric trials: deterministic, without a model."""
-    from longbeam.review.rubric_trial import RubricJudge
+    from longbeam.review import RubricJudge
     from longbeam.wiring import services
 
     return RubricJudge("lexical", services().judge_nugget)
@@ -148,7 +146,7 @@ def lexical_judge() -> RubricJudge:
 
 def _reviewers(given: Sequence[str]) -> dict[str, ReviewerRole]:
     """Read `NAME` and `NAME:lead`."""
-    from longbeam.schemas.review import ReviewerRole
+    from longbeam.schemas import ReviewerRole
 
     found = {}
     for text in given:
@@ -170,8 +168,8 @@ def export_reviews(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Write all review events of a benchmark, one a line."""
-    from longbeam.review.log import export_log
-    from longbeam.store.layout import open_benchmark
+    from longbeam.review import export_log
+    from longbeam.store import open_benchmark
 
     count = export_log(open_benchmark(out, name).reviews_path, file)
     print(f"{file}: {counted(count, 'event')}")
@@ -185,8 +183,8 @@ def import_reviews(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Add the events of another log of the same benchmark; events that are there already are not added again."""
-    from longbeam.review.log import import_log
-    from longbeam.store.layout import open_benchmark
+    from longbeam.review import import_log
+    from longbeam.store import open_benchmark
 
     new, known = import_log(open_benchmark(out, name).reviews_path, file)
     print(f"{name}: {counted(new, 'new event')}, {known:,} known already")
@@ -200,8 +198,7 @@ def back_up_reviews(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Copy the whole log of a review into a new file; a server may go on writing meanwhile."""
-    from longbeam.store.layout import open_benchmark
-    from longbeam.store.reviews import backup_reviews
+    from longbeam.store import backup_reviews, open_benchmark
 
     count = backup_reviews(open_benchmark(out, name).reviews_path, file)
     print(f"{file}: {counted(count, 'event')}; to put it back, stop the server and copy it to reviews.sqlite")
@@ -218,9 +215,9 @@ def bundle_reviews(
 ) -> int:
     """Write the open items with their evidence as a page that needs no server; `reviews import` reads its decisions."""
     require_extra("review", "longbeam reviews bundle", *WEB)
-    from longbeam.annotation_ui.folders import write_bundle
-    from longbeam.review.workspace import open_workspace
-    from longbeam.store.layout import open_benchmark
+    from longbeam.annotation_ui import write_bundle
+    from longbeam.review import open_workspace
+    from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -240,9 +237,9 @@ def write_question_passports(
 ) -> int:
     """Write a page and a JSON file about each question that an export has: evidence, checks, judgements, versions."""
     require_extra("review", "longbeam reviews passports", *WEB)
-    from longbeam.annotation_ui.folders import write_passports
-    from longbeam.review.workspace import open_workspace
-    from longbeam.store.layout import open_benchmark
+    from longbeam.annotation_ui import write_passports
+    from longbeam.review import open_workspace
+    from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)

@@ -23,8 +23,8 @@ def sample(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """List the samples, or unpack one; `validate`, `show`, `review`, `evaluate` and `export` work on it."""
-    from longbeam.pipeline.samples import sample_named, samples, unpack
-    from longbeam.review.log import import_log
+    from longbeam.pipeline import sample_named, samples, unpack
+    from longbeam.review import import_log
 
     if chosen is None:
         found = samples()

@@ -11,7 +11,7 @@ import typer
 
 from longbeam.cli.app import DEFAULT_OUT, OK, Out, app
 from longbeam.errors import require_extra
-from longbeam.schemas.defaults import DEFAULT_MODEL
+from longbeam.schemas import DEFAULT_MODEL
 
 
 @app.command("serve-offline", short_help="Serve the offline writer over HTTP, with faults.")
@@ -34,8 +34,8 @@ def serve_offline(
     docs/models.md describes the settings, such as latency_ms=50 failing=0.05; POST /control changes them.
     """
     require_extra("review", "this server", "uvicorn")
-    from longbeam.pipeline.recording import Recording
-    from longbeam.store.layout import open_benchmark
+    from longbeam.pipeline import Recording
+    from longbeam.store import open_benchmark
     from longbeam.wiring import serve_writer
 
     def announce(base_url: str) -> None:
@@ -71,8 +71,8 @@ def serve_memory(
 ) -> int:
     """Serve a memory system at the three routes that mem0's memory-benchmarks call (docs/evaluation.md)."""
     require_extra("review", "this server", "fastapi", "uvicorn")
-    from longbeam.pipeline.evaluate.memory_server import ServedSystem, run_server
-    from longbeam.pipeline.spec_file import load_spec
+    from longbeam.pipeline import load_spec
+    from longbeam.pipeline.evaluate import ServedSystem, run_server
     from longbeam.wiring import services
 
     spec = load_spec(None, {"name": "memory-server", "models": {"default": extractor}})

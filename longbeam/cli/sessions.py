@@ -42,8 +42,7 @@ def snapshot(
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
     """Store a snapshot of a session."""
-    from longbeam.memory.cmv.session import choose_session
-    from longbeam.memory.cmv.store import CmvStore
+    from longbeam.memory.cmv import CmvStore, choose_session
 
     found = choose_session(projects.expanduser(), session)
     made = CmvStore(store).snapshot(found, name, description=description, tags=tuple(tag or ()), warn=_warn)
@@ -62,8 +61,7 @@ def branch(
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
     """Start a new, trimmed session at the end of a snapshot, in the folder where Claude Code finds it."""
-    from longbeam.memory.cmv.store import CmvStore
-    from longbeam.memory.cmv.trim import TrimSettings
+    from longbeam.memory.cmv import CmvStore, TrimSettings
 
     kept = CmvStore(store)
     trim = None if whole else TrimSettings(threshold=threshold)
@@ -86,8 +84,7 @@ def trim(
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
     """Write a session without ballast: tool outputs, images, thinking, file histories."""
-    from longbeam.memory.cmv.session import choose_session
-    from longbeam.memory.cmv.trim import TrimSettings, Variant, back_up, trim_file
+    from longbeam.memory.cmv import TrimSettings, Variant, back_up, choose_session, trim_file
 
     if (to is None) is not in_place:
         raise UserError("say where the trimmed session goes: --to FILE, or --in-place")
@@ -112,9 +109,14 @@ def analyze(
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
     """Print the composition of a session's context, and the cost and savings of trimming it."""
-    from longbeam.memory.cmv.analyze import analyze as analyze_lines
-    from longbeam.memory.cmv.analyze import outlook, render_analysis, trimmed_tokens
-    from longbeam.memory.cmv.session import choose_session, read_lines
+    from longbeam.memory.cmv import (
+        analyze as analyze_lines,
+        choose_session,
+        outlook,
+        read_lines,
+        render_analysis,
+        trimmed_tokens,
+    )
 
     found = choose_session(projects.expanduser(), session)
     made = analyze_lines(read_lines(found.path))
@@ -134,8 +136,7 @@ def tree(
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Show snapshots and branches as a tree."""
-    from longbeam.memory.cmv.analyze import tree_json, tree_lines
-    from longbeam.memory.cmv.store import CmvStore
+    from longbeam.memory.cmv import CmvStore, tree_json, tree_lines
 
     graph = CmvStore(store).graph()
     if json:
@@ -154,7 +155,7 @@ def delete(
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Delete a snapshot, or one branch of it; later snapshots become children of its parent."""
-    from longbeam.memory.cmv.store import CmvStore
+    from longbeam.memory.cmv import CmvStore
 
     kept = CmvStore(store)
     found = kept.find(name)
@@ -173,7 +174,7 @@ def export_(
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Write a snapshot as one file to share."""
-    from longbeam.memory.cmv.store import CmvStore, export_snapshot
+    from longbeam.memory.cmv import CmvStore, export_snapshot
 
     kept = CmvStore(store)
     found = kept.find(name)
@@ -191,7 +192,7 @@ def import_(
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Add a snapshot from a file; paths inside the file never reach the file system."""
-    from longbeam.memory.cmv.store import CmvStore, import_snapshot
+    from longbeam.memory.cmv import CmvStore, import_snapshot
 
     made = import_snapshot(CmvStore(store), file, name=name, force=force, warn=_warn)
     print(f"{made.name}: {made.snapshot_id}")
@@ -201,7 +202,7 @@ def import_(
 @cmv.command("auto-trim")
 def auto_trim(threshold: Threshold = 500, store: Store = DEFAULT_STORE) -> int:
     """Trim the session that a hook names on standard input, in place, with a backup; always exits 0."""
-    from longbeam.memory.cmv.trim import TrimSettings, run_hook
+    from longbeam.memory.cmv import TrimSettings, run_hook
 
     print(run_hook(sys.stdin.read(), store, TrimSettings(threshold=threshold)), file=sys.stderr)
     return OK

@@ -17,10 +17,8 @@ from longbeam.errors import StoreError, UserError
 from longbeam.terminal import counted, printable
 
 if TYPE_CHECKING:
-    from longbeam.schemas.dialogue import Message
-    from longbeam.schemas.probes import Probe
-    from longbeam.store.artifacts import SealedConversation
-    from longbeam.store.layout import Benchmark
+    from longbeam.schemas import Message, Probe
+    from longbeam.store import Benchmark, SealedConversation
 
 WIDEST = 100
 """Characters of a line of text; longer lines are hard to read."""
@@ -31,7 +29,7 @@ def list_(json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """List the benchmarks of a folder, with their length, conversations and writers."""
     from json import dumps
 
-    from longbeam.store.layout import benchmark_names, open_benchmark
+    from longbeam.store import benchmark_names, open_benchmark
 
     rows = [_row(open_benchmark(out, name)) for name in benchmark_names(out)]
     if json:
@@ -49,7 +47,7 @@ def list_(json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
 
 
 def _row(benchmark: Benchmark) -> dict[str, Any]:
-    from longbeam.pipeline.status import finished_ids
+    from longbeam.pipeline import finished_ids
 
     spec = benchmark.spec
     try:
@@ -68,7 +66,7 @@ def _row(benchmark: Benchmark) -> dict[str, Any]:
 
 def _writers(benchmark: Benchmark) -> list[str]:
     """Return the models that wrote the sealed conversations; those of the spec where none is sealed or names any."""
-    from longbeam.store.artifacts import SealedConversation
+    from longbeam.store import SealedConversation
 
     models: set[str] = set()
     for conversation_id in benchmark.sealed_ids:
@@ -92,10 +90,9 @@ def show(
 
     Probes are shown as reviewed: these are the probes that `evaluate` asks and `export` writes.
     """
-    from longbeam.formats.probeless import advice_without_probes
-    from longbeam.review.outcomes import reviewed_probes
-    from longbeam.store.artifacts import SealedConversation
-    from longbeam.store.layout import open_benchmark
+    from longbeam.formats import advice_without_probes
+    from longbeam.review import reviewed_probes
+    from longbeam.store import SealedConversation, open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)

@@ -32,11 +32,10 @@ def paging(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Simulate boundaries, evictions, bookmark generators and formats; print accuracy and its components."""
-    from longbeam.memory.paging.residency import Capacity
-    from longbeam.memory.paging.study import plot_study, render_study, run_study, workload_of
-    from longbeam.models.tokens import load_tokenizer
-    from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.store.layout import open_benchmark
+    from longbeam.memory.paging import Capacity, plot_study, render_study, run_study, workload_of
+    from longbeam.models import load_tokenizer
+    from longbeam.pipeline import sealed_conversations
+    from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -58,12 +57,11 @@ def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """Print exact, fuzzy, keyword, pass, causal and impact scores of the floors and of the last evaluation."""
     import json as jsons
 
-    from longbeam.evaluation.controlled import controlled_rows, keywords_of, render_rows
-    from longbeam.evaluation.results import read_results
-    from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.pipeline.evaluate.evaluating import results_path
-    from longbeam.schemas.conversation import WholeConversation
-    from longbeam.store.layout import open_benchmark
+    from longbeam.evaluation import controlled_rows, keywords_of, read_results, render_rows
+    from longbeam.pipeline import sealed_conversations
+    from longbeam.pipeline.evaluate import results_path
+    from longbeam.schemas import WholeConversation
+    from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -99,16 +97,15 @@ def canvas(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Measure artifacts, chunks and both, with and without the graph, and compare BM25, random turns and all text."""
-    from longbeam.memory.base import Tools
-    from longbeam.memory.cogcanvas.study import recall_study, render_recall
-    from longbeam.models.asking import Asker
-    from longbeam.models.embedders.factory import make_embedder
-    from longbeam.models.tokens import load_tokenizer
-    from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.pipeline.evaluate.evaluating import stored_embedder
-    from longbeam.prompts.declarations import default_registry
-    from longbeam.schemas.conversation import WholeConversation
-    from longbeam.store.layout import open_benchmark
+    from longbeam.memory import Tools
+    from longbeam.memory.cogcanvas import recall_study, render_recall
+    from longbeam.models import Asker, load_tokenizer
+    from longbeam.models.embedders import make_embedder
+    from longbeam.pipeline import sealed_conversations
+    from longbeam.pipeline.evaluate import stored_embedder
+    from longbeam.prompts import default_registry
+    from longbeam.schemas import WholeConversation
+    from longbeam.store import open_benchmark
     from longbeam.wiring import services
 
     benchmark = open_benchmark(out, name)
@@ -146,11 +143,10 @@ def survival(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Print the share of facts of an agentic benchmark that survive trimming, by place and threshold."""
-    from longbeam.memory.cmv.survival import measure, render_survival
-    from longbeam.memory.cmv.trim import Variant
-    from longbeam.models.tokens import load_tokenizer
-    from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.store.layout import open_benchmark
+    from longbeam.memory.cmv import Variant, measure, render_survival
+    from longbeam.models import load_tokenizer
+    from longbeam.pipeline import sealed_conversations
+    from longbeam.store import open_benchmark
 
     try:
         chosen = [int(part) for part in thresholds.split(",")]
@@ -170,7 +166,7 @@ def survival(
 
 
 def _print_or_write(text: str, file: Path | None) -> None:
-    from longbeam.store.files import write_atomically
+    from longbeam.store import write_atomically
 
     if file is None:
         print(text, end="")

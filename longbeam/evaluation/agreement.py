@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from longbeam.errors import UserError
 from longbeam.evaluation.results import Evaluated
-from longbeam.schemas.base import Record
+from longbeam.schemas import Record
 
 T = TypeVar("T", bound=Hashable)
 VERDICTS = (0.0, 0.5, 1.0)

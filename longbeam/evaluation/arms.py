@@ -10,8 +10,8 @@ from typing import get_args
 
 from longbeam.errors import SpecError
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
-from longbeam.memory.registry import FLOORS, Registered, find_system, registered, settings_of
-from longbeam.schemas.base import Record
+from longbeam.memory import FLOORS, Registered, find_system, registered, settings_of
+from longbeam.schemas import Record
 
 EVIDENCE = "evidence"
 """Arm whose reader sees the cited messages, as with perfect retrieval."""

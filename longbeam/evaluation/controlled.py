@@ -12,10 +12,7 @@ from statistics import fmean
 
 from rapidfuzz.fuzz import partial_ratio
 
-from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import WholeConversation
-from longbeam.schemas.evaluation import Result
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Probe, Record, Result, WholeConversation
 
 LEAST_FUZZY = 80.0
 """Smallest partial ratio of rapidfuzz, of 100, that counts as a match."""

@@ -11,12 +11,8 @@ from enum import StrEnum
 
 from longbeam.errors import UserError
 from longbeam.evaluation.metrics import rubric_values
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.evaluation import Exchange
-from longbeam.schemas.plans import Plan
-from longbeam.schemas.probes import Probe
-from longbeam.text.matching import says
-from longbeam.text.values import plain
+from longbeam.schemas import Exchange, Message, Plan, Probe
+from longbeam.text import plain, says
 
 
 class Control(StrEnum):

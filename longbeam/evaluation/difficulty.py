@@ -16,13 +16,9 @@ from datetime import datetime
 from statistics import fmean
 
 from longbeam.evaluation.interference import DIGITS, count_competitors, overlap_of
-from longbeam.memory.exchanges import exchanges_of, said
-from longbeam.memory.retrieval import Bm25Index, ranked
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.evaluation import EvaluationSettings
-from longbeam.schemas.plans import Plan
-from longbeam.schemas.probes import MeasuredDifficulty, Probe
-from longbeam.text.words import words_of
+from longbeam.memory import Bm25Index, exchanges_of, ranked, said
+from longbeam.schemas import EvaluationSettings, MeasuredDifficulty, Message, MessageRole, Plan, Probe
+from longbeam.text import words_of
 
 BUDGETS = EvaluationSettings()
 READ = 256

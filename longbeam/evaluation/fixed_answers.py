@@ -10,12 +10,9 @@ import datetime as dt
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import stated_in, values_in
-from longbeam.text.times import format_date
+from longbeam.abilities import Trait, ability_of
+from longbeam.schemas import Probe, Value, ValueKind
+from longbeam.text import format_date, stated_in, values_in
 
 _INVENTED = "You told me: it was the second one, the blue one, and you were glad of it."
 _NOTHING_TO_DECIDE = "All that you told me about this agrees, so there is nothing to decide."

@@ -9,11 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longbeam.keys import AdviceId
-from longbeam.schemas.plans import Advice, BulletKind, Fact, Plan, Value
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
-from longbeam.text.words import ASKING_WORDS, content_words
+from longbeam.schemas import Advice, BulletKind, Fact, Plan, Probe, Value
+from longbeam.text import ASKING_WORDS, content_words, says, values_in
 
 DIGITS = 3
 _WISHES = (BulletKind.INSTRUCTION, BulletKind.PREFERENCE)

@@ -9,10 +9,9 @@ from typing import TypeVar
 from longbeam.errors import ReplyError
 from longbeam.evaluation.ordered_lists import clean_item, items_of
 from longbeam.evaluation.scoring import scorer_of
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.evaluation import AlignInputs, AlignReply, JudgeInputs, JudgeReply
-from longbeam.schemas.evaluation import Answer, Judgement, NuggetJudgement
-from longbeam.schemas.probes import Nugget, Probe
+from longbeam.models import Acceptance, Asker
+from longbeam.prompts.calls import AlignInputs, AlignReply, JudgeInputs, JudgeReply
+from longbeam.schemas import Answer, Judgement, Nugget, NuggetJudgement, Probe
 
 T = TypeVar("T")
 CREDIT = {"met": 1.0, "partly met": 0.5, "not met": 0.0}

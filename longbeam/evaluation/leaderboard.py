@@ -16,9 +16,7 @@ from longbeam.evaluation.calibration import WRONG
 from longbeam.evaluation.report import Section, sections_of
 from longbeam.evaluation.results import Evaluated
 from longbeam.evaluation.scoring import score_of
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.evaluation import AskedProbe, Result
-from longbeam.schemas.probes import Difficulty, Probe
+from longbeam.schemas import AskedProbe, Difficulty, Probe, Result, digest_of
 
 FORMAT = "longbeam-leaderboard"
 FORMAT_VERSION = 2

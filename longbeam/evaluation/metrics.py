@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from longbeam.schemas.evaluation import Answer, Retrieval
-from longbeam.schemas.plans import Value
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
+from longbeam.schemas import Answer, Probe, Retrieval, Value
+from longbeam.text import says, values_in
 
 
 def retrieval_of(probe: Probe, answer: Answer, contents: Mapping[str, str]) -> Retrieval:

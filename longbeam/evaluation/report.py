@@ -17,8 +17,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import Trait, ability_of
 from longbeam.errors import UserError
 from longbeam.evaluation.calibration import Calibration, calibration_of, reader_note
 from longbeam.evaluation.plots import Series, plot
@@ -38,9 +37,9 @@ from longbeam.evaluation.table import (
     share_read,
 )
 from longbeam.evaluation.timings import Latency
-from longbeam.formats.probeless import advice_without_probes
+from longbeam.formats import advice_without_probes
 from longbeam.pages import PAGE_END, page_start
-from longbeam.schemas.evaluation import AskedProbe, PreparationUsage, Result, Spending
+from longbeam.schemas import AskedProbe, PreparationUsage, Result, Spending
 
 PROBES_SHOWN = 20
 """Probes per ability in the drill-down, by default."""

@@ -16,7 +16,7 @@ from statistics import NormalDist, fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from longbeam.schemas.evaluation import Result
+from longbeam.schemas import Result
 
 DRAWS = 4_000
 PATTERNS = 2**14

@@ -16,9 +16,8 @@ from pydantic import ValidationError
 from longbeam.errors import UserError
 from longbeam.evaluation.timings import Timings
 from longbeam.keys import ItemId
-from longbeam.schemas.evaluation import AskedProbe, Context, EvaluationRun, Result
-from longbeam.schemas.probes import Probe
-from longbeam.store.files import write_atomically
+from longbeam.schemas import AskedProbe, Context, EvaluationRun, Probe, Result
+from longbeam.store import write_atomically
 
 RESULTS_FILE = "results.jsonl"
 TIMINGS_FILE = "timings.json"

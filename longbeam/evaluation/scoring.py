@@ -15,10 +15,9 @@ from functools import cache
 
 import numpy as np
 
-from longbeam.abilities.registry import ability_of, resolve
+from longbeam.abilities import ability_of, resolve
 from longbeam.errors import SpecError
-from longbeam.schemas.evaluation import Judgement, NuggetJudgement, Scoring
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Judgement, NuggetJudgement, Probe, Scoring
 
 
 @dataclass(frozen=True)

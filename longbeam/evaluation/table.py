@@ -10,9 +10,8 @@ from statistics import fmean
 
 from longbeam.evaluation.arms import EVIDENCE
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
-from longbeam.memory.registry import FLOORS
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.evaluation import AskedProbe, EvaluationRun, Result
+from longbeam.memory import FLOORS
+from longbeam.schemas import AskedProbe, EvaluationRun, Result, digest_of
 
 Measure = Callable[[Result], float | None]
 CALIBRATION = ("wrong", "swapped")

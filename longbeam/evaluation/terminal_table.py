@@ -8,7 +8,7 @@ from textwrap import wrap
 from longbeam.evaluation.calibration import calibration_of, reader_note
 from longbeam.evaluation.resampling import Interval, interval_of
 from longbeam.evaluation.table import Row, equal_systems, equality_line, ranked_rows, rows_of, rule, share_read
-from longbeam.schemas.evaluation import EvaluationRun, Result
+from longbeam.schemas import EvaluationRun, Result
 from longbeam.terminal import counted
 
 WIDTH = 80

@@ -12,10 +12,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from longbeam.models.base import Models
-from longbeam.pipeline.run.driver import ConversationRun, RunSummary, StageOf, run_inline, run_stage
-from longbeam.pipeline.run.units import Progress
-from longbeam.store.layout import Benchmark
+from longbeam.models import Models
+from longbeam.pipeline.run import ConversationRun, Progress, RunSummary, StageOf, run_inline, run_stage
+from longbeam.store import Benchmark
 
 T = TypeVar("T")
 

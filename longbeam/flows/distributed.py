@@ -18,11 +18,9 @@ from prefect.states import Completed, Failed
 
 from longbeam.flows.clusters import Cluster
 from longbeam.flows.generate import FLOW_NAME, close_former_runs, delivered_events, keep_terminate_handler
-from longbeam.pipeline.distributed.distributing import RunControls, WorkerDied, distribute
-from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
-from longbeam.pipeline.distributed.worker import work_on
-from longbeam.pipeline.run.driver import RunSummary
-from longbeam.store.layout import Benchmark
+from longbeam.pipeline.distributed import Job, JobEnd, JobResult, RunControls, WorkerDied, distribute, work_on
+from longbeam.pipeline.run import RunSummary
+from longbeam.store import Benchmark
 
 
 @dataclass

@@ -23,7 +23,7 @@ from longbeam.flows.clusters import (
     unreachable,
     without_longbeam,
 )
-from longbeam.pipeline.distributed.distributing import WorkerDied
+from longbeam.pipeline.distributed import WorkerDied
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State

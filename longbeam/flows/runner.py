@@ -13,11 +13,10 @@ from longbeam.errors import require_extra
 from longbeam.flows.begun import BegunRun, begun_run
 from longbeam.flows.clusters import ClusterOptions, own_host, refuse_unfit
 from longbeam.flows.server import prefect_server
-from longbeam.models.base import Models
-from longbeam.pipeline.distributed.distributing import RunControls
-from longbeam.pipeline.run.driver import RunSummary
-from longbeam.pipeline.run.units import Progress
-from longbeam.store.layout import Benchmark
+from longbeam.models import Models
+from longbeam.pipeline.distributed import RunControls
+from longbeam.pipeline.run import Progress, RunSummary
+from longbeam.store import Benchmark
 
 HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""

@@ -26,8 +26,8 @@ from pathlib import Path
 
 from longbeam.errors import LongbeamError, StoreError, UserError
 from longbeam.flows.server_child import GRACE_S
-from longbeam.models.weights import cache_folder
-from longbeam.store.files import put_in_place, scratch_beside, write_atomically
+from longbeam.models import cache_folder
+from longbeam.store import put_in_place, scratch_beside, write_atomically
 
 START_TIMEOUT_S = 180.0
 """The first start creates Prefect's database: 14 s on two cores, several times that on a busy machine."""

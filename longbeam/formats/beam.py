@@ -34,8 +34,7 @@ from longbeam.formats.reading import (
     want_dict,
     want_list,
 )
-from longbeam.schemas.conversation import ConversationReader, GivenConversation
-from longbeam.schemas.findings import NoteKind
+from longbeam.schemas import ConversationReader, GivenConversation, NoteKind
 
 FORMAT = "beam"
 FORMAT_VERSION = 1

@@ -16,9 +16,7 @@ from longbeam.formats.beam_text import has_marker, is_usual_index, read_index, s
 from longbeam.formats.dates import beam_day, find_day
 from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
 from longbeam.keys import BulletId, MessageKey
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.findings import NoteKind
+from longbeam.schemas import ConversationHead, Message, MessageKind, MessageRole, NoteKind
 
 QUESTION_TYPES = {
     "main_question": MessageKind.QUESTION,

@@ -30,7 +30,7 @@ from longbeam.formats.exporting import (
     json_text,
 )
 from longbeam.formats.session_reading import further_members
-from longbeam.schemas.conversation import ConversationHead, ConversationReader
+from longbeam.schemas import ConversationHead, ConversationReader
 
 FORMAT = "beam-json"
 FORMAT_VERSION = 1

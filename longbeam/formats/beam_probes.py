@@ -11,13 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longbeam.abilities.record import Ability, Trait
-from longbeam.abilities.registry import ability_named, ability_of
+from longbeam.abilities import Ability, Trait, ability_named, ability_of
 from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
 from longbeam.keys import MessageKey, NuggetId, ProbeId, SubPlanKey
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.findings import NoteKind
-from longbeam.schemas.probes import Difficulty, Evidence, EvidencePart, Nugget, Probe, ProbeDetails
+from longbeam.schemas import Difficulty, Evidence, EvidencePart, MessageRole, NoteKind, Nugget, Probe, ProbeDetails
 
 Cited = tuple[int, str, int | None]
 """A message id, its part in the evidence, and the ordered item that it belongs to."""

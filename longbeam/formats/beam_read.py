@@ -28,12 +28,8 @@ from longbeam.formats.beam_text import (
 from longbeam.formats.dates import find_day
 from longbeam.formats.reading import ImportOptions, Notes, parse_json, want_dict, want_list
 from longbeam.keys import SubPlanKey
-from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import ConversationHead, GivenConversation
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.findings import NoteKind
-from longbeam.schemas.people import Profile
-from longbeam.schemas.plans import Plan
+from longbeam.models import load_tokenizer
+from longbeam.schemas import ConversationHead, GivenConversation, NoteKind, Plan, Profile, UserTurn
 
 PLAN_KEY = re.compile(r"plan-(\d+)")
 

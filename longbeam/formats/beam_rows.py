@@ -14,7 +14,7 @@ from longbeam.formats.exporting import json_text
 from longbeam.formats.parquet_files import read_parquet
 from longbeam.formats.reading import Notes, describe, parse_json, refuse, stream_list, want_dict, want_list
 from longbeam.formats.session_reading import numbered_elements
-from longbeam.schemas.findings import NoteKind
+from longbeam.schemas import NoteKind
 
 _JSON_SUFFIXES = (".json", ".jsonl")
 _KNOWN = {

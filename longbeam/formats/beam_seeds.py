@@ -11,9 +11,7 @@ from pydantic import ValidationError
 
 from longbeam.formats.dates import find_day
 from longbeam.formats.exporting import CANARY
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.plans import PlanSeed
-from longbeam.schemas.seeds import Domain, Seed, Timeline
+from longbeam.schemas import ConversationHead, Domain, PlanSeed, Seed, Timeline
 
 _MODES = {"similar": "hierarchical", "following": "sequential"}
 """BEAM's names of modes, and ours."""

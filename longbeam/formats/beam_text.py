@@ -13,11 +13,23 @@ from datetime import date
 from longbeam.formats.dates import find_day
 from longbeam.formats.reading import Notes
 from longbeam.keys import BulletId
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.findings import NoteKind
-from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph, people_graph
-from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, Narrative, Plan, SubPlan
-from longbeam.text.times import format_date
+from longbeam.schemas import (
+    SPECIAL_KINDS,
+    Bullet,
+    BulletKind,
+    ConversationHead,
+    Gender,
+    Narrative,
+    NoteKind,
+    Person,
+    Plan,
+    Profile,
+    Relation,
+    RelationshipGraph,
+    SubPlan,
+    people_graph,
+)
+from longbeam.text import format_date
 
 _MARKERS = ("->->", "<-<-")
 _INDEX = re.compile(r"(\d+)\s*,\s*(\d+(?:\s*,\s*\d+)*)\s*\)?")

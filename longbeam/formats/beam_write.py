@@ -11,9 +11,7 @@ from longbeam.formats.beam_probes import write_probe
 from longbeam.formats.dates import beam_day, find_day
 from longbeam.formats.exporting import ExportWriter, cited_ids, json_text
 from longbeam.keys import SubPlanKey, TurnKey
-from longbeam.schemas.conversation import ConversationHead, ConversationReader
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import ABILITIES
+from longbeam.schemas import ABILITIES, ConversationHead, ConversationReader, Message
 
 SIZES = {"100K": 250_000, "500K": 750_000, "1M": 2_500_000, "10M": None}
 """Chat sizes that the harnesses know, with the most tokens of a chat filed under each."""

@@ -18,10 +18,8 @@ from longbeam.formats.chat_shapes import UNSAID, USERS, ChatReader, GivenChat, O
 from longbeam.formats.reading import ImportOptions, Notes, refuse, stream_values
 from longbeam.formats.session_reading import session_head
 from longbeam.keys import MessageKey
-from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
-from longbeam.schemas.findings import NoteKind
+from longbeam.models import load_tokenizer
+from longbeam.schemas import GivenConversation, Message, MessageKind, MessageRole, NoteKind, Part, PartKind, text_of
 
 FORMAT = "chat"
 UNDATED = datetime(2000, 1, 1)

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from longbeam.formats.dates import read_time
-from longbeam.schemas.dialogue import Part, PartKind
-from longbeam.schemas.findings import NoteKind
+from longbeam.schemas import NoteKind, Part, PartKind
 
 USERS = frozenset({"user", "human", "prompter", "customer", "client", "questioner", "usr", "me"})
 ASSISTANTS = frozenset({

@@ -15,7 +15,7 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from longbeam.formats.exporting import CANARY
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas import BenchmarkSpec
 
 CROISSANT = "croissant.json"
 ENCODINGS = {"jsonl": "application/jsonlines", "parquet": "application/x-parquet"}

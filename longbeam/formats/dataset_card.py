@@ -16,8 +16,8 @@ import yaml
 from pydantic import BaseModel
 
 from longbeam.formats.exporting import CANARY
-from longbeam.models.kinds import describe_rules, is_rule_writer
-from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, Role
+from longbeam.models import describe_rules, is_rule_writer
+from longbeam.schemas import BenchmarkSpec, OnContradiction, Role
 
 SCALARS: Mapping[type, str] = {
     bool: "bool",

@@ -9,7 +9,7 @@ import datetime as dt
 import math
 import re
 
-from longbeam.text.times import MONTH, MONTHS, ORDINAL, month_number, weekday
+from longbeam.text import MONTH, MONTHS, ORDINAL, month_number, weekday
 
 _DAY_PATTERNS = (
     re.compile(r"\b(?P<year>\d{4})[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b"),

@@ -21,12 +21,8 @@ from longbeam.errors import UserError
 from longbeam.formats.folders import replaced_folder
 from longbeam.formats.making_section import making_section
 from longbeam.formats.registry import LOCOMO_SESSIONS
-from longbeam.schemas.conversation import Author, ConversationReader
-from longbeam.schemas.dialogue import Message, MessageKind
-from longbeam.schemas.incidents import Making
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.files import sha256_of
+from longbeam.schemas import Author, BenchmarkSpec, ConversationReader, Making, Message, MessageKind, Probe
+from longbeam.store import sha256_of
 
 T = TypeVar("T")
 MANIFEST = "manifest.json"

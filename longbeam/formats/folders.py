@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from longbeam.errors import StoreError, UserError
-from longbeam.store.files import describe_os_error, scratch_beside
+from longbeam.store import describe_os_error, scratch_beside
 
 Fault = Callable[[Path], str | None]
 """Returns the reason why a non-empty folder may not be replaced; None if it may."""

@@ -19,7 +19,7 @@ from longbeam.formats.exporting import (
     HashedFile,
 )
 from longbeam.formats.parquet_files import write_parquet
-from longbeam.schemas.conversation import ConversationReader
+from longbeam.schemas import ConversationReader
 
 FORMAT = "huggingface"
 FORMAT_VERSION = 1

@@ -21,8 +21,7 @@ from longbeam.formats.exporting import (
     cited_keys,
 )
 from longbeam.formats.jsonl_lines import LINES, Cited, ConversationCounts, conversation_line, message_line, probe_line
-from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.dialogue import MessageKind, MessageRole
+from longbeam.schemas import ConversationReader, MessageKind, MessageRole
 
 FORMAT = "longbeam-jsonl"
 FORMAT_VERSION = 3

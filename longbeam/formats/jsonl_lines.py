@@ -11,13 +11,29 @@ from datetime import datetime
 from typing import NamedTuple
 
 from longbeam.formats.exporting import CANARY, json_text
-from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, PartKind
-from longbeam.schemas.people import Person, Profile, RelationshipGraph
-from longbeam.schemas.plans import Narrative, Plan, PlanSeed
-from longbeam.schemas.probes import Difficulty, MeasuredDifficulty, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
+from longbeam.schemas import (
+    Category,
+    ConversationHead,
+    Difficulty,
+    Domain,
+    MeasuredDifficulty,
+    Message,
+    MessageKind,
+    MessageRole,
+    Narrative,
+    Nugget,
+    PartKind,
+    Person,
+    Plan,
+    PlanSeed,
+    Probe,
+    ProbeDetails,
+    Profile,
+    Record,
+    RelationshipGraph,
+    Seed,
+    Timeline,
+)
 
 
 class SeedColumns(Record):

@@ -17,14 +17,22 @@ from longbeam.errors import UserError
 from longbeam.formats.jsonl import FORMAT, FORMAT_VERSION
 from longbeam.formats.jsonl_lines import ConversationLine, MessageLine, ProbeLine, RelationshipColumns, SeedColumns
 from longbeam.formats.reading import ImportOptions, parse_json, read_json, refuse, want_dict
-from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import Author, ConversationHead, GivenConversation
-from longbeam.schemas.dialogue import Message, Part
-from longbeam.schemas.findings import ImportNote, NoteKind
-from longbeam.schemas.people import RelationshipGraph
-from longbeam.schemas.probes import Evidence, Probe, ProbeDetails
-from longbeam.schemas.seeds import Seed
-from longbeam.store.files import sha256_of
+from longbeam.schemas import (
+    Author,
+    ConversationHead,
+    Evidence,
+    GivenConversation,
+    ImportNote,
+    Message,
+    NoteKind,
+    Part,
+    Probe,
+    ProbeDetails,
+    Record,
+    RelationshipGraph,
+    Seed,
+)
+from longbeam.store import sha256_of
 
 MANIFEST, CONVERSATIONS, MESSAGES, PROBES = "manifest.json", "conversations.jsonl", "messages.jsonl", "probes.jsonl"
 READ_VERSIONS = (2, FORMAT_VERSION)

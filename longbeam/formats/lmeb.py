@@ -11,8 +11,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from longbeam import __version__
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import Trait, ability_of
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.exporting import (
     ExportWriter,
@@ -20,8 +19,8 @@ from longbeam.formats.exporting import (
     HashedFile,
     cited_ids,
 )
-from longbeam.schemas.conversation import ConversationReader
-from longbeam.text.times import format_date
+from longbeam.schemas import ConversationReader
+from longbeam.text import format_date
 
 FORMAT = "lmeb"
 FORMAT_VERSION = 1

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from longbeam import __version__
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import abilities, ability_named, ability_of
+from longbeam.abilities import Trait, abilities, ability_named, ability_of
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.dates import locomo_time, read_locomo_time
 from longbeam.formats.exporting import (
@@ -42,10 +41,17 @@ from longbeam.formats.session_reading import (
     session_head,
     session_times,
 )
-from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
-from longbeam.schemas.dialogue import Message, MessageRole, Part, PartKind
-from longbeam.schemas.findings import NoteKind
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import (
+    ConversationHead,
+    ConversationReader,
+    GivenConversation,
+    Message,
+    MessageRole,
+    NoteKind,
+    Part,
+    PartKind,
+    Probe,
+)
 
 FORMAT = "locomo"
 FORMAT_VERSION = 1

@@ -17,8 +17,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from longbeam import __version__
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import abilities, ability_named, ability_of
+from longbeam.abilities import Trait, abilities, ability_named, ability_of
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.dates import longmemeval_time, read_longmemeval_time
 from longbeam.formats.exporting import (
@@ -46,10 +45,15 @@ from longbeam.formats.session_reading import (
     session_times,
 )
 from longbeam.keys import AdviceId
-from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.findings import NoteKind
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import (
+    ConversationHead,
+    ConversationReader,
+    GivenConversation,
+    Message,
+    MessageRole,
+    NoteKind,
+    Probe,
+)
 
 FORMAT = "longmemeval"
 FORMAT_VERSION = 1

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.schemas.incidents import (
-    PROMPT_COLUMNS,
-    IncidentKind,
-    Making,
-    as_row,
-    incident_counts,
-    prompt_lines,
-    total_line,
-)
+from longbeam.schemas import PROMPT_COLUMNS, IncidentKind, Making, as_row, incident_counts, prompt_lines, total_line
 from longbeam.terminal import counted
 
 

@@ -8,7 +8,7 @@ from longbeam.formats.exporting import ExportWriter, FormatExporter
 from longbeam.formats.jsonl import FORMAT_VERSION, write_descriptions, write_tables
 from longbeam.formats.jsonl_lines import LINES
 from longbeam.formats.parquet_files import columns_of, write_parquet
-from longbeam.schemas.conversation import ConversationReader
+from longbeam.schemas import ConversationReader
 
 FORMAT = "longbeam-parquet"
 

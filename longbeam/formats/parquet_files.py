@@ -14,7 +14,7 @@ import duckdb
 from pydantic import BaseModel
 
 from longbeam.errors import StoreError, UserError
-from longbeam.store.duck import connect
+from longbeam.store import connect
 
 _SCALARS: Mapping[type, str] = {
     bool: "BOOLEAN",

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from longbeam.errors import UserError
-from longbeam.schemas.conversation import GivenConversation
-from longbeam.schemas.findings import ImportNote, NoteKind
-from longbeam.text.redaction import Redaction
+from longbeam.schemas import GivenConversation, ImportNote, NoteKind
+from longbeam.text import Redaction
 
 _PIECE = 2**20
 _SPACE = " \t\r\n"

@@ -12,17 +12,27 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from longbeam.abilities.registry import ability_named
+from longbeam.abilities import ability_named
 from longbeam.formats.exporting import json_text
 from longbeam.formats.reading import Notes, describe, refuse, stream_list, want_text
 from longbeam.keys import NuggetId, ProbeId
-from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part
-from longbeam.schemas.findings import NoteKind
-from longbeam.schemas.people import people_graph
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Domain, Seed
+from longbeam.models import load_tokenizer
+from longbeam.schemas import (
+    ConversationHead,
+    Difficulty,
+    Domain,
+    Evidence,
+    Message,
+    MessageKind,
+    MessageRole,
+    NoteKind,
+    Nugget,
+    Part,
+    Probe,
+    ProbeDetails,
+    Seed,
+    people_graph,
+)
 from longbeam.terminal import whole_text
 
 EXPORTED = "longbeam"

@@ -22,11 +22,9 @@ from longbeam.generators.advice_drafts import (
 from longbeam.generators.advice_sheet import AdviceSheet, Advised, StageToAdvise
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.keys import SubPlanKey
-from longbeam.models.asking import Asker, ListTask, Sifted
-from longbeam.models.changes import describe_changes
-from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceLine, AdviceReply, ChoiceDraft
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import TAKEN, Advice, Bullet, BulletKind, Plan
+from longbeam.models import Asker, ListTask, Sifted, describe_changes
+from longbeam.prompts.calls import AdviceDraft, AdviceInputs, AdviceLine, AdviceReply, ChoiceDraft
+from longbeam.schemas import TAKEN, Advice, Bullet, BulletKind, Incident, IncidentKind, Plan
 
 ADVICE_PROMPTS = ("advise",)
 

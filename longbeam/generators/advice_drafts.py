@@ -7,22 +7,9 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 
 from longbeam.generators.bullets import ended
-from longbeam.prompts.calls.advice import (
-    MOST_ITEM_WORDS,
-    NAMED_ADVICE,
-    AdviceDraft,
-    AdviceLine,
-    ChoiceDraft,
-    ChoiceLine,
-)
-from longbeam.schemas.plans import Advice, AdviceKind, Value, ValueKind
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
-from longbeam.text.phrases import ORDINAL_WORDS
-from longbeam.text.sentences import sentences
-from longbeam.text.uses import use_quote
-from longbeam.text.words import content_words
+from longbeam.prompts.calls import MOST_ITEM_WORDS, NAMED_ADVICE, AdviceDraft, AdviceLine, ChoiceDraft, ChoiceLine
+from longbeam.schemas import ENGLISH, Advice, AdviceKind, Value, ValueKind
+from longbeam.text import ORDINAL_WORDS, content_words, says, sentences, use_quote, values_in
 
 MOST_NAME_WORDS = 5
 MOST_TEXT_WORDS = 100

@@ -15,10 +15,8 @@ from longbeam.generators.ledger import Ledger, line_of
 from longbeam.generators.mentions import DECIDED, ENDED, Mentions
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.plans import Frame
-from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceDraft, AdviceLine, ChoiceLine
-from longbeam.prompts.calls.plans import Stage
-from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.plans import (
+from longbeam.prompts.calls import NAMED_ADVICE, AdviceDraft, AdviceLine, ChoiceLine, Stage
+from longbeam.schemas import (
     CLOSING,
     Advice,
     AdviceKind,
@@ -26,11 +24,13 @@ from longbeam.schemas.plans import (
     BulletKind,
     Fact,
     Plan,
+    Record,
     SubPlan,
     Value,
     ValueKind,
+    digest_of,
 )
-from longbeam.text.values import amount_like, date_value
+from longbeam.text import amount_like, date_value
 
 BULLETS_PER_ADVICE = 3
 """Bullets of a stage for each piece of advice in it."""

@@ -26,9 +26,8 @@ from longbeam.generators.entailment_judge import (
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.keys import SubPlanKey
-from longbeam.models.asking import Asker, ListTask, Sifted
-from longbeam.prompts.calls.checks import ToldRemark
-from longbeam.prompts.calls.plans import (
+from longbeam.models import Asker, ListTask, Sifted
+from longbeam.prompts.calls import (
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
@@ -37,17 +36,27 @@ from longbeam.prompts.calls.plans import (
     Place,
     Stage,
     StoryLine,
+    ToldRemark,
     UpdateDraft,
     UpdateTarget,
     WishDraft,
     WishTarget,
 )
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Plan, Stance, SubPlan, Value, ValueKind
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.conditions import overlapping
-from longbeam.text.matching import says
+from longbeam.schemas import (
+    ENGLISH,
+    Assertion,
+    Bullet,
+    BulletKind,
+    Incident,
+    IncidentKind,
+    Plan,
+    Stance,
+    SubPlan,
+    Value,
+    ValueKind,
+    digest_of,
+)
+from longbeam.text import overlapping, says
 
 AUGMENT_PROMPTS = ("augment", *ENTAILMENT_PROMPTS, *CONTRADICTION_PROMPTS)
 _Draft = UpdateDraft | ContradictionDraft | WishDraft

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from longbeam.prompts.calls.plans import Refusal
-from longbeam.schemas.base import Record, compact
-from longbeam.schemas.plans import Assertion, Bullet, Plan
+from longbeam.prompts.calls import Refusal
+from longbeam.schemas import Assertion, Bullet, Plan, Record, compact
 
 
 class Augmented(Record):

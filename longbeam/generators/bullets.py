@@ -15,29 +15,36 @@ from functools import cached_property, lru_cache
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.keys import FactId, SubPlanKey
-from longbeam.prompts.calls.plans import LONGEST_TEXT, ONCE, BulletDraft, FactDraft, NewSlot, Stage, StoryEvent
-from longbeam.schemas.base import Record
-from longbeam.schemas.people import Profile
-from longbeam.schemas.plans import (
+from longbeam.prompts.calls import LONGEST_TEXT, ONCE, BulletDraft, FactDraft, NewSlot, Stage, StoryEvent
+from longbeam.schemas import (
     CLOSING,
+    ENGLISH,
     OUTCOME,
     Assertion,
     Bullet,
     BulletKind,
     Fact,
+    Profile,
+    Record,
     Stance,
     SubPlan,
     Value,
     ValueKind,
     slot_key,
 )
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.grounding import unrecorded_values
-from longbeam.text.matching import says
-from longbeam.text.reading import read_value
-from longbeam.text.times import MONTH, WEEKDAY, format_date, weekday
-from longbeam.text.values import date_value, duration, number
-from longbeam.text.words import content_words
+from longbeam.text import (
+    MONTH,
+    WEEKDAY,
+    content_words,
+    date_value,
+    duration,
+    format_date,
+    number,
+    read_value,
+    says,
+    unrecorded_values,
+    weekday,
+)
 
 SELF = "me"
 """Subject of the facts of an introduction."""

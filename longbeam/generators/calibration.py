@@ -14,11 +14,9 @@ from dataclasses import dataclass, replace
 
 from longbeam.errors import ReplyError
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.kinds import answers_by_rule
-from longbeam.prompts.calls.checks import EntailmentInputs, EntailmentReply
-from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
-from longbeam.schemas.spec import Role
+from longbeam.models import Asker, answers_by_rule
+from longbeam.prompts.calls import EntailmentInputs, EntailmentReply, JudgeInputs, JudgeReply
+from longbeam.schemas import Role
 
 CALIBRATION_PROMPT, MARKING_PROMPT = "check_entailment", "judge_nugget"
 MESSAGES = 4

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from longbeam.generators.said_advice import advice_quote
 from longbeam.generators.unasked import GIVER, is_typed
 from longbeam.keys import AdviceId, BulletId, natural_order
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Advice, AdviceKind, Assertion, Bullet, Fact, Plan, Stance, ValueKind
+from longbeam.schemas import Advice, AdviceKind, Assertion, Bullet, Fact, Message, MessageRole, Plan, Stance, ValueKind
 
 MOST_VALUES = 2
 """Values of one thing: the first, and the one that corrects it."""

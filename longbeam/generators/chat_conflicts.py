@@ -13,17 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from longbeam.generators.chat_ledger import Statement
 from longbeam.generators.entailment_judge import exclude_each_other
 from longbeam.generators.probes.evidence import coverage, words_of
-from longbeam.models.asking import Asker
-from longbeam.prompts.calls.checks import ToldRemark
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import ValueKind
-from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART
-from longbeam.text.matching import says
-from longbeam.text.plans import is_planned
-from longbeam.text.polarity import words_of_denials, words_taking_back
-from longbeam.text.sentences import sentences
-from longbeam.text.words import content_words
+from longbeam.models import Asker
+from longbeam.prompts.calls import ToldRemark
+from longbeam.schemas import CONTRADICTION_MESSAGES_APART, Message, MessageRole, Record, ValueKind
+from longbeam.text import content_words, is_planned, says, sentences, words_of_denials, words_taking_back
 
 NAMED = 0.5
 """Share of the words of a thing's name that a remark must have to be about the thing."""

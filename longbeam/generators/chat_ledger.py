@@ -12,35 +12,47 @@ from dataclasses import dataclass, field
 
 from longbeam.generators.probes.evidence import words_of
 from longbeam.keys import BulletId, FactId
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.chats import ExtractFactsInputs, ExtractFactsReply, ReadMessage, Says, StatementDraft
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, MessageRole, PartKind
-from longbeam.schemas.plans import (
+from longbeam.models import Acceptance, Asker
+from longbeam.prompts.calls import ExtractFactsInputs, ExtractFactsReply, ReadMessage, Says, StatementDraft
+from longbeam.schemas import (
     Assertion,
     Bullet,
     BulletKind,
     Fact,
+    Message,
+    MessageRole,
     Narrative,
+    PartKind,
     Plan,
+    Record,
     Stance,
     SubPlan,
     Value,
     ValueKind,
     slot_key,
 )
-from longbeam.text.currencies import SIGNS
-from longbeam.text.extraction import named_value, parse_value, values_in
-from longbeam.text.grounding import nearest_day
-from longbeam.text.matching import says
-from longbeam.text.numbers import NUMBER_WORDS, SMALL_NUMBER
-from longbeam.text.plans import side_of_day
-from longbeam.text.polarity import is_denied_at, is_supposed_at
-from longbeam.text.reading import read_value
-from longbeam.text.sentences import sentences
-from longbeam.text.times import DAY_WORD, SEASONS, TIME_UNITS, WEEKDAY
-from longbeam.text.units import unit_name
-from longbeam.text.values import name, number
+from longbeam.text import (
+    DAY_WORD,
+    NUMBER_WORDS,
+    SEASONS,
+    SIGNS,
+    SMALL_NUMBER,
+    TIME_UNITS,
+    WEEKDAY,
+    is_denied_at,
+    is_supposed_at,
+    name,
+    named_value,
+    nearest_day,
+    number,
+    parse_value,
+    read_value,
+    says,
+    sentences,
+    side_of_day,
+    unit_name,
+    values_in,
+)
 
 FURTHEST_DAY = 150
 """Days from a message to a day that it names without a year; a day further off may be of either year."""

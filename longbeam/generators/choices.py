@@ -21,19 +21,18 @@ from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.quotas import UNTOUCHED, Demand
 from longbeam.keys import plan_index_of
-from longbeam.prompts.calls.plans import (
+from longbeam.prompts.calls import (
     ContradictionTarget,
     LedgerLine,
     Place,
     Refusal,
-    Slip,
     StoryEvent,
     UpdateTarget,
     Weight,
     WishTarget,
 )
-from longbeam.schemas.base import Record
-from longbeam.schemas.plans import (
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import (
     AMOUNT_KINDS,
     CLOSING,
     TELLING_KINDS,
@@ -42,12 +41,13 @@ from longbeam.schemas.plans import (
     BulletKind,
     Fact,
     Plan,
+    Record,
     Stance,
     SubPlan,
     Value,
     ValueKind,
 )
-from longbeam.text.matching import says
+from longbeam.text import says
 
 APART_MESSAGES, APART_DAYS = 20, 14
 """Least distance between a slip and its statement: nobody gets wrong what they have just said."""

@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, groupby
 
-from longbeam.text.greetings import Hours
+from longbeam.text import Hours
 
 FIRST_HOUR, LAST_HOUR = 7, 23
 """Waking hours, in which messages are sent."""

@@ -20,26 +20,22 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from longbeam.generators.known_values import KnownValues, values_of
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
-from longbeam.models.asking import Asker
-from longbeam.models.kinds import answers_by_rule
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.grounding import (
+from longbeam.models import Asker, answers_by_rule
+from longbeam.schemas import ENGLISH, Category, Incident, IncidentKind, MessageRole, Value, ValueKind
+from longbeam.text import (
     Key,
     asked_keys,
     counted_keys,
+    duration,
     is_derivable,
     loose_keys,
+    number,
     own_words,
+    sentences,
+    spell_out,
     stated_values,
     value_keys,
 )
-from longbeam.text.sentences import sentences
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.values import duration, number
 
 _ALWAYS = dt.date.min
 _OF_EXERCISES = frozenset({ValueKind.NUMBER, ValueKind.RATIO})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from longbeam.text.traces import without_code
+from longbeam.text import without_code
 
 LEAST, MOST = 0.04, 2.2
 YES, QUICK, STATEMENT, QUESTION, FURTHER, WORK, MATERIAL = 0.04, 0.12, 0.5, 0.9, 0.35, 0.5, 0.3

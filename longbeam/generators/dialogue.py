@@ -40,11 +40,8 @@ from longbeam.generators.turn_loop import (
     waiting_of,
 )
 from longbeam.generators.user_turns import FurtherTurns, write_more_turns
-from longbeam.models.asking import Asker
-from longbeam.models.tokens import Tokenizer
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import CLOSING
+from longbeam.models import Asker, Tokenizer
+from longbeam.schemas import CLOSING, Incident, IncidentKind, Message, MessageKind, MessageRole, UserTurn
 
 LENGTH_VARIATION = (0.85, 1.15)
 """Factor by which the length of a reply varies beside what its message asks for."""

@@ -9,13 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from longbeam.errors import ProviderError, is_final, reason_of
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.models.kinds import TOKENIZER_MARGIN, model_context
-from longbeam.prompts.calls.dialogue import CompactInputs, DialogueContext
-from longbeam.schemas.calls import ChatMessage
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.models import TOKENIZER_MARGIN, Acceptance, Asker, model_context
+from longbeam.prompts.calls import CompactInputs, DialogueContext
+from longbeam.schemas import BenchmarkSpec, ChatMessage, Incident, IncidentKind, MessageRole, Role
 
 HISTORY_TOKENS, LEAST_HISTORY_TOKENS = 9_000, 1_000
 """Dialogue kept as it is; when it grows beyond, the older part is folded into a summary. A model with a short context

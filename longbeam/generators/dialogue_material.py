@@ -16,15 +16,20 @@ from longbeam.generators.plans import Frame
 from longbeam.generators.said_advice import known_advice
 from longbeam.generators.user_turns import Scene
 from longbeam.keys import SubPlanKey, plan_index_of
-from longbeam.prompts.calls.dialogue import DialogueContext, TurnState
-from longbeam.prompts.calls.plans import ProjectName, Stage
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, SubPlan
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.spec import OnContradiction
+from longbeam.prompts.calls import BulletBrief, DialogueContext, ProjectName, Stage, TurnState
+from longbeam.schemas import (
+    CLOSING,
+    Advice,
+    AdviceKind,
+    Bullet,
+    BulletKind,
+    Category,
+    OnContradiction,
+    Person,
+    SubPlan,
+    UserTurn,
+    digest_of,
+)
 
 CARRIED_WISHES = 60
 """Instructions and preferences that a dialogue is shown, the newest; a plan of 1M has some fifteen of its own."""

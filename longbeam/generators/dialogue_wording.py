@@ -19,9 +19,10 @@ from longbeam.generators.reply_excerpt import asking_part, may_ask
 from longbeam.generators.said_advice import advice_faults, said_advice
 from longbeam.generators.transcript import SaidSoFar
 from longbeam.generators.turn_cards import draw_asks_back, draw_take_up, has_wish
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.dialogue import (
+from longbeam.models import Acceptance, Asker
+from longbeam.prompts.calls import (
     AssistantReplyInputs,
+    BulletBrief,
     FollowUpDetectorInputs,
     FollowUpDetectorReply,
     QuestionDetectorInputs,
@@ -32,14 +33,17 @@ from longbeam.prompts.calls.dialogue import (
     UserSideInputs,
     WordTurnInputs,
 )
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.dialogue import MessageKind, MessageRole, UserTurn
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.spec import ENGLISH, TurnWriting
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.traces import is_of_machinery, trace_problem
-from longbeam.text.words import content_words
+from longbeam.schemas import (
+    ENGLISH,
+    BulletKind,
+    Incident,
+    IncidentKind,
+    MessageKind,
+    MessageRole,
+    TurnWriting,
+    UserTurn,
+)
+from longbeam.text import content_words, is_of_machinery, spell_out, trace_problem
 
 SPEAKING_PROMPTS = ("assistant_reply", "user_answer", "user_follow_up", "word_turn", "compact_memory", "more_turns")
 DETECTOR_PROMPTS = ("question_detector", "follow_up_detector")

@@ -20,12 +20,9 @@ from longbeam.generators.bullets import (
     values_without_fact,
     wrong_weekdays,
 )
-from longbeam.prompts.calls.plans import BulletDraft, FactDraft, StoryEvent
-from longbeam.schemas.plans import Value
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.matching import says
-from longbeam.text.sentences import sentences
-from longbeam.text.words import content_words
+from longbeam.prompts.calls import BulletDraft, FactDraft, StoryEvent
+from longbeam.schemas import ENGLISH, Value
+from longbeam.text import content_words, says, sentences
 
 
 @dataclass(frozen=True)

@@ -17,25 +17,25 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage
-from longbeam.prompts.calls.plans import ContradictionTarget, LedgerLine, Slip, UpdateTarget
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.matching import says
-from longbeam.text.patterns import value_pattern
-from longbeam.text.polarity import (
+from longbeam.prompts.calls import BulletBrief, ContradictionTarget, LedgerLine, UpdateTarget
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import ENGLISH, Bullet, BulletKind, Value, ValueKind
+from longbeam.text import (
     NEGATOR,
+    content_words,
     denied_words,
     is_asked_at,
     is_denied_at,
+    says,
+    sentences,
+    value_pattern,
+    words_of,
     words_of_hearsay,
     words_of_intention,
     words_of_the_unreal,
     words_supposing,
     words_taking_back,
 )
-from longbeam.text.sentences import sentences
-from longbeam.text.words import content_words, words_of
 
 MIN_CLAUSE = 0.6
 """Share of the words around a value in the bullet that a message has near the value, where a rule says yes."""

@@ -12,20 +12,20 @@ from dataclasses import dataclass, field
 
 from longbeam.generators.calibration import fitness_of
 from longbeam.generators.entailment import Answer, Ruling, rule_on_message
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.models.kinds import has_model_checks
-from longbeam.prompts.calls.checks import (
+from longbeam.models import Acceptance, Asker, has_model_checks
+from longbeam.prompts.calls import (
+    BulletBrief,
     ClaimVerdict,
     ContradictionInputs,
     ContradictionReply,
     EntailmentInputs,
     EntailmentReply,
+    SpokenDay,
     ToldRemark,
+    in_full,
 )
-from longbeam.prompts.calls.user_turns import BulletBrief, SpokenDay, in_full
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.spec import Role
-from longbeam.text.matching import says
+from longbeam.schemas import Incident, IncidentKind, Role
+from longbeam.text import says
 
 ENTAILMENT_PROMPTS = ("check_entailment",)
 CONTRADICTION_PROMPTS = ("check_contradiction",)

@@ -6,9 +6,8 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Set
 from functools import lru_cache
 
-from longbeam.schemas.plans import Value
-from longbeam.text.grounding import Key, loose_keys, value_keys, values_with_keys
-from longbeam.text.spoken_days import spell_out
+from longbeam.schemas import Value
+from longbeam.text import Key, loose_keys, spell_out, value_keys, values_with_keys
 
 
 class KnownValues:

@@ -11,9 +11,7 @@ from itertools import pairwise
 
 from pydantic import Field
 
-from longbeam.schemas.base import Record
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.spec import FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, MIN_LENGTH
+from longbeam.schemas import FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, MIN_LENGTH, Category, Record
 
 POOL_PER_KIND = 10
 """Special bullets of each kind per plan from 128K on: eight checked candidates are wanted, and two may fail."""

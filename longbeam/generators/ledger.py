@@ -12,11 +12,9 @@ from functools import cached_property
 from typing import TypeVar
 
 from longbeam.generators.known_values import KnownValues
-from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
-from longbeam.text.grounding import own_words
+from longbeam.prompts.calls import BulletBrief, LedgerLine
+from longbeam.schemas import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value, digest_of
+from longbeam.text import own_words
 
 T = TypeVar("T")
 

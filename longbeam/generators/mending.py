@@ -16,9 +16,8 @@ from longbeam.generators.budget import Budget
 from longbeam.generators.dialogue import Talk
 from longbeam.generators.dialogue_material import SubPlanMaterial
 from longbeam.generators.user_turns import Batch, FurtherTurns, write_more_turns, write_user_turns
-from longbeam.models.asking import Asker
-from longbeam.models.tokens import Tokenizer
-from longbeam.schemas.dialogue import Message, UserTurn
+from longbeam.models import Asker, Tokenizer
+from longbeam.schemas import Message, UserTurn
 
 REPLY_TO_NEW_TURN = 300
 """Tokens of the reply to a turn that was not there before, about; far below what a length may be off."""

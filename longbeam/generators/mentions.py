@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from longbeam.generators.ledger import Ledger
-from longbeam.schemas.plans import Bullet
-from longbeam.text.words import content_words, words_of
+from longbeam.schemas import Bullet
+from longbeam.text import content_words, words_of
 
 ENDED = re.compile(
     r"\b(?:sold|withdrawn|withdrew|cancell?ed|called (?:\w+ ){0,4}off|over and done|is over|was over|finished|"

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from longbeam.prompts.calls.plans import ProjectName
-from longbeam.prompts.calls.user_turns import PastedFile
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.text.sentences import FENCE, fenced_spans
+from longbeam.prompts.calls import PastedFile, ProjectName
+from longbeam.schemas import UserTurn
+from longbeam.text import FENCE, fenced_spans
 
 FILES = 3
 """Files that a writer is shown: the ones pasted last."""

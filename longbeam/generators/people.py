@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
-from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
-from longbeam.text.name_tables import jobs, names_of
+from longbeam.schemas import Gender, Person, Profile, Relation, RelationshipGraph
+from longbeam.text import jobs, names_of
 
 _T = TypeVar("_T")
 

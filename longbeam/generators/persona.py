@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
-from longbeam.prompts.calls.scaffold import NarrativesInputs, NarrativesReply, PersonalityInputs
-from longbeam.schemas.people import Person, Profile
-from longbeam.schemas.plans import Narrative
-from longbeam.schemas.seeds import Seed
+from longbeam.models import Acceptance, Asker, ListTask, Sifted
+from longbeam.prompts.calls import NarrativesInputs, NarrativesReply, PersonalityInputs
+from longbeam.schemas import Narrative, Person, Profile, Seed
 
 PERSONALITY_PROMPTS = ("personality",)
 NARRATIVE_PROMPTS = ("narratives",)

@@ -13,10 +13,9 @@ from itertools import islice
 
 from longbeam.generators.ledger import Ledger, after, line_of, standing_bullets
 from longbeam.keys import FactId, plan_index_of
-from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.plans import TELLING_KINDS, Bullet, Fact, Plan, Value
-from longbeam.store.spill import SpilledMapping, SpilledSequence
+from longbeam.prompts.calls import LedgerLine
+from longbeam.schemas import TELLING_KINDS, Bullet, Fact, Plan, Value, digest_of
+from longbeam.store import SpilledMapping, SpilledSequence
 
 PLANS_IN_MEMORY = 2
 """A plan takes 0.65 MB in memory and 3 ms to read from the file; with two, each new plan reads five."""

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.plans import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import Plan, PlanSeed
-from longbeam.schemas.seeds import Seed, Timeline
-from longbeam.schemas.spec import Strategy
+from longbeam.models import Acceptance, Asker
+from longbeam.prompts.calls import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
+from longbeam.schemas import Person, Plan, PlanSeed, Seed, Strategy, Timeline
 
 PLAN_SEEDS_PROMPTS = ("plan_seeds",)
 PLAN_SUMMARY_PROMPTS = ("plan_summary",)

@@ -29,9 +29,8 @@ from longbeam.generators.story_graph import (
     unclosed,
     with_days,
 )
-from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
-from longbeam.models.changes import describe_changes
-from longbeam.prompts.calls.plans import (
+from longbeam.models import Acceptance, Asker, ListTask, Sifted, describe_changes
+from longbeam.prompts.calls import (
     BulletDraft,
     Chapter,
     EventDraft,
@@ -49,12 +48,20 @@ from longbeam.prompts.calls.plans import (
     SubPlanInputs,
     SubPlanReply,
 )
-from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.people import Profile, RelationshipGraph
-from longbeam.schemas.plans import CLOSING, BulletKind, Narrative, Plan
-from longbeam.schemas.seeds import Seed
-from longbeam.text.words import content_words
+from longbeam.schemas import (
+    CLOSING,
+    BulletKind,
+    Incident,
+    IncidentKind,
+    Narrative,
+    Plan,
+    Profile,
+    Record,
+    RelationshipGraph,
+    Seed,
+    digest_of,
+)
+from longbeam.text import content_words
 
 OUTLINE_PROMPTS = ("outline",)
 EVENTS_PROMPTS = ("events",)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_seeds import SELF
-from longbeam.prompts.calls.plans import Quota
-from longbeam.schemas.plans import AMOUNT_KINDS, Fact, Value, ValueKind
-from longbeam.schemas.seeds import Category
+from longbeam.prompts.calls import Quota
+from longbeam.schemas import AMOUNT_KINDS, Category, Fact, Value, ValueKind
 
 CHANGING = AMOUNT_KINDS | {ValueKind.NAME, ValueKind.VERSION, ValueKind.RATIO}
 """Kinds of values that an update changes, beside days."""

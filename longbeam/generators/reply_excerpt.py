@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.traces import without_code
+from longbeam.schemas import ENGLISH
+from longbeam.text import without_code
 
 END_CHARACTERS = 400
 """Length of a reply's end that is always kept, in whole lines."""

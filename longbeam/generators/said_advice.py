@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from longbeam.schemas.plans import Advice, AdviceKind
-from longbeam.text.matching import quote_for
-from longbeam.text.sentences import sentences
-from longbeam.text.uses import use_quote
-from longbeam.text.words import content_words
+from longbeam.schemas import Advice, AdviceKind
+from longbeam.text import content_words, quote_for, sentences, use_quote
 
 
 def advice_quote(advice: Advice, text: str) -> str | None:

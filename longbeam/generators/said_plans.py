@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Plan, Stance, Value
+from longbeam.schemas import Assertion, Bullet, BulletKind, Incident, IncidentKind, Plan, Stance, Value
 
 _REFERRING = frozenset({BulletKind.UPDATE, BulletKind.CONTRADICTION})
 

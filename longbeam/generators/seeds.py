@@ -15,10 +15,9 @@ from longbeam.errors import ProviderError, UserError
 from longbeam.generators.layout import most_sub_plans, plan_lengths, sub_plans_for
 from longbeam.generators.probes.evidence import words_of
 from longbeam.generators.seeds_file import parse_seeds, read_seeds_file
-from longbeam.models.asking import Asker
-from longbeam.prompts.calls.scaffold import SeedDraft, SeedsInputs, SeedsReply
-from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.models import Asker
+from longbeam.prompts.calls import SeedDraft, SeedsInputs, SeedsReply
+from longbeam.schemas import BenchmarkSpec, Category, Domain, Seed, Timeline
 
 __all__ = ["CATALOGUE_DOMAINS", "draw_timeline", "load_catalogue", "read_seeds_file", "seeds_for"]
 

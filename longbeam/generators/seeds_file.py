@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from longbeam.errors import UserError
-from longbeam.schemas.seeds import Domain, Seed, Timeline
-from longbeam.text.times import MONTHS
+from longbeam.schemas import Domain, Seed, Timeline
+from longbeam.text import MONTHS
 
 KNOWN_KEYS = ("id", "category", "domain", "title", "theme", "subtopics", "mode", "timeline")
 MODES = {

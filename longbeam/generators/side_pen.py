@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.keys import BulletId, FactId, SubPlanKey
-from longbeam.schemas.people import Person, Relation
-from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
-from longbeam.text.matching import says
-from longbeam.text.side_texts import attribute_of, relation_words
-from longbeam.text.values import name
+from longbeam.schemas import CLOSING, Assertion, Bullet, BulletKind, Fact, Person, Plan, Relation, Stance, Value
+from longbeam.text import attribute_of, name, relation_words, says
 
 SPAN = (0.04, 0.86)
 """Part of the plan over which bullets are spread: none lies in the last tenth."""

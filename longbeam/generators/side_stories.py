@@ -16,11 +16,8 @@ from typing import TypeVar
 
 from longbeam.generators.layout import Layout
 from longbeam.generators.side_pen import Entry, Pen
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import AMOUNT_KINDS, Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
-from longbeam.schemas.seeds import Domain
-from longbeam.text.side_texts import (
-    AMOUNT,
+from longbeam.schemas import AMOUNT_KINDS, Assertion, Bullet, BulletKind, Domain, Fact, Person, Plan, Value, ValueKind
+from longbeam.text import (
     CONFIDENCES,
     EVENINGS,
     FIGURE,
@@ -38,8 +35,12 @@ from longbeam.text.side_texts import (
     Confidence,
     Evenings,
     OwnLog,
+    amount_like,
+    money,
+    name,
+    number,
 )
-from longbeam.text.values import amount_like, money, name, number
+from longbeam.text.side_texts import AMOUNT
 
 QUESTIONS_PER_ENTRY = 6
 """Questions of a plan for each entry of a side story."""

@@ -14,10 +14,8 @@ from typing import TypeVar
 
 from longbeam.generators.layout import FEW_NARRATIVES, NARRATIVES, SHORT, Layout
 from longbeam.generators.story_graph import Window
-from longbeam.prompts.calls.plans import Stage
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import Narrative
-from longbeam.schemas.seeds import Timeline
+from longbeam.prompts.calls import Stage
+from longbeam.schemas import Narrative, Person, Timeline
 
 SLACK = 0.9
 """Share of a stage's days that its events use; turns that are asked for later use the rest."""

@@ -15,8 +15,8 @@ from typing import Any
 
 import networkx as nx
 
-from longbeam.prompts.calls.plans import Link, OpenOn, StoryEvent
-from longbeam.schemas.plans import CLOSING, BulletKind
+from longbeam.prompts.calls import Link, OpenOn, StoryEvent
+from longbeam.schemas import CLOSING, BulletKind
 
 Constraints = Any  # networkx has no types: a DiGraph whose edge u -> v says day(v) - day(u) <= weight
 _FIRST_DAY = "the first day"

@@ -17,12 +17,10 @@ from longbeam.generators.dialogue_history import DialogueHistory, history_tokens
 from longbeam.generators.dialogue_material import Appeared, SubPlanMaterial, carried_wishes
 from longbeam.generators.ledger import replaced_wishes, standing_bullets
 from longbeam.keys import MessageKey
-from longbeam.models.asking import Asker
-from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.schemas.calls import ChatMessage
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
-from longbeam.schemas.plans import Bullet, BulletKind, SubPlan
-from longbeam.text.greetings import greeted_hours
+from longbeam.models import Asker
+from longbeam.prompts.calls import LedgerLine
+from longbeam.schemas import Bullet, BulletKind, ChatMessage, Message, MessageKind, MessageRole, SubPlan, UserTurn
+from longbeam.text import greeted_hours
 
 MESSAGES_PER_TURN = 8
 """Upper limit: a question, two answers or follow-ups, and a reply to each."""

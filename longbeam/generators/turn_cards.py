@@ -13,14 +13,22 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from longbeam.prompts.calls.dialogue import TakeUp
-from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, Slip, SpokenDay, ToldOn, TurnCard
-from longbeam.schemas.dialogue import MessageKind
-from longbeam.schemas.plans import AMOUNT_KINDS, CLOSING, OUTCOME, SPECIAL_KINDS, Advice, Bullet, BulletKind, Value
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.spec import TurnLengths
-from longbeam.text import values
-from longbeam.text.spoken_days import spoken
+from longbeam.prompts.calls import BulletBrief, Opening, Paste, SpokenDay, TakeUp, ToldOn, TurnCard
+from longbeam.prompts.calls.user_turns import Slip
+from longbeam.schemas import (
+    AMOUNT_KINDS,
+    CLOSING,
+    OUTCOME,
+    SPECIAL_KINDS,
+    Advice,
+    Bullet,
+    BulletKind,
+    Category,
+    MessageKind,
+    TurnLengths,
+    Value,
+)
+from longbeam.text import spoken, values
 
 DECILES: Mapping[TurnLengths, tuple[int, ...]] = {
     TurnLengths.BEAM: (22, 28, 31, 34, 36, 39, 42, 46, 53, 77, 100),

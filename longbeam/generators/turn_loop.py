@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
-from longbeam.schemas.dialogue import MessageKind
+from longbeam.schemas import MessageKind
 
 T = TypeVar("T")
 MAX_ANSWERS = 2

@@ -17,11 +17,8 @@ from itertools import pairwise
 from longbeam.generators.chat_ledger import Statement
 from longbeam.generators.said_advice import advice_quote
 from longbeam.keys import natural_order
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Advice, AdviceKind, Plan, SubPlan, Value, ValueKind
-from longbeam.text.grounding import Key, value_keys, values_with_keys
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.words import content_words
+from longbeam.schemas import Advice, AdviceKind, Message, MessageRole, Plan, SubPlan, Value, ValueKind
+from longbeam.text import Key, content_words, spell_out, value_keys, values_with_keys
 
 GIVER = re.compile(r"^(?:suggested|proposed|recommended|estimated|advised)\s+", re.IGNORECASE)
 """First word of an attribute that only says who gives it."""

@@ -20,14 +20,14 @@ from longbeam.generators.ledger import Ledger, split_evenly
 from longbeam.generators.pasted_files import last_pasted
 from longbeam.generators.plans import Frame
 from longbeam.generators.turn_cards import Deck, draw_cards
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.plans import ProjectName, Stage
-from longbeam.prompts.calls.user_turns import (
+from longbeam.models import Acceptance, Asker
+from longbeam.prompts.calls import (
     BatchState,
     BulletBrief,
     Paste,
     PastedFile,
-    Slip,
+    ProjectName,
+    Stage,
     TurnCard,
     UserTurnDraft,
     UserTurnsInputs,
@@ -35,14 +35,24 @@ from longbeam.prompts.calls.user_turns import (
     in_full,
     longest_message,
 )
-from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.dialogue import MessageRole, UserTurn
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import SPECIAL_KINDS, Advice, Bullet, BulletKind, SubPlan, Value
-from longbeam.schemas.spec import ENGLISH, TurnLengths
-from longbeam.text.matching import says
-from longbeam.text.traces import trace_problem
-from longbeam.text.values import date_value
+from longbeam.prompts.calls.user_turns import Slip
+from longbeam.schemas import (
+    ENGLISH,
+    SPECIAL_KINDS,
+    Advice,
+    Bullet,
+    BulletKind,
+    Incident,
+    IncidentKind,
+    MessageRole,
+    Record,
+    SubPlan,
+    TurnLengths,
+    UserTurn,
+    Value,
+    digest_of,
+)
+from longbeam.text import date_value, says, trace_problem
 
 T = TypeVar("T")
 USER_TURNS_PROMPTS = ("user_turns", *ENTAILMENT_PROMPTS)

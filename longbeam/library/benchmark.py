@@ -12,14 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from longbeam.errors import UserError
 from longbeam.library.tables import Row, Table, html_table
-from longbeam.review.outcomes import reviewed_probes
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.people import Profile
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark
+from longbeam.review import reviewed_probes
+from longbeam.schemas import BenchmarkSpec, Message, Probe, Profile, Seed
+from longbeam.store import Benchmark, SealedConversation
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:

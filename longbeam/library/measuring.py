@@ -7,29 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from longbeam.evaluation.arms import Arm
-from longbeam.evaluation.controls import find_control
-from longbeam.memory.retrieval import Embedder
-from longbeam.models.base import ChatModel
-from longbeam.models.cost import CostMeter
-from longbeam.models.embedders.factory import make_embedder
-from longbeam.pipeline.evaluate.estimating import EvaluationEstimate, estimate_evaluation
-from longbeam.pipeline.evaluate.evaluating import (
+from longbeam.evaluation import Arm, find_control
+from longbeam.memory import Embedder
+from longbeam.models import ChatModel, CostMeter
+from longbeam.models.embedders import make_embedder
+from longbeam.pipeline import load_evaluation_spec, with_models
+from longbeam.pipeline.evaluate import (
+    EvaluationEstimate,
     EvaluationModels,
     EvaluationRequest,
+    estimate_evaluation,
+    evaluate as run_evaluation,
     evaluation_spec,
     with_evaluation_fields,
 )
-from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
-from longbeam.pipeline.run.driver import limited_models
-from longbeam.pipeline.run.metering import evaluation_usage
-from longbeam.pipeline.run.units import Progress
-from longbeam.pipeline.spec_file import load_evaluation_spec, with_models
-from longbeam.review.outcomes import reviewed_probes
-from longbeam.schemas.defaults import DEFAULT_MODEL
-from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
-from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.layout import Benchmark
+from longbeam.pipeline.run import Progress, evaluation_usage, limited_models
+from longbeam.review import reviewed_probes
+from longbeam.schemas import DEFAULT_MODEL, BenchmarkSpec, EvaluationRun, EvaluationSettings, Result, Role
+from longbeam.store import Benchmark
 from longbeam.wiring import services
 
 

@@ -15,30 +15,21 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from longbeam.errors import LongbeamError, UserError
-from longbeam.evaluation.arms import Arm, always_there, arm_of
-from longbeam.evaluation.failures import grouped_failures
-from longbeam.evaluation.table import Row, kind_of, ranked_rows, rows_of
-from longbeam.formats.exporting import ExportOptions, ExportReport
-from longbeam.formats.reading import ImportOptions
-from longbeam.formats.registry import LOCOMO_SESSIONS, exporter, importer
+from longbeam.evaluation import Arm, Row, always_there, arm_of, grouped_failures, kind_of, ranked_rows, rows_of
+from longbeam.formats import LOCOMO_SESSIONS, ExportOptions, ExportReport, ImportOptions, exporter, importer
 from longbeam.library.benchmark import LoadedBenchmark
 from longbeam.library.measuring import MeasuringOptions, measurement_of
 from longbeam.library.tables import Table
-from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.importing import Origin
-from longbeam.pipeline.importing import import_benchmark as keep_import
-from longbeam.pipeline.run.units import Progress
-from longbeam.pipeline.spec_file import load_spec, with_overrides
-from longbeam.review.outcomes import reviewed_conversations
-from longbeam.schemas.evaluation import EvaluationRun, Result
-from longbeam.schemas.findings import Finding
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import SPEC, Benchmark, open_benchmark
+from longbeam.pipeline import Origin, check_and_store, import_benchmark as keep_import, load_spec, with_overrides
+from longbeam.pipeline.run import Progress
+from longbeam.review import reviewed_conversations
+from longbeam.schemas import BenchmarkSpec, EvaluationRun, Finding, Result
+from longbeam.store import SPEC, Benchmark, open_benchmark
 from longbeam.terminal import followed_by
 from longbeam.wiring import generate as make_benchmark
 
 if TYPE_CHECKING:
-    from longbeam.models.base import ChatModel
+    from longbeam.models import ChatModel
 
 PathLike = str | Path
 Given = LoadedBenchmark | Benchmark

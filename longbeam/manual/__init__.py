@@ -1,1 +1,5 @@
 """The manual endpoint: an OpenAI-compatible address whose replies people or other programs write."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,7 +14,7 @@ from pathlib import Path
 from longbeam.errors import UserError
 from longbeam.manual.queue import Queue, Slot, name_of
 from longbeam.manual.showing import as_markdown
-from longbeam.store.files import write_atomically
+from longbeam.store import write_atomically
 
 REQUEST, BODY, REPLY = "request.md", "request.json", "reply.txt"
 ACCEPTED, REFUSED, FAULT = "accepted.txt", "refused.txt", "fault.txt"

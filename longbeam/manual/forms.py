@@ -12,7 +12,7 @@ from jsonschema.exceptions import best_match
 from pydantic_core import to_json
 
 from longbeam.errors import UserError
-from longbeam.models.structured import object_in
+from longbeam.models import object_in
 
 LONGEST_FAULT = 300
 """Characters of a fault; a validator's message holds the value that it refuses."""

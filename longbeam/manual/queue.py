@@ -19,8 +19,8 @@ from pydantic_core import from_json, to_json
 
 from longbeam.errors import UserError
 from longbeam.manual.forms import checked_reply, key_of, text_of
-from longbeam.store.files import describe_os_error
-from longbeam.store.sqlite import Format, open_for_writing, transaction, translated_errors
+from longbeam.store import Format, describe_os_error, open_for_writing, transaction
+from longbeam.store.sqlite import translated_errors
 
 CLAIM_S = 900.0
 """Seconds for which a claim keeps a request from other writers."""

@@ -32,8 +32,8 @@ from longbeam.manual.folder import RequestFolder
 from longbeam.manual.forms import schema_name, schema_of, text_of
 from longbeam.manual.queue import Queue, Slot
 from longbeam.manual.showing import headline
-from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
-from longbeam.prompts.declarations import default_registry
+from longbeam.models import DEFAULT_TOKENIZER, load_tokenizer
+from longbeam.prompts import default_registry
 from longbeam.serving import LOOPBACK, open_listener, serving
 
 MAX_BODY = 64 * 1024**2

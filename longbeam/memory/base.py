@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from longbeam.memory.exchanges import said
 from longbeam.memory.retrieval import Embedder, ranked
-from longbeam.models.asking import Asker
-from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
+from longbeam.models import Asker
+from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, Question, Record
 
 T = TypeVar("T")
 Settings = TypeVar("Settings", bound=Record)

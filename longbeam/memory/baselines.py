@@ -13,10 +13,9 @@ from longbeam.memory.base import ExchangeMemory, Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import dated, said, with_released_copies
 from longbeam.memory.index import Retriever, TextIndex, choose_retriever
-from longbeam.models.asking import Asker
-from longbeam.prompts.calls.memory import SearchStepInputs, SearchStepReply, UpdateSummaryInputs
-from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
+from longbeam.models import Asker
+from longbeam.prompts.calls import SearchStepInputs, SearchStepReply, UpdateSummaryInputs
+from longbeam.schemas import Context, Exchange, PreparationUsage, Question, Record
 
 
 class LongContextSettings(Record):

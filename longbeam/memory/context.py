@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from longbeam.memory.exchanges import dated
-from longbeam.schemas.evaluation import Context, ContextPart, Exchange
+from longbeam.schemas import Context, ContextPart, Exchange
 
 Place = tuple[int, int]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.evaluation import Exchange
+from longbeam.schemas import Exchange, Message, MessageRole
 
 
 def exchanges_of(messages: Iterable[Message]) -> Iterator[Exchange]:

@@ -18,10 +18,8 @@ from longbeam.memory.baselines import LongContext, LongContextSettings
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
 from longbeam.memory.retrieval import Bm25Index
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
-from longbeam.text.words import words_of
+from longbeam.schemas import Context, Exchange, MessageRole, PreparationUsage, Question, Record
+from longbeam.text import words_of
 
 Scores: TypeAlias = Callable[[str], NDArray[np.float32]]
 """Function from a question to a score per exchange; exchanges at or below 0 are not read."""

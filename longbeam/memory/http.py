@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from longbeam.errors import MemorySystemError
 from longbeam.memory.base import Tools
 from longbeam.memory.product import Memory, ProductSettings
-from longbeam.schemas.evaluation import Exchange
+from longbeam.schemas import Exchange
 
 _LONGEST_REASON = 200
 _TRANSIENT = {408, 425, 429, 500, 502, 503, 504}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from longbeam.errors import SpecError
 from longbeam.memory.base import Tools
 from longbeam.memory.retrieval import Bm25Index, Embedder, Vectors
-from longbeam.schemas.evaluation import PreparationUsage
+from longbeam.schemas import PreparationUsage
 
 Retriever = Literal["bm25", "dense", "hybrid"]
 

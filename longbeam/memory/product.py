@@ -27,11 +27,9 @@ from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.culprits import name_of, place_of
 from longbeam.memory.returned import WrongReturn, describe, items_of, value_of
-from longbeam.models.asking import Asker
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
-from longbeam.text.times import format_date
+from longbeam.models import Asker
+from longbeam.schemas import Context, Exchange, MessageRole, Passage, PreparationUsage, Question, Record
+from longbeam.text import format_date
 
 FIRST_WAIT_S = 0.5
 """Seconds before the second attempt; each later wait is four times as long."""

@@ -31,8 +31,7 @@ from longbeam.memory.papers.readagent import ReadAgent, ReadAgentSettings
 from longbeam.memory.product import Product, ProductSettings, memory_of
 from longbeam.memory.products.catalogue import ADAPTERS, make_adapted
 from longbeam.plugins import load, offered
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas import MessageRole, Record
 
 ENTRY_POINTS = "longbeam.memory"
 """Group under which a package offers `Registered` objects: `name = "package.module:REGISTERED"`."""

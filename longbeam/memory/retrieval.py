@@ -17,8 +17,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from longbeam.store.sqlite import Format, open_for_writing, transaction, translated_errors
-from longbeam.text.words import words_of
+from longbeam.store import Format, open_for_writing, transaction
+from longbeam.store.sqlite import translated_errors
+from longbeam.text import words_of
 
 
 @contextmanager

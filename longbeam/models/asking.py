@@ -25,9 +25,17 @@ from longbeam.models.outcomes import Outcome, longer_limit, outcome_of, spoken
 from longbeam.models.parsing import MOST_FAULTS, parse_items, parse_reply
 from longbeam.models.room import room_of
 from longbeam.models.weights import weights_digest
-from longbeam.schemas.calls import ModelReply, PromptInputs, Retry
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, Role, provider_of
+from longbeam.schemas import (
+    ENGLISH,
+    BenchmarkSpec,
+    Incident,
+    IncidentKind,
+    ModelReply,
+    PromptInputs,
+    Retry,
+    Role,
+    provider_of,
+)
 
 Item = TypeVar("Item")
 ATTEMPTS = 3

@@ -15,9 +15,18 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from longbeam.keys import UnitKey
-from longbeam.schemas.base import KeptJson, digest_of, request_hash
-from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Retry, Tool
-from longbeam.schemas.spec import Role, RoleSampling
+from longbeam.schemas import (
+    ChatMessage,
+    KeptJson,
+    ModelReply,
+    PromptInputs,
+    Retry,
+    Role,
+    RoleSampling,
+    Tool,
+    digest_of,
+    request_hash,
+)
 
 
 class Sampling(RoleSampling):

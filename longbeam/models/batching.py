@@ -20,10 +20,7 @@ from longbeam.models.base import ModelCall
 from longbeam.models.batch_api import BatchApi, BatchLine, BatchState
 from longbeam.models.openai_client import OpenAIModel
 from longbeam.models.structured import LADDER, Step
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.journal import BatchEntry
-from longbeam.schemas.spec import Batch, BenchmarkSpec
+from longbeam.schemas import Batch, BatchEntry, BenchmarkSpec, ModelReply, digest_of
 
 ROUTE = "/v1/chat/completions"
 MOST_TRIES = 3

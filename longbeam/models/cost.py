@@ -17,9 +17,7 @@ from longbeam.errors import RunStopped, SpecError
 from longbeam.models.base import ChatModel, ModelCall, close_model
 from longbeam.models.kinds import is_free
 from longbeam.models.outcomes import outcome_of
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.journal import COUNTS, Usage, UsageKey, summed
-from longbeam.schemas.spec import BenchmarkSpec, Price
+from longbeam.schemas import COUNTS, BenchmarkSpec, ModelReply, Price, Usage, UsageKey, summed
 
 FREE = Price()
 MILLION = 1_000_000

@@ -15,7 +15,7 @@ from longbeam.models.kinds import Kinds
 from longbeam.models.openai_client import OpenAIModel
 from longbeam.models.router import Router
 from longbeam.plugins import load, offered
-from longbeam.schemas.spec import MODEL_PLUG_INS, BenchmarkSpec, Endpoint, is_language_model, provider_of
+from longbeam.schemas import MODEL_PLUG_INS, BenchmarkSpec, Endpoint, is_language_model, provider_of
 
 OPENAI_KEY = "OPENAI_API_KEY"
 

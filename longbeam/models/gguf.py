@@ -26,8 +26,7 @@ from longbeam.errors import ProviderError, RunStopped, SpecError
 from longbeam.models.base import ModelCall
 from longbeam.models.openai_client import OpenAIModel
 from longbeam.models.weights import default_context, trained_context
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import Endpoint
+from longbeam.schemas import Endpoint, ModelReply
 
 DEATHS = 3
 """Deaths of the server without a reply in between that stop a run."""

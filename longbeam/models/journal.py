@@ -12,8 +12,7 @@ from typing import Protocol
 
 from longbeam.errors import RunStopped, StoreError
 from longbeam.models.base import ChatModel, ModelCall
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.journal import JournalEntry
+from longbeam.schemas import JournalEntry, ModelReply
 
 
 class Journal(Protocol):

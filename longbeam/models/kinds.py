@@ -13,8 +13,7 @@ from pathlib import Path
 from longbeam.errors import SpecError
 from longbeam.models.base import ChatModel
 from longbeam.models.weights import default_context
-from longbeam.schemas.defaults import DEFAULT_MODEL
-from longbeam.schemas.spec import BenchmarkSpec, Role, is_language_model, provider_of
+from longbeam.schemas import DEFAULT_MODEL, BenchmarkSpec, Role, is_language_model, provider_of
 
 TOKENIZER_MARGIN = 1.2
 """Factor from the spec's tokenizer to a model's own: SmolLM2 needs 7 to 15 % more tokens for our prompts."""

@@ -20,8 +20,7 @@ from longbeam.models.base import CallProgress, ChatModel, ModelCall
 from longbeam.models.batching import is_batched
 from longbeam.models.rates import Rates
 from longbeam.models.unusable import UnusableReplies
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec, Limits
+from longbeam.schemas import BenchmarkSpec, Limits, ModelReply
 from longbeam.stopping import until_answered
 from longbeam.terminal import duration, followed_by
 

@@ -27,8 +27,7 @@ from longbeam.models.request_fields import REFUSING, RequestFields
 from longbeam.models.streams import ReplyStream
 from longbeam.models.structured import Step, StructuredOutput
 from longbeam.models.tools import text_of_tools, tools_of
-from longbeam.schemas.calls import ChatMessage, ModelReply, Tool
-from longbeam.schemas.spec import Endpoint, Limits
+from longbeam.schemas import ChatMessage, Endpoint, Limits, ModelReply, Tool
 from longbeam.terminal import printable
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")

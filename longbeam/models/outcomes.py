@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from longbeam.models.language import wrong_language
 from longbeam.models.loops import LOOP
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec, Role, provider_of
+from longbeam.schemas import BenchmarkSpec, ModelReply, Role, provider_of
 
 MORE_ROOM = 2
 """Factor on `max_tokens` after a reply that was cut off there."""

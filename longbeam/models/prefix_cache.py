@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from longbeam.schemas.calls import ChatMessage
+from longbeam.schemas import ChatMessage
 
 BLOCK_TOKENS = 16
 _TOKEN_BYTES = 4

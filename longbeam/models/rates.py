@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from longbeam.schemas.spec import EndpointLimits
+from longbeam.schemas import EndpointLimits
 
 WINDOW_S = 60.0
 BURST_SHARE = 0.1

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.models.base import PromptDeclaration
-from longbeam.schemas.calls import PromptInputs
+from longbeam.schemas import PromptInputs
 
 FACTOR = 3
 """Room in place of the expected length: people and models differ, and so do languages in tokens per word."""

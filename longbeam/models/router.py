@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from longbeam.models.base import ChatModel, ModelCall, close_model
-from longbeam.schemas.calls import ModelReply
+from longbeam.schemas import ModelReply
 
 
 class Router:

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from pydantic_core import to_json
 
 from longbeam.models.base import PromptDeclaration
-from longbeam.schemas.calls import PromptInputs, Tool
-from longbeam.schemas.spec import Structured
+from longbeam.schemas import PromptInputs, Structured, Tool
 
 
 class Step(NamedTuple):

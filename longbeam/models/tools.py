@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from longbeam.models.base import PromptDeclaration
-from longbeam.schemas.calls import PromptInputs, Tool
+from longbeam.schemas import PromptInputs, Tool
 
 
 def tools_of(prompt: PromptDeclaration, tool: Tool, inputs: PromptInputs) -> list[dict[str, Any]]:

@@ -19,8 +19,7 @@ from contextlib import contextmanager
 
 from longbeam.models.base import ModelCall
 from longbeam.models.outcomes import longer_limit, unusable_kind
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.schemas import BenchmarkSpec, ModelReply, Role
 
 UNUSABLE_REPLIES = 12
 """Unusable replies without a usable one that stop a run: four requests with three attempts each."""

@@ -19,8 +19,7 @@ from longbeam.errors import ProviderError, RunStopped, SpecError
 from longbeam.models.base import ModelCall
 from longbeam.models.loops import LOOP, find_loop
 from longbeam.models.structured import strict_schema
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import Endpoint, Structured
+from longbeam.schemas import Endpoint, ModelReply, Structured
 
 END_OF_THOUGHT = "</think>"
 INSTALL = (

@@ -14,7 +14,7 @@ from longbeam.offline.language import fill, shuffled
 from longbeam.offline.packs import Thread, pack_for, read_yaml
 from longbeam.offline.planning import thread_of
 from longbeam.offline.story import people_thread
-from longbeam.prompts.calls.advice import (
+from longbeam.prompts.calls import (
     MOST_ITEM_WORDS,
     AdviceDraft,
     AdviceInputs,
@@ -23,8 +23,8 @@ from longbeam.prompts.calls.advice import (
     ChoiceDraft,
     ChoiceLine,
 )
-from longbeam.schemas.plans import Advice, AdviceKind, ValueKind
-from longbeam.text.words import content_words
+from longbeam.schemas import Advice, AdviceKind, ValueKind
+from longbeam.text import content_words
 
 PURPOSES = Path(__file__).parent / "data" / "purposes.yaml"
 FIGURES = (

@@ -18,13 +18,9 @@ from longbeam.offline.probe_wording import neutral, number_word, plural, to_you
 from longbeam.offline.questions import clause_for, day_named
 from longbeam.offline.side_answers import answer_over
 from longbeam.offline.understanding import ME, How, Statement, Understood, Wish, understand
-from longbeam.prompts.calls.evaluation import AnswerInputs
-from longbeam.schemas.plans import AdviceKind, Value, ValueKind
-from longbeam.text.computing import recompute
-from longbeam.text.extraction import values_in
-from longbeam.text.phrases import listed
-from longbeam.text.times import format_date
-from longbeam.text.words import words_of
+from longbeam.prompts.calls import AnswerInputs
+from longbeam.schemas import AdviceKind, Value, ValueKind
+from longbeam.text import format_date, listed, recompute, values_in, words_of
 
 _MOST_WISHES = 2
 _LEAST_OF_DENIAL = 0.6

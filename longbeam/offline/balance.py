@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from longbeam.offline.packs import AMOUNTS, Beat, Thread
-from longbeam.schemas.plans import ValueKind
+from longbeam.schemas import ValueKind
 
 Cue = tuple[Thread, str, Beat]
 WANTED = {"sums": 16, "days": 11, "orders": 9}

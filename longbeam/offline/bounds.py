@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from longbeam.schemas.plans import Value
+from longbeam.schemas import Value
 
 
 @dataclass(frozen=True)

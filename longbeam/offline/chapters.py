@@ -12,7 +12,7 @@ from collections import Counter
 from longbeam.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.offline.language import lower_first, upper_first, within_sentence
 from longbeam.offline.packs import pack_for
-from longbeam.prompts.calls.plans import (
+from longbeam.prompts.calls import (
     BulletDraft,
     Chapter,
     FactDraft,
@@ -22,9 +22,7 @@ from longbeam.prompts.calls.plans import (
     PlanSummaryInputs,
     SubPlanInputs,
 )
-from longbeam.schemas.plans import PlanSeed
-from longbeam.schemas.seeds import Domain, Seed
-from longbeam.schemas.spec import Strategy
+from longbeam.schemas import Domain, PlanSeed, Seed, Strategy
 from longbeam.text import times, values
 
 PHASES = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from longbeam.offline.understanding import understand
-from longbeam.prompts.calls.checks import (
+from longbeam.prompts.calls import (
     ClaimVerdict,
     ContradictionInputs,
     ContradictionReply,
@@ -22,13 +22,8 @@ from longbeam.prompts.calls.checks import (
     SupportInputs,
     SupportReply,
 )
-from longbeam.schemas.plans import Value
-from longbeam.text.computing import recompute
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
-from longbeam.text.sentences import sentences
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.words import words_of
+from longbeam.schemas import Value
+from longbeam.text import recompute, says, sentences, spell_out, values_in, words_of
 
 _CHANGE = re.compile(
     r"\b(?:moved|moving|changed|changing|raised|lowered|cut|switched|went|postponed|pushed|brought forward|instead|"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from longbeam.offline.language import lower_first, upper_first
-from longbeam.prompts.calls.user_turns import Opening, Paste, SpokenDay, TurnCard
+from longbeam.prompts.calls import Opening, Paste, SpokenDay, TurnCard
 
 _OPENERS = {
     Opening.GREETING: (

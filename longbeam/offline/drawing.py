@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from longbeam.offline.packs import Slot
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas import Value, ValueKind
 from longbeam.text import values
 
 T = TypeVar("T")

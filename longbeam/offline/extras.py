@@ -11,12 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.dialogue import TurnState
-from longbeam.prompts.calls.plans import StoryGraph
-from longbeam.prompts.calls.user_turns import BatchState
-from longbeam.schemas.base import KeptJson
-from longbeam.schemas.calls import PromptInputs
+from longbeam.models import ModelCall
+from longbeam.prompts.calls import BatchState, StoryGraph, TurnState
+from longbeam.schemas import KeptJson, PromptInputs
 
 STATES: Mapping[str, type[KeptJson]] = {
     "sub_plan": StoryGraph,

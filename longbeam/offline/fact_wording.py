@@ -8,11 +8,9 @@ from collections.abc import Callable, Sequence
 from longbeam.offline.language import upper_first
 from longbeam.offline.probe_wording import of_user, to_you
 from longbeam.offline.questions import clause_for, day_named
-from longbeam.prompts.calls.probes import Excerpt
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text.phrases import listed
-from longbeam.text.times import format_date
+from longbeam.prompts.calls import Excerpt
+from longbeam.schemas import MessageRole, Value, ValueKind
+from longbeam.text import format_date, listed
 
 
 def shown(value: Value | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from longbeam.offline.language import shuffled
 from longbeam.offline.telling import COST_SLOT
-from longbeam.prompts.calls.user_turns import BulletBrief
+from longbeam.prompts.calls import BulletBrief
 
 _BACK = (
     "Thank you for telling me how it came out. That is a good place to stop, and you got there yourself.",

@@ -11,7 +11,7 @@ from longbeam.offline.arithmetic import evaluate
 from longbeam.offline.language import fill, fill_low, identifier, lower_first
 from longbeam.offline.packs import Problem, Snippet, Thread
 from longbeam.offline.turns import filled_code, shown_values
-from longbeam.prompts.calls.user_turns import BulletBrief
+from longbeam.prompts.calls import BulletBrief
 from longbeam.text import times
 
 _NAMED = re.compile(r"\bmy (?:friend|colleague|partner|mother|father|son|daughter) ([A-Z][a-z]+)")

@@ -10,12 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from longbeam.prompts.calls.evaluation import AlignInputs, AlignReply, JudgeInputs, JudgeReply
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
-from longbeam.text.sentences import sentences
-from longbeam.text.words import content_words, words_of
+from longbeam.prompts.calls import AlignInputs, AlignReply, JudgeInputs, JudgeReply
+from longbeam.schemas import Value, ValueKind
+from longbeam.text import content_words, says, sentences, values_in, words_of
 
 _FRAME = frozenset(
     words_of(

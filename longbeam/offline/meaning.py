@@ -18,16 +18,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from longbeam.models.base import ModelCall
+from longbeam.models import ModelCall
 from longbeam.offline.judging import align, judge_form, judge_words
 from longbeam.offline.writer import text_of
-from longbeam.prompts.calls.evaluation import AlignInputs, AlignReply, JudgeInputs, JudgeReply
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.defaults import SIMILARITY_JUDGE
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
-from longbeam.text.polarity import NEGATOR
-from longbeam.text.sentences import sentences
+from longbeam.prompts.calls import AlignInputs, AlignReply, JudgeInputs, JudgeReply
+from longbeam.schemas import SIMILARITY_JUDGE, ModelReply
+from longbeam.text import NEGATOR, says, sentences, values_in
 
 _FRAME = re.compile(
     r"^\W*(?:(?:the )?(?:llm )?(?:response|answer) (?:should|must) \w+(?: that)?:?|"

@@ -9,17 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from longbeam.models.tokens import load_tokenizer
+from longbeam.models import load_tokenizer
 from longbeam.offline import answering
-from longbeam.prompts.calls.chats import (
+from longbeam.prompts.calls import (
     MOST_STATEMENTS,
-    ExtractFactsInputs,
-    ExtractFactsReply,
-    ReadMessage,
-    StatementDraft,
-)
-from longbeam.prompts.calls.evaluation import AnswerInputs
-from longbeam.prompts.calls.memory import (
+    AnswerInputs,
     ArtifactDraft,
     ArtifactKind,
     ArtifactsReply,
@@ -28,12 +22,15 @@ from longbeam.prompts.calls.memory import (
     BookmarkPagesReply,
     CompressNotesInputs,
     ExtractArtifactsInputs,
+    ExtractFactsInputs,
+    ExtractFactsReply,
     ExtractKeysInputs,
     ExtractKeysReply,
     GleanArtifactsInputs,
     KeyValue,
     NotesRelevantInputs,
     NotesRelevantReply,
+    ReadMessage,
     ReasonedAnswerInputs,
     ReasonedAnswerReply,
     RecallStepInputs,
@@ -42,15 +39,13 @@ from longbeam.prompts.calls.memory import (
     SearchStepReply,
     SelectNotesInputs,
     SelectNotesReply,
+    StatementDraft,
     TakeNotesInputs,
     TakeNotesReply,
     UpdateSummaryInputs,
 )
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import ValueKind
-from longbeam.text.extraction import stated_in
-from longbeam.text.sentences import sentences
-from longbeam.text.words import content_words, words_of
+from longbeam.schemas import MessageRole, ValueKind
+from longbeam.text import content_words, sentences, stated_in, words_of
 
 _WISH = re.compile(
     r"\b(?:always|never|prefer|please (?:use|give|keep|write|show|include|answer)|from now on|whenever|instead of|"

@@ -11,9 +11,8 @@ import re
 
 from longbeam.offline.language import fill, upper_first
 from longbeam.offline.packs import Pack, fields_of, wishes
-from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
+from longbeam.prompts.calls import BulletBrief, LedgerLine
+from longbeam.schemas import Bullet, BulletKind, ValueKind
 from longbeam.text import times
 
 _UPDATE = (

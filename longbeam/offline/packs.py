@@ -19,10 +19,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from longbeam.errors import UserError
 from longbeam.offline.arithmetic import form_of
-from longbeam.schemas.base import Record
-from longbeam.schemas.plans import ValueKind
-from longbeam.schemas.seeds import Domain, Seed
-from longbeam.store.files import read_text
+from longbeam.schemas import Domain, Record, Seed, ValueKind
+from longbeam.store import read_text
 
 PACKS = Path(__file__).parent / "packs"
 WISHES = Path(__file__).parent / "data" / "wishes.yaml"

@@ -27,7 +27,7 @@ from longbeam.offline.packs import (
 from longbeam.offline.remarks import without_remark
 from longbeam.offline.story import Script, ScriptInputs, draft_of, people_thread, scenes_of, script_of
 from longbeam.offline.telling import WHOLE, Scene
-from longbeam.prompts.calls.plans import (
+from longbeam.prompts.calls import (
     AugmentInputs,
     AugmentReply,
     BulletDraft,
@@ -37,9 +37,12 @@ from longbeam.prompts.calls.plans import (
     EventsInputs,
     EventsReply,
     FactDraft,
+    NarrativesInputs,
+    NarrativesReply,
     NewSlot,
     OutlineInputs,
     OutlineReply,
+    PersonalityInputs,
     StageDraft,
     StoryGraph,
     SubPlanInputs,
@@ -49,10 +52,8 @@ from longbeam.prompts.calls.plans import (
     WishDraft,
     WishTarget,
 )
-from longbeam.prompts.calls.scaffold import NarrativesInputs, NarrativesReply, PersonalityInputs
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Narrative, Value, ValueKind
-from longbeam.text import values
-from longbeam.text.conditions import overlapping
+from longbeam.schemas import CLOSING, Bullet, BulletKind, Narrative, Value, ValueKind
+from longbeam.text import overlapping, values
 
 W = TypeVar("W", bound=Standing)
 WISHES_APART = 11

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
-from longbeam.abilities.kinds import QuestionKind
+from longbeam.abilities import QuestionKind
 from longbeam.offline.fact_wording import (
     asked,
     asked_of,
@@ -19,9 +19,9 @@ from longbeam.offline.fact_wording import (
 )
 from longbeam.offline.language import upper_first
 from longbeam.offline.probe_wording import of_user, to_you
-from longbeam.prompts.calls.probes import NuggetDraft, ProbeInputs, ProbeReply
-from longbeam.schemas.plans import ValueKind
-from longbeam.text.phrases import listed
+from longbeam.prompts.calls import NuggetDraft, ProbeInputs, ProbeReply
+from longbeam.schemas import ValueKind
+from longbeam.text import listed
 
 _GROWING = frozenset({ValueKind.NUMBER, ValueKind.DURATION, ValueKind.RATIO})
 """Kinds of values that may have grown between two messages: only what was told last is certain."""

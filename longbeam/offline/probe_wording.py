@@ -8,10 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from longbeam.offline.packs import Pack, Standing, fields_of, load_pack, pack_paths, wishes
-from longbeam.schemas.people import Relation
-from longbeam.schemas.plans import ValueKind
-from longbeam.schemas.probes import Difficulty
-from longbeam.text.phrases import ORDINAL_WORDS
+from longbeam.schemas import Difficulty, Relation, ValueKind
+from longbeam.text import ORDINAL_WORDS
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TO_YOU = (

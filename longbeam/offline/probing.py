@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
 
-from longbeam.abilities.kinds import is_kind
-from longbeam.abilities.registry import find_ability, resolve
+from longbeam.abilities import find_ability, is_kind, resolve
 from longbeam.errors import SpecError
 from longbeam.offline.fact_wording import (
     asked,
@@ -52,7 +51,7 @@ from longbeam.offline.probe_wording import (
     to_you,
 )
 from longbeam.offline.telling import WHOLE
-from longbeam.prompts.calls.probes import (
+from longbeam.prompts.calls import (
     AbstentionDraft,
     AbstentionInputs,
     AbstentionReply,
@@ -63,13 +62,8 @@ from longbeam.prompts.calls.probes import (
     ProbeInputs,
     ProbeReply,
 )
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
-from longbeam.schemas.probes import Difficulty, EvidencePart
-from longbeam.text.echoes import echoed_denial
-from longbeam.text.phrases import listed
-from longbeam.text.times import format_date
+from longbeam.schemas import Bullet, BulletKind, Difficulty, EvidencePart, MessageRole, PromptInputs, Value, ValueKind
+from longbeam.text import echoed_denial, format_date, listed
 
 OF_THINGS = " of different things"
 """End of a theme that is an attribute of several things."""

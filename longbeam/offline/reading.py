@@ -12,12 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from longbeam.prompts.calls.evaluation import AnswerInputs
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.text.sentences import sentences
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.times import MONTHS
-from longbeam.text.words import words_of
+from longbeam.prompts.calls import AnswerInputs
+from longbeam.schemas import MessageRole
+from longbeam.text import MONTHS, sentences, spell_out, words_of
 
 NO_INFORMATION = "There is no information about this in our conversation."
 _MOST_SENTENCES = 6

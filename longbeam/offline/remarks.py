@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from longbeam.offline.language import fill, pattern_of
-from longbeam.schemas.plans import Value
+from longbeam.schemas import Value
 from longbeam.text import times
 
 _MISSED = (

@@ -34,11 +34,15 @@ from longbeam.offline.turns import (
     read,
     snippet_in,
 )
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs, CompactInputs, DialogueContext, TurnState
-from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.plans import CLOSING, AdviceKind, Bullet, BulletKind
-from longbeam.schemas.spec import OnContradiction
+from longbeam.prompts.calls import (
+    AssistantReplyInputs,
+    BulletBrief,
+    CompactInputs,
+    DialogueContext,
+    LedgerLine,
+    TurnState,
+)
+from longbeam.schemas import CLOSING, AdviceKind, Bullet, BulletKind, OnContradiction
 
 T = TypeVar("T")
 

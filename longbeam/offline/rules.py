@@ -7,7 +7,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from longbeam.store.files import read_text
+from longbeam.store import read_text
 
 _OFFLINE = Path(__file__).parent
 _FOLDERS = (_OFFLINE, _OFFLINE.parent / "text")

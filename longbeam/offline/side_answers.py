@@ -6,10 +6,20 @@ import re
 from collections.abc import Sequence
 
 from longbeam.offline.understanding import UNSAID, Statement
-from longbeam.text.computing import recompute
-from longbeam.text.extraction import values_in
-from longbeam.text.phrases import listed
-from longbeam.text.side_texts import AMOUNT, BY_NAME, CONFIDENCES, FIGURE, LATE, PAID, PLACE, SOURCE, Evenings
+from longbeam.text import (
+    BY_NAME,
+    CONFIDENCES,
+    FIGURE,
+    LATE,
+    PAID,
+    PLACE,
+    SOURCE,
+    Evenings,
+    listed,
+    recompute,
+    values_in,
+)
+from longbeam.text.side_texts import AMOUNT
 
 
 def answer_over(question: str, statements: Sequence[Statement]) -> str:

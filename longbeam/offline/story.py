@@ -21,10 +21,8 @@ from longbeam.offline.drawing import Span
 from longbeam.offline.naming import things_of
 from longbeam.offline.packs import Beat, Pack, Thread, fields_of, pack_for, read_yaml
 from longbeam.offline.telling import WHOLE, Scene, Teller, person_for
-from longbeam.prompts.calls.plans import EventDraft, LinkDraft, StoryGraph, Weight
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import CLOSING
-from longbeam.schemas.seeds import Seed
+from longbeam.prompts.calls import EventDraft, LinkDraft, StoryGraph, Weight
+from longbeam.schemas import CLOSING, Person, Seed
 
 PEOPLE = Path(__file__).parent / "data" / "people.yaml"
 THINGS_PER_THREAD = 2.5

@@ -15,9 +15,8 @@ from longbeam.offline.blocks import Frame
 from longbeam.offline.language import fill, fill_low, has_word, is_new, upper_first
 from longbeam.offline.packs import Card, Option, Thread
 from longbeam.offline.phrasing import piece_of
-from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.prompts.calls import BulletBrief, LedgerLine
+from longbeam.schemas import Value, ValueKind
 from longbeam.text import times, values
 
 PLANNED = re.compile(r"budget|pot\b|limit|set aside|set-aside|allowance|planned sum|planned amount|target sum|allotted")

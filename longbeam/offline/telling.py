@@ -12,10 +12,8 @@ from longbeam.offline.drawing import Span, changed, draw
 from longbeam.offline.language import fill
 from longbeam.offline.packs import Beat, Pack, Slot, Thread, fields_of
 from longbeam.offline.remarks import remark_on
-from longbeam.schemas.people import Person, Relation
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text import times, values
-from longbeam.text.side_texts import relation_words
+from longbeam.schemas import Person, Relation, Value, ValueKind
+from longbeam.text import relation_words, times, values
 
 WHOLE = "the whole undertaking"
 """Topic of the last message of a story."""

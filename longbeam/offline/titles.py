@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from longbeam.offline.packs import Pack, Thread, load_pack, pack_paths
-from longbeam.prompts.calls.scaffold import SeedDraft, SeedsInputs, SeedsReply
-from longbeam.schemas.seeds import Domain
+from longbeam.prompts.calls import SeedDraft, SeedsInputs, SeedsReply
+from longbeam.schemas import Domain
 
 _SMALL = frozenset({"a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
 

@@ -17,25 +17,24 @@ from longbeam.offline.packs import Beat, Card, Pack, Problem, Snippet, Thread, f
 from longbeam.offline.planning import match_beat, thread_of
 from longbeam.offline.story import people_thread
 from longbeam.offline.telling import WHOLE
-from longbeam.prompts.calls.dialogue import (
-    FollowUpDetectorInputs,
-    FollowUpDetectorReply,
-    QuestionDetectorInputs,
-    QuestionDetectorReply,
-    TurnState,
-    UserReplyInputs,
-)
-from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.prompts.calls.user_turns import (
+from longbeam.prompts.calls import (
     BatchState,
     BulletBrief,
+    FollowUpDetectorInputs,
+    FollowUpDetectorReply,
+    LedgerLine,
     Opening,
+    QuestionDetectorInputs,
+    QuestionDetectorReply,
+    Stage,
     TurnCard,
+    TurnState,
+    UserReplyInputs,
     UserTurnDraft,
     UserTurnsInputs,
     UserTurnsReply,
 )
-from longbeam.schemas.plans import CLOSING, TAKEN, Bullet, BulletKind
+from longbeam.schemas import CLOSING, TAKEN, Bullet, BulletKind
 from longbeam.text import times
 
 _LONG_AGO = (

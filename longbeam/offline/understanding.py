@@ -20,22 +20,23 @@ from longbeam.offline.packs import Pack, Standing, Thread, load_pack, pack_paths
 from longbeam.offline.planning import ENDING_LABEL, MOVED_ANYWHERE, NEVER_ANYWHERE
 from longbeam.offline.story import people_thread
 from longbeam.offline.telling import COST_SLOT, END_SLOT, ENDED, OWN_COST, WHOLE
-from longbeam.schemas.plans import AdviceKind, ValueKind
-from longbeam.text.sentences import sentences
-from longbeam.text.side_texts import (
-    AMOUNT,
+from longbeam.schemas import AdviceKind, ValueKind
+from longbeam.text import (
     BY_NAME,
     CONFIDENCES,
     FIGURE,
     FORGET_TEXT,
     KEEP_TEXT,
     LATE,
+    MONTHS,
     PAID,
     PLACE,
     SOURCE,
+    WEEKDAYS,
     Evenings,
+    sentences,
 )
-from longbeam.text.times import MONTHS, WEEKDAYS
+from longbeam.text.side_texts import AMOUNT
 
 ME = "me"
 UNSAID = "unsaid"

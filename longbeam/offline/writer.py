@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.keys import UnitKey
-from longbeam.models.base import ModelCall
+from longbeam.models import ModelCall
 from longbeam.offline import (
     advising,
     answering,
@@ -33,7 +33,7 @@ from longbeam.offline import (
 from longbeam.offline.extras import inputs_of, state_of
 from longbeam.offline.packs import common_wishes, load_pack, pack_paths
 from longbeam.offline.story import people_thread
-from longbeam.schemas.calls import ModelReply
+from longbeam.schemas import ModelReply
 
 MODEL_NAME = "offline"
 

@@ -9,27 +9,18 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from longbeam.evaluation.arms import arm_of
-from longbeam.generators.chat_ledger import passages_of, read_passage
-from longbeam.generators.entailment_judge import contradiction_fault, unsaid_claims
+from longbeam.evaluation import arm_of
+from longbeam.generators import contradiction_fault, passages_of, read_passage, unsaid_claims
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.base import ChatModel, ModelCall, Models
-from longbeam.models.tokens import Tokenizer, load_tokenizer
+from longbeam.models import Asker, ChatModel, ModelCall, Models, Tokenizer, load_tokenizer
 from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.pipeline.evaluate.model_checks import run_model_checks
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.seeding import make_seeds
-from longbeam.prompts.calls.checks import ToldRemark
-from longbeam.prompts.declarations import default_registry
-from longbeam.prompts.docs import Captured
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.evaluation import EvaluationSettings
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.spec import BenchmarkSpec, Checks
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.prompts import Captured, default_registry
+from longbeam.prompts.calls import ToldRemark
+from longbeam.schemas import BenchmarkSpec, BulletKind, Checks, EvaluationSettings, MessageRole, ModelReply
+from longbeam.store import Benchmark, SealedConversation, create_benchmark
 
 SEEDS = 5
 JUDGED = 30

@@ -12,38 +12,30 @@ from dataclasses import dataclass, replace
 
 from longbeam.errors import UserError
 from longbeam.formats.chat import FORMAT
-from longbeam.generators.calibration import CALIBRATION_PROMPT
-from longbeam.generators.chat_advice import with_replies_advice
-from longbeam.generators.chat_conflicts import Opposed, confirmed, opposed_pairs
-from longbeam.generators.chat_ledger import (
+from longbeam.generators import (
+    CALIBRATION_PROMPT,
     CHATS,
+    CONTRADICTION_PROMPTS,
     EXTRACT_PROMPT,
+    Opposed,
     Statement,
+    confirmed,
+    opposed_pairs,
     passages_of,
-    plan_of,
     read_passage,
+    with_replies_advice,
     without_echoes,
 )
-from longbeam.generators.entailment_judge import CONTRADICTION_PROMPTS
-from longbeam.models.asking import Asker
-from longbeam.models.base import Models
-from longbeam.models.journal import JournalledModel
-from longbeam.models.kinds import has_model_checks
+from longbeam.generators.chat_ledger import plan_of
+from longbeam.models import Asker, JournalledModel, Models, has_model_checks
 from longbeam.pipeline.run.driver import limited_models
 from longbeam.pipeline.run.gaps import making_of
 from longbeam.pipeline.run.probing import ConversationText, write_probe_pool
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import NoteKind
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.artifacts import SealedConversation, seal_conversation
-from longbeam.store.layout import Benchmark, write_spec
-from longbeam.store.worklog import WorkLog
+from longbeam.prompts import default_registry
+from longbeam.schemas import BenchmarkSpec, ConversationHead, Message, NoteKind, Probe, Role, digest_of
+from longbeam.store import Benchmark, SealedConversation, WorkLog, seal_conversation, write_spec
 
 READ = UnitSpec("ledger", Statement, prompts=(EXTRACT_PROMPT,), acting=Role.CHECKER)
 """The statements of one passage. The checker reads also where `[checks] model = false`, so the role is named here."""

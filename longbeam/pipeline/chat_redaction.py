@@ -14,18 +14,22 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from longbeam.errors import UserError
-from longbeam.models.tokens import load_tokenizer
+from longbeam.models import load_tokenizer
 from longbeam.pipeline.importing import finding_of
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.incidents import Making
-from longbeam.store.artifacts import SealedConversation, seal_conversation
-from longbeam.store.benchmark import write_benchmark
-from longbeam.store.digests import COPY_SUFFIX, SUFFIX
-from longbeam.store.files import delete_file
-from longbeam.store.layout import SPEC, Benchmark
-from longbeam.store.lease import LOCK_SUFFIX, Lease
-from longbeam.text.redaction import Found, Redaction
+from longbeam.schemas import ConversationHead, Making, Message
+from longbeam.store import (
+    COPY_SUFFIX,
+    LOCK_SUFFIX,
+    SPEC,
+    SUFFIX,
+    Benchmark,
+    Lease,
+    SealedConversation,
+    delete_file,
+    seal_conversation,
+    write_benchmark,
+)
+from longbeam.text import Found, Redaction
 
 _DELETED = ("work", "checks", "evaluation", "batches", "logs")
 """Folders of what was made of the chats."""

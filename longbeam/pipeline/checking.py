@@ -12,17 +12,17 @@ from typing import TypeVar
 from longbeam.errors import StoreError
 from longbeam.pipeline.evaluate.model_checks import stored_model_findings
 from longbeam.pipeline.findings_page import findings_page
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.seeds import Seed
-from longbeam.schemas.statistics import Statistics
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.benchmark import read_findings, read_statistics, write_benchmark
-from longbeam.store.files import write_atomically
-from longbeam.store.layout import Benchmark
+from longbeam.schemas import Finding, Seed, Severity, Statistics
+from longbeam.store import (
+    Benchmark,
+    SealedConversation,
+    read_findings,
+    read_statistics,
+    write_atomically,
+    write_benchmark,
+)
 from longbeam.terminal import counted
-from longbeam.validation.index import ConversationIndex, build_index
-from longbeam.validation.run import check_benchmark, check_index, left_out
-from longbeam.validation.statistics import index_statistics
+from longbeam.validation import ConversationIndex, build_index, check_benchmark, check_index, index_statistics, left_out
 
 T = TypeVar("T")
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

@@ -17,11 +17,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from longbeam.pages import PAGE_END, page_start
-from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.probes import Probe
-from longbeam.validation.registry import all_checks
+from longbeam.schemas import ConversationReader, Finding, Message, Probe, Severity
+from longbeam.validation import all_checks
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_MESSAGES = 8

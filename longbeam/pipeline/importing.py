@@ -10,20 +10,23 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from longbeam.errors import StoreError, UserError
-from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.base import R
-from longbeam.schemas.conversation import ConversationHead, GivenConversation
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Finding, ImportNote, NoteKind
-from longbeam.schemas.probes import ABILITIES
-from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import NAME_PATTERN, BenchmarkSpec
-from longbeam.store.artifacts import seal_conversation
-from longbeam.store.benchmark import write_benchmark
-from longbeam.store.files import describe_os_error, scratch_beside
-from longbeam.store.layout import Benchmark, write_spec
+from longbeam.models import load_tokenizer
+from longbeam.schemas import (
+    ABILITIES,
+    NAME_PATTERN,
+    BenchmarkSpec,
+    ConversationHead,
+    Finding,
+    GivenConversation,
+    ImportNote,
+    Message,
+    NoteKind,
+    R,
+    Seed,
+)
+from longbeam.store import Benchmark, describe_os_error, scratch_beside, seal_conversation, write_benchmark, write_spec
 from longbeam.terminal import counted, printable, whole_text
-from longbeam.validation.base import Problem
+from longbeam.validation import Problem
 from longbeam.validation.imports import CHECK
 
 _SHOWN_MESSAGES = 20

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from longbeam.abilities.record import Ability
-from longbeam.abilities.registry import find_ability, resolve
+from longbeam.abilities import Ability, find_ability, resolve
 from longbeam.errors import SpecError
-from longbeam.generators.seeds import seeds_for
-from longbeam.models.tokens import load_tokenizer
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.spec import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, Strategy, provider_of
+from longbeam.generators import seeds_for
+from longbeam.models import load_tokenizer
+from longbeam.prompts import default_registry
+from longbeam.schemas import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, Strategy, provider_of
 
 
 def check_spec(spec: BenchmarkSpec) -> list[str]:

@@ -14,11 +14,8 @@ from types import TracebackType
 from typing import Self
 
 from longbeam.errors import UserError
-from longbeam.schemas.base import message_hash, request_hash
-from longbeam.schemas.calls import ModelReply
-from longbeam.store.journal import RecordedRequest
-from longbeam.store.layout import Benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import ModelReply, message_hash, request_hash
+from longbeam.store import Benchmark, RecordedRequest, WorkLog
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,12 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from longbeam.errors import UserError
-from longbeam.formats.exporting import CARD, MANIFEST
-from longbeam.formats.jsonl import export_jsonl
-from longbeam.formats.reading import ImportOptions, read_json, read_text, want_dict
-from longbeam.formats.registry import importer
+from longbeam.formats import CARD, ImportOptions, export_jsonl, importer, read_json, read_text, want_dict
+from longbeam.formats.exporting import MANIFEST
 from longbeam.pipeline.importing import GivenReport, Origin, import_benchmark
 from longbeam.pipeline.status import benchmark_status
-from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import ConversationReader
-from longbeam.store.files import sha256_of, write_atomically
-from longbeam.store.layout import Benchmark
+from longbeam.schemas import ConversationReader, Record
+from longbeam.store import Benchmark, sha256_of, write_atomically
 from longbeam.terminal import counted
 
 SAMPLES = Path(__file__).parents[1] / "samples"

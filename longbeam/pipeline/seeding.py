@@ -8,17 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longbeam.errors import UserError
-from longbeam.generators.seeds import WrittenSeeds, seeds_as_json, write_seeds
-from longbeam.generators.seeds_file import domain_of
+from longbeam.generators import WrittenSeeds, domain_of, seeds_as_json, write_seeds
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.base import Models
-from longbeam.models.journal import JournalledModel
+from longbeam.models import Asker, JournalledModel, Models
 from longbeam.pipeline.run.driver import limited_models
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.seeds import Domain, Seed
-from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.worklog import WorkLog
+from longbeam.prompts import default_registry
+from longbeam.schemas import BenchmarkSpec, Domain, Role, Seed
+from longbeam.store import WorkLog
 from longbeam.terminal import counted
 
 

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from longbeam.models.base import ChatModel, ExtrasOf, Models
-from longbeam.models.factory import Surroundings, make_model
-from longbeam.models.kinds import Kinds
-from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.reply_files import BatchFiles
+from longbeam.models import ChatModel, ExtrasOf, Kinds, Models, Surroundings, make_model
+from longbeam.prompts.calls import JudgeInputs, JudgeReply
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import BatchFiles
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,15 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from longbeam.errors import SpecError
-from longbeam.generators.seeds_file import domain_of
+from longbeam.generators import domain_of
 from longbeam.pipeline.preflight import check_abilities, check_addresses
 from longbeam.plugins import load, offered, unfit
-from longbeam.schemas.defaults import DEFAULT_MODEL
-from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import (
+from longbeam.schemas import (
+    DEFAULT_MODEL,
     Batch,
     BenchmarkSpec,
     Checks,
+    Domain,
     Endpoint,
     EndpointLimits,
     Limits,

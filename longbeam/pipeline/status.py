@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.models.cost import prices_of
+from longbeam.models import prices_of
 from longbeam.pipeline.cost.estimate import EstimateRow, money, render_rows, rows_by_role, stored_outlook, total_of
 from longbeam.pipeline.repair.probes import REPAIR
 from longbeam.pipeline.run.finished import unchanged_conversations
@@ -12,14 +12,9 @@ from longbeam.pipeline.run.gaps import making_of, share_of_gaps
 from longbeam.pipeline.run.metering import checks_usage
 from longbeam.pipeline.run.probing import PROBES
 from longbeam.pipeline.run.stages import STAGES, TEXT_STAGES
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.base import Record
-from longbeam.schemas.incidents import Making, incident_counts, prompt_lines, total_line
-from longbeam.schemas.journal import Position, Usage, summed
-from longbeam.store.layout import Benchmark
-from longbeam.store.lease import living_holder, position_of_holder
-from longbeam.store.units import Unit, UnitStatus
-from longbeam.store.worklog import WorkLog
+from longbeam.prompts import default_registry
+from longbeam.schemas import Making, Position, Record, Usage, incident_counts, prompt_lines, summed, total_line
+from longbeam.store import Benchmark, Unit, UnitStatus, WorkLog, living_holder, position_of_holder
 from longbeam.terminal import counted, duration
 
 MOST_NAMED = 3

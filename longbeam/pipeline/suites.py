@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from longbeam.generators.suites.base import Draw
-from longbeam.generators.suites.registry import find_suite, suite_settings
-from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
+from longbeam.generators.suites import Draw, find_suite, suite_settings
+from longbeam.models import DEFAULT_TOKENIZER, load_tokenizer
 from longbeam.pipeline.importing import GivenReport, keep_given
 
 

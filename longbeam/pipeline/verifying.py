@@ -12,16 +12,26 @@ from pathlib import Path
 
 from longbeam.errors import StoreError, UserError
 from longbeam.pipeline.checking import make_again
-from longbeam.schemas.base import Record
-from longbeam.store.artifact_schema import SEALED_CONVERSATION
-from longbeam.store.benchmark import BENCHMARK
-from longbeam.store.digests import is_recorded, restore_copy
-from longbeam.store.duck import Kind, read_whole
-from longbeam.store.layout import SEEDS, SPEC, Benchmark, open_benchmark
-from longbeam.store.reply_files import faults_of_replies
-from longbeam.store.reviews import ReviewStore, has_reviews
-from longbeam.store.salvage import Salvage, salvage_reviews, salvage_work_log
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import Record
+from longbeam.store import (
+    BENCHMARK,
+    SEALED_CONVERSATION,
+    SEEDS,
+    SPEC,
+    Benchmark,
+    Kind,
+    ReviewStore,
+    Salvage,
+    WorkLog,
+    faults_of_replies,
+    has_reviews,
+    is_recorded,
+    open_benchmark,
+    read_whole,
+    restore_copy,
+    salvage_reviews,
+    salvage_work_log,
+)
 from longbeam.terminal import counted
 
 MOST_SHOWN = 5

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from longbeam.abilities.registry import abilities, resolve
+from longbeam.abilities import abilities, resolve
 from longbeam.prompts import narrowing
-from longbeam.prompts.calls import chats as chat_calls
-from longbeam.prompts.calls import checks as check_calls
-from longbeam.prompts.calls import evaluation as evaluation_calls
-from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls import (
+    chats as chat_calls,
+    checks as check_calls,
+    evaluation as evaluation_calls,
+    memory as memory_calls,
+)
 from longbeam.prompts.calls.advice import AdviceInputs, AdviceReply
 from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
@@ -55,8 +57,7 @@ from longbeam.prompts.calls.scaffold import (
 )
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, UserTurnsReply
 from longbeam.prompts.registry import Prompt, PromptRegistry
-from longbeam.schemas.calls import Tool
-from longbeam.schemas.spec import Role
+from longbeam.schemas import Role, Tool
 
 _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")

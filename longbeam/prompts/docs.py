@@ -16,9 +16,7 @@ from typing import Any
 from longbeam.keys import UnitKey
 from longbeam.prompts.declarations import PROMPTS
 from longbeam.prompts.registry import Prompt
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.seeds import Category, Domain
+from longbeam.schemas import Category, Domain, PromptInputs, Record
 
 COMMAND = "make docs-prompts"
 _TEMPLATES = "../../longbeam/prompts/templates"

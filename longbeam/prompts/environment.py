@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined, meta, nodes
 from pydantic import BaseModel
 
-from longbeam.text.times import format_date, weekday
+from longbeam.text import format_date, weekday
 
 
 class Trusted(str):

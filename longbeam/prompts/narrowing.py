@@ -11,9 +11,7 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from longbeam.abilities.kinds import QuestionKind
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import QuestionKind, Trait, ability_of
 from longbeam.prompts.calls import memory as memory_calls
 from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceInputs, AdviceLine
 from longbeam.prompts.calls.checks import EntailmentInputs
@@ -29,8 +27,7 @@ from longbeam.prompts.calls.plans import (
 from longbeam.prompts.calls.probes import MAX_NUGGETS, AbstentionInputs, CandidatesInputs, ProbeInputs
 from longbeam.prompts.calls.scaffold import NarrativesInputs, SeedsInputs
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, longest_message
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.plans import BulletKind, ValueKind
+from longbeam.schemas import BulletKind, PromptInputs, ValueKind
 
 Schema = dict[str, Any]
 Narrow = Callable[[Schema, Any], None]

@@ -39,8 +39,7 @@ from longbeam.prompts.environment import (
 from longbeam.prompts.narrowing import Narrow, narrowed
 from longbeam.prompts.passages import find_copied, find_passage, passages_of, vocabulary_of, words_in_a_row
 from longbeam.prompts.shapes import schema_of, shape_of
-from longbeam.schemas.calls import ChatMessage, PromptInputs, Retry, Tool
-from longbeam.schemas.spec import Role
+from longbeam.schemas import ChatMessage, PromptInputs, Retry, Role, Tool
 
 __all__ = ["TEMPLATES", "Prompt", "PromptRegistry", "Trusted", "fenced", "inline", "listed"]
 

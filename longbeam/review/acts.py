@@ -20,8 +20,7 @@ from longbeam.review.queue import take_lease
 from longbeam.review.rubric_trial import score_of
 from longbeam.review.state import ItemState, Opinion, opinion_at, opinion_changes, text_at
 from longbeam.review.workspace import Workspace
-from longbeam.schemas.probes import Difficulty, Evidence
-from longbeam.schemas.review import (
+from longbeam.schemas import (
     EVIDENCE,
     ITEM_TARGET,
     ITEMS_TARGET,
@@ -29,7 +28,9 @@ from longbeam.schemas.review import (
     NUGGET,
     TEXT_TARGETS,
     Change,
+    Difficulty,
     EventKind,
+    Evidence,
     NuggetLabel,
     ReviewEvent,
     Verdict,

@@ -15,10 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from longbeam.review.archive import Archive, OpenConversation
-from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Evidence, Probe
-from longbeam.schemas.review import EventKind, ReviewEvent
+from longbeam.schemas import EventKind, Evidence, Message, Probe, Record, ReviewEvent, digest_of
 
 AROUND = 32
 """Characters kept on either side of a quote."""

@@ -17,13 +17,8 @@ from threading import RLock
 from typing import Any
 
 from longbeam.errors import StoreError
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Finding
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.benchmark import read_findings
-from longbeam.store.layout import Benchmark, open_benchmark
+from longbeam.schemas import ConversationHead, Finding, Message, Probe
+from longbeam.store import Benchmark, SealedConversation, open_benchmark, read_findings
 
 MOST_OPEN = 4
 """Conversations kept open; at 10M tokens an open one takes some 80 MB."""

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import Trait, ability_of
 from longbeam.keys import ItemId, conversation_of
 from longbeam.review.log import ActContent, SeenVersions, new_event
 from longbeam.review.names import field_name
@@ -16,14 +15,8 @@ from longbeam.review.people import Viewer
 from longbeam.review.search import distinct_queries
 from longbeam.review.state import ItemState, Opinion, in_force, probe_version
 from longbeam.review.workspace import Workspace
-from longbeam.schemas.base import Record
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import CHECKS_TARGET, EventKind, Gate, ReviewEvent
-from longbeam.validation.base import Scope
-from longbeam.validation.index import ConversationIndex, build_index
-from longbeam.validation.registry import all_checks
-from longbeam.validation.run import check_probes
+from longbeam.schemas import CHECKS_TARGET, EventKind, Finding, Gate, Probe, Record, ReviewEvent, Severity
+from longbeam.validation import ConversationIndex, Scope, all_checks, build_index, check_probes
 
 WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 

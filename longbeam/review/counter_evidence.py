@@ -13,13 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longbeam.review.archive import OpenConversation
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Value
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import distinct_values, values_in
-from longbeam.text.matching import says
-from longbeam.text.words import words_of
-from longbeam.validation.wording import claim
+from longbeam.schemas import Message, MessageRole, Probe, Value
+from longbeam.text import distinct_values, says, values_in, words_of
+from longbeam.validation import claim
 
 MOST_TERMS = 16
 READ = 300

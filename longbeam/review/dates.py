@@ -7,13 +7,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from longbeam.review.archive import OpenConversation
-from longbeam.schemas.base import Record
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import values_in
-from longbeam.text.normalizing import normalize_values
-from longbeam.text.times import CALENDAR_UNITS, months_between, weekday
-from longbeam.validation.arithmetic import fault_of_length
+from longbeam.schemas import Probe, Record, Value, ValueKind
+from longbeam.text import CALENDAR_UNITS, months_between, normalize_values, values_in, weekday
+from longbeam.validation import fault_of_length
 
 MOST_DATES = 12
 

@@ -8,7 +8,7 @@ from itertools import count
 
 from pydantic import Field, ValidationError
 
-from longbeam.abilities.registry import ability_names
+from longbeam.abilities import ability_names
 from longbeam.keys import ItemId, NuggetId, ProbeId
 from longbeam.review.acts import ItemBody, anchor_of_quote
 from longbeam.review.anchors import Anchor
@@ -19,9 +19,20 @@ from longbeam.review.log import BENCHMARK_ITEM, ActContent, SeenVersions, new_ev
 from longbeam.review.people import Body, Problem, Refusal, Viewer, invalid
 from longbeam.review.state import probe_version
 from longbeam.review.workspace import Workspace
-from longbeam.schemas.findings import Finding
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.review import CHECKS_TARGET, EventKind, ReviewEvent, ReviewSettings, Taxonomy, Verdict
+from longbeam.schemas import (
+    CHECKS_TARGET,
+    Difficulty,
+    EventKind,
+    Evidence,
+    Finding,
+    Nugget,
+    Probe,
+    ProbeDetails,
+    ReviewEvent,
+    ReviewSettings,
+    Taxonomy,
+    Verdict,
+)
 
 
 class Decision(ItemBody):

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from longbeam.abilities.registry import ability_names, ability_of
+from longbeam.abilities import ability_names, ability_of
 from longbeam.review.log import BENCHMARK_ITEM
 from longbeam.review.state import FINAL, ItemState, in_force
 from longbeam.review.workspace import Workspace
-from longbeam.schemas.review import EventKind, ReviewEvent
+from longbeam.schemas import EventKind, ReviewEvent
 
 GUIDELINE = "guideline/"
 """Prefix of the target of `guided` events; the section follows."""

@@ -18,9 +18,8 @@ from pydantic import JsonValue, ValidationError
 from longbeam import __version__
 from longbeam.errors import UserError
 from longbeam.review.state import in_force
-from longbeam.schemas.review import ITEM_TARGET, EventKind, ReviewEvent, ReviewSettings
-from longbeam.store.files import describe_os_error, read_text, write_atomically
-from longbeam.store.reviews import ReviewStore, in_order, stored_events
+from longbeam.schemas import ITEM_TARGET, EventKind, ReviewEvent, ReviewSettings
+from longbeam.store import ReviewStore, describe_os_error, in_order, read_text, stored_events, write_atomically
 
 UI_BUILD = f"longbeam {__version__}"
 BENCHMARK_ITEM = ""

@@ -12,11 +12,9 @@ from typing import Literal
 from pydantic import JsonValue
 from rapidfuzz.distance import Indel
 
-from longbeam.abilities.registry import ability_names, ability_of
+from longbeam.abilities import ability_names, ability_of
 from longbeam.keys import ItemId
-from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import (
+from longbeam.schemas import (
     CHECKS_TARGET,
     EVIDENCE,
     ITEM_TARGET,
@@ -25,6 +23,8 @@ from longbeam.schemas.review import (
     NUGGET,
     Change,
     EventKind,
+    Probe,
+    Record,
 )
 
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")

@@ -6,18 +6,14 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 
-from longbeam.formats.exporting import UNREVIEWED, UNSETTLED
+from longbeam.formats import UNREVIEWED, UNSETTLED
 from longbeam.keys import ItemId
 from longbeam.review.archive import Archive
 from longbeam.review.log import ReviewLog
 from longbeam.review.state import ItemState, ItemStatus
 from longbeam.review.workspace import Entry, Workspace
-from longbeam.schemas.conversation import ConversationHead, ConversationReader
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark
-from longbeam.store.reviews import ReviewStore, has_reviews
+from longbeam.schemas import ConversationHead, ConversationReader, Message, Probe
+from longbeam.store import Benchmark, ReviewStore, SealedConversation, has_reviews
 
 UNFIT = frozenset({ItemStatus.REJECTED.value, UNSETTLED})
 

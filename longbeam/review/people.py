@@ -12,8 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from longbeam.review.names import ChangeView
-from longbeam.schemas.base import Record
-from longbeam.schemas.review import Gate, LeaseView, ReviewerRole
+from longbeam.schemas import Gate, LeaseView, Record, ReviewerRole
 from longbeam.terminal import whole_text
 
 

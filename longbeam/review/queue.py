@@ -20,8 +20,8 @@ from longbeam.review.names import item_name
 from longbeam.review.people import Problem, Refusal, Viewer
 from longbeam.review.state import FINAL, ItemState, ItemStatus, Opinion
 from longbeam.review.workspace import Entry, Workspace
-from longbeam.schemas.review import LeaseView, Verdict
-from longbeam.store.reviews import StoredLease
+from longbeam.schemas import LeaseView, Verdict
+from longbeam.store import StoredLease
 
 UNLIMITED = 1_000_000
 

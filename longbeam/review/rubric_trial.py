@@ -11,15 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
-from longbeam.evaluation.judging import CREDIT
-from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
-from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Nugget, Probe
-from longbeam.text.words import content_words
-from longbeam.validation.nuggets import MAX_WORDS
-from longbeam.validation.wording import claim
+from longbeam.abilities import Trait, ability_of
+from longbeam.evaluation import CREDIT
+from longbeam.prompts.calls import JudgeInputs, JudgeReply
+from longbeam.schemas import Nugget, Probe, Record
+from longbeam.text import content_words
+from longbeam.validation import MAX_WORDS, claim
 
 NO_INFORMATION = "I have no information about that."
 OVERLAP = 0.8

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from longbeam.review.archive import Line, OpenConversation
 from longbeam.review.state import Opinion
-from longbeam.schemas.base import Record
+from longbeam.schemas import Record
 
 
 class SearchFilter(Record):

@@ -18,9 +18,7 @@ from pydantic import JsonValue
 
 from longbeam.review.anchors import evidence_id_of
 from longbeam.review.people import Viewer
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.probes import Evidence, Nugget, Probe
-from longbeam.schemas.review import (
+from longbeam.schemas import (
     CHECKS_TARGET,
     EVIDENCE,
     ITEMS_TARGET,
@@ -29,10 +27,14 @@ from longbeam.schemas.review import (
     TEXT_TARGETS,
     Change,
     EventKind,
+    Evidence,
+    Nugget,
     NuggetLabel,
+    Probe,
     ReviewEvent,
     Taxonomy,
     Verdict,
+    digest_of,
 )
 
 HASH_LENGTH = 16

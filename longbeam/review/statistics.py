@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from longbeam.evaluation.agreement import cohen_kappa
+from longbeam.evaluation import cohen_kappa
 from longbeam.review.guidelines import current_version
 from longbeam.review.log import ActContent, SeenVersions, new_event
 from longbeam.review.people import Body, Viewer, invalid
 from longbeam.review.queue import own_progress
 from longbeam.review.state import FINAL, ItemState, ItemStatus, Opinion, in_force
 from longbeam.review.workspace import Workspace
-from longbeam.schemas.base import Record
-from longbeam.schemas.review import RATED_ASPECTS, EventKind, ReviewEvent, Verdict
+from longbeam.schemas import RATED_ASPECTS, EventKind, Record, ReviewEvent, Verdict
 
 Unit = Mapping[str, str]
 """Label by reviewer."""

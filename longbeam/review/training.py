@@ -14,15 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import Trait, ability_of
 from longbeam.keys import ItemId
 from longbeam.review.state import Opinion
 from longbeam.review.workspace import Workspace
-from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Nugget, Probe
-from longbeam.schemas.review import Verdict
-from longbeam.store.files import write_atomically
+from longbeam.schemas import Nugget, Probe, Record, Verdict
+from longbeam.store import write_atomically
 
 TRAINING_FILE = "training.json"
 _FIGURE = re.compile(r"\d+")

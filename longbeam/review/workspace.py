@@ -13,17 +13,14 @@ from contextlib import contextmanager
 from enum import StrEnum
 from threading import RLock
 
-from longbeam.abilities.registry import ability_names
+from longbeam.abilities import ability_names
 from longbeam.keys import ItemId
 from longbeam.review.archive import Archive, OpenConversation
 from longbeam.review.log import BENCHMARK_ITEM, ActContent, ReviewLog, new_event
 from longbeam.review.rubric_trial import RubricJudge, RubricTrial, try_rubric
 from longbeam.review.state import ItemState, ItemStatus, in_force
-from longbeam.schemas.findings import Finding
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import EventKind, ReviewEvent, ReviewSettings, Verdict
-from longbeam.store.layout import Benchmark
-from longbeam.store.reviews import ReviewStore, StoredLease
+from longbeam.schemas import EventKind, Finding, Probe, ReviewEvent, ReviewSettings, Verdict
+from longbeam.store import Benchmark, ReviewStore, StoredLease
 
 SETTINGS_OWNER = "longbeam"
 """Reviewer of events that record settings of the command line."""

@@ -18,13 +18,28 @@ from typing import Any, Self
 import duckdb
 from pydantic import BaseModel
 
-from longbeam.schemas.conversation import Author, ConversationHead
-from longbeam.schemas.dialogue import Message, UserTurn
-from longbeam.schemas.findings import ImportNote
-from longbeam.schemas.incidents import Incident, PromptRecord
-from longbeam.schemas.people import Person, RelationshipGraph
-from longbeam.schemas.plans import Advice, Assertion, Bullet, Fact, Narrative, Plan, PlanSeed, SubPlan
-from longbeam.schemas.probes import Evidence, Nugget, Probe
+from longbeam.schemas import (
+    Advice,
+    Assertion,
+    Author,
+    Bullet,
+    ConversationHead,
+    Evidence,
+    Fact,
+    ImportNote,
+    Incident,
+    Message,
+    Narrative,
+    Nugget,
+    Person,
+    Plan,
+    PlanSeed,
+    Probe,
+    PromptRecord,
+    RelationshipGraph,
+    SubPlan,
+    UserTurn,
+)
 from longbeam.store.artifact_schema import SEALED_CONVERSATION
 from longbeam.store.duck import (
     ROW_GROUP,

@@ -14,8 +14,7 @@ from typing import Any
 import duckdb
 
 from longbeam.errors import StoreError
-from longbeam.schemas.findings import Finding
-from longbeam.schemas.seeds import Seed
+from longbeam.schemas import Finding, Seed
 from longbeam.store.duck import Kind, attach_read_only, connect, replaced_file, select, translated_errors
 
 BENCHMARK = Kind(

@@ -8,11 +8,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longbeam.schemas.base import message_hash, request_hash
-from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.conversation import Author
-from longbeam.schemas.incidents import PromptRecord
-from longbeam.schemas.journal import COUNTS, JournalEntry, Usage
+from longbeam.schemas import (
+    COUNTS,
+    Author,
+    ChatMessage,
+    JournalEntry,
+    ModelReply,
+    PromptRecord,
+    Usage,
+    message_hash,
+    request_hash,
+)
 from longbeam.store.digests import checksum_of, damaged
 from longbeam.store.group_commit import GroupedConnection
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from longbeam.errors import SpecError, StoreError, UserError
-from longbeam.schemas.spec import FIXED_FIELDS, FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, NAME_PATTERN, BenchmarkSpec
+from longbeam.schemas import FIXED_FIELDS, FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, NAME_PATTERN, BenchmarkSpec
 from longbeam.store.digests import require_recorded, write_with_copy
 
 _RESTORE = "`longbeam verify NAME --repair` puts a copy back"

@@ -15,8 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from longbeam.errors import StoreError
-from longbeam.schemas.base import Record
-from longbeam.schemas.journal import Position
+from longbeam.schemas import Position, Record
 from longbeam.store.files import describe_os_error, is_alive, sync_folder
 
 LOCK_SUFFIX = ".lock"

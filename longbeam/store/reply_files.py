@@ -16,8 +16,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from longbeam.errors import StoreError
-from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.journal import BatchEntry, JournalEntry
+from longbeam.schemas import BatchEntry, ChatMessage, JournalEntry, ModelReply
 from longbeam.store.files import describe_os_error
 from longbeam.store.journal import ReplyJournal
 from longbeam.store.lease import SharedLease

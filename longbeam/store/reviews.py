@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from longbeam.errors import StoreError
-from longbeam.schemas.review import ReviewEvent
+from longbeam.schemas import ReviewEvent
 from longbeam.store.digests import checksum_of, damaged
 from longbeam.store.sqlite import (
     Format,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longbeam.errors import StoreError
-from longbeam.schemas.base import message_hash
+from longbeam.schemas import message_hash
 from longbeam.store.digests import checksum_of
 from longbeam.store.files import put_in_place, scratch_beside
 from longbeam.store.lease import Lease

@@ -13,8 +13,7 @@ from pydantic import ValidationError
 
 from longbeam.errors import StoreError
 from longbeam.keys import natural_order
-from longbeam.schemas.base import Record
-from longbeam.schemas.incidents import Incident
+from longbeam.schemas import Incident, Record
 from longbeam.store.digests import checksum_of, damaged
 from longbeam.store.group_commit import GroupedConnection
 from longbeam.store.worklog_schema import UNIT_COLUMNS

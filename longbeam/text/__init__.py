@@ -7,3 +7,7 @@
 - times: `time_spans` resolves phrases to days of the calendar, `relative_days` to tolerant ranges of days;
 - text: `sentences`, `words`, `phrases`, and `traces` of the machinery.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas import Value, ValueKind
 from longbeam.text.numbers import exact
 from longbeam.text.values import amount_like, duration, number, ratio
 

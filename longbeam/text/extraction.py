@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas import Value, ValueKind
 from longbeam.text.currencies import SIGNS, currency_of, prefixes, suffix_signs, suffixes
 from longbeam.text.normalizing import MAX_SPELLED, normalize_values
 from longbeam.text.numbers import AMOUNT, MAX_AMOUNT, NUMBER_WORDS, SMALL_NUMBER, exact, read_amount, read_cash

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 
-from longbeam.schemas.plans import MONTHS_PER_UNIT, SECONDS_PER_UNIT, Value, ValueKind
+from longbeam.schemas import MONTHS_PER_UNIT, SECONDS_PER_UNIT, Value, ValueKind
 from longbeam.text.extraction import LIST_NUMBER, Stated, is_enumeration, stated_in, values_in
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.numbers import SMALL_NUMBER, exact

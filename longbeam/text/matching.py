@@ -10,7 +10,7 @@ import datetime as dt
 import re
 from collections.abc import Sequence
 
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas import Value, ValueKind
 from longbeam.text.extraction import values_in
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.patterns import needed_literals, value_pattern

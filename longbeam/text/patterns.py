@@ -10,7 +10,7 @@ import datetime as dt
 import re
 from functools import lru_cache
 
-from longbeam.schemas.plans import ValueKind
+from longbeam.schemas import ValueKind
 from longbeam.text.currencies import SIGNS, forms_of
 from longbeam.text.extraction import LEFT, RIGHT, parse_value
 from longbeam.text.numbers import exact, number_word

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from text_to_num import alpha2digit
 
-from longbeam.schemas.plans import SECONDS_PER_UNIT, Value, ValueKind
+from longbeam.schemas import SECONDS_PER_UNIT, Value, ValueKind
 from longbeam.text.extraction import named_value, values_in
 from longbeam.text.numbers import AMOUNT, MAX_AMOUNT, read_amount
 from longbeam.text.time_spans import find_times

@@ -10,8 +10,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas import Message, Value, ValueKind
 from longbeam.text.extraction import parse_value
 from longbeam.text.numbers import COUNT, VAGUE_COUNTS, read_count
 from longbeam.text.spoken_days import says_day

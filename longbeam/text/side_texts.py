@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from longbeam.schemas.people import Gender, Person, Relation
+from longbeam.schemas import Gender, Person, Relation
 from longbeam.text.times import format_date
 
 LATE, PAID, AMOUNT, PLACE = "latecomer", "payer", "amount", "place"

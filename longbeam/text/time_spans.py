@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from longbeam.schemas.base import Record
+from longbeam.schemas import Record
 from longbeam.text.extraction import parse_value
 from longbeam.text.numbers import COUNT, read_count
 from longbeam.text.times import (

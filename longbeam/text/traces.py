@@ -12,9 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.spec import ENGLISH
+from longbeam.schemas import ENGLISH, Category, MessageRole
 from longbeam.text.sentences import prose_spans
 
 ENGLISH_KINDS = ("plan_word", "role_prefix", "ai_phrase", "placeholder", "maybe_placeholder", "maybe_plan_word")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas import Value, ValueKind
 from longbeam.text.extraction import stated_in
 from longbeam.text.patterns import value_pattern
 from longbeam.text.polarity import NEGATOR, clause_before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas import Value, ValueKind
 from longbeam.text.currencies import CURRENCY_SYMBOLS
 from longbeam.text.numbers import exact, format_amount
 from longbeam.text.times import TIME_UNITS, format_date

@@ -10,15 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.plans import ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.closeness import within_reach
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says_equivalent
-from longbeam.text.sentences import sentences
-from longbeam.text.words import ASKING_WORDS, bare_words, content_words
+from longbeam.abilities import Trait
+from longbeam.schemas import Message, Probe, ValueKind
+from longbeam.text import ASKING_WORDS, bare_words, content_words, says_equivalent, sentences, values_in, within_reach
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 

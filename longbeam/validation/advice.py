@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Advice, AdviceKind
-from longbeam.text.matching import says
-from longbeam.text.uses import use_quote
+from longbeam.schemas import Advice, AdviceKind, Message, MessageRole
+from longbeam.text import says, use_quote
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

@@ -17,16 +17,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import stated_in, values_in
-from longbeam.text.matching import says_equivalent
-from longbeam.text.normalizing import normalize_values
-from longbeam.text.numbers import SMALL_NUMBER, read_count
-from longbeam.text.sentences import sentences
-from longbeam.text.times import CALENDAR_UNITS, months_between
-from longbeam.text.words import content_words
+from longbeam.abilities import Trait
+from longbeam.schemas import Probe, Value, ValueKind
+from longbeam.text import (
+    CALENDAR_UNITS,
+    SMALL_NUMBER,
+    content_words,
+    months_between,
+    normalize_values,
+    read_count,
+    says_equivalent,
+    sentences,
+    stated_in,
+    values_in,
+)
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import answer_text, claim

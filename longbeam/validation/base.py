@@ -10,11 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import ENGLISH
+from longbeam.abilities import Trait, ability_of
+from longbeam.schemas import ENGLISH, Finding, Probe, Severity
 from longbeam.validation.digest import ConversationDigest
 from longbeam.validation.index import ConversationIndex
 

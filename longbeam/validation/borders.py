@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from longbeam.keys import plan_index_of
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.plans import BulletKind, Plan, Stance
-from longbeam.schemas.statistics import PlanBorder
+from longbeam.schemas import BulletKind, ConversationHead, Plan, PlanBorder, Stance
 
 _WORD = re.compile(r"[^\W\d_]+")
 _Requests = dict[tuple[str, str], tuple[BulletKind, str]]

@@ -10,13 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.computing import COMPUTATIONS, recompute
-from longbeam.text.extraction import parse_value
-from longbeam.text.matching import says
-from longbeam.text.reading import disagreement, read_value
-from longbeam.text.values import number
+from longbeam.schemas import Probe, Value, ValueKind
+from longbeam.text import COMPUTATIONS, disagreement, number, parse_value, read_value, recompute, says
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

@@ -6,15 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, Nugget, Probe
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says_equivalent
-from longbeam.text.normalizing import normalize_values
-from longbeam.text.sentences import sentences
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.words import content_words
+from longbeam.abilities import Trait
+from longbeam.schemas import CONTRADICTION_MESSAGES_APART, EvidencePart, Message, Nugget, Probe
+from longbeam.text import content_words, normalize_values, says_equivalent, sentences, spell_out, values_in
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import claim

@@ -6,8 +6,8 @@ import re
 import zlib
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.text.sentences import fenced_spans
+from longbeam.schemas import Message, MessageRole
+from longbeam.text import fenced_spans
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.people import Profile
-from longbeam.schemas.seeds import Seed
+from longbeam.schemas import ConversationReader, Profile, Seed
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.store.spill import SpilledBytes, previous_equals
-from longbeam.text.sentences import prose_spans
+from longbeam.schemas import Message, MessageRole
+from longbeam.store import SpilledBytes, previous_equals
+from longbeam.text import prose_spans
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

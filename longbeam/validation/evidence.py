@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Evidence, EvidencePart, Probe
-from longbeam.text.words import ASKING_WORDS, content_words
+from longbeam.abilities import Trait
+from longbeam.schemas import Evidence, EvidencePart, Message, Probe
+from longbeam.text import ASKING_WORDS, content_words
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import claim

@@ -6,12 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.probes import EvidencePart, Probe
-from longbeam.text.numbers import SMALL_NUMBER, read_count
-from longbeam.text.words import content_words
+from longbeam.abilities import Trait, ability_of
+from longbeam.schemas import EvidencePart, Message, MessageRole, Probe
+from longbeam.text import SMALL_NUMBER, content_words, read_count
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import asks_assistant

@@ -11,11 +11,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from statistics import median
 
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.probes import Evidence, Probe
-from longbeam.schemas.statistics import EvidencePlaces
-from longbeam.text.extraction import distinct_values
-from longbeam.text.matching import says
+from longbeam.schemas import Evidence, EvidencePlaces, MessageRole, Probe
+from longbeam.text import distinct_values, says
 from longbeam.validation.index import ConversationIndex
 
 

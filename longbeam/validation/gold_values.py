@@ -13,14 +13,19 @@ import datetime as dt
 import re
 from collections.abc import Callable, Iterator
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import distinct_values, parse_value, values_in
-from longbeam.text.matching import in_days, says, says_equivalent
-from longbeam.text.relative_days import is_day_meant, is_day_named
-from longbeam.text.values import date_value
+from longbeam.abilities import Trait
+from longbeam.schemas import Message, Probe, Value, ValueKind
+from longbeam.text import (
+    date_value,
+    distinct_values,
+    in_days,
+    is_day_meant,
+    is_day_named,
+    parse_value,
+    says,
+    says_equivalent,
+    values_in,
+)
 from longbeam.validation.arithmetic import has_own_span, is_computed
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.schemas.findings import NoteKind
+from longbeam.schemas import NoteKind
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

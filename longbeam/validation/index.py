@@ -15,13 +15,22 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TypeVar
 
-from longbeam.schemas.conversation import ConversationHead, ConversationReader
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Advice, Assertion, Bullet, BulletKind, Fact, Stance
-from longbeam.schemas.probes import Evidence, Probe
-from longbeam.store.spill import FoldedTexts, Grouped, Keyed, Ordinals, SpilledSequence
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.words import content_words
+from longbeam.schemas import (
+    Advice,
+    Assertion,
+    Bullet,
+    BulletKind,
+    ConversationHead,
+    ConversationReader,
+    Evidence,
+    Fact,
+    Message,
+    MessageRole,
+    Probe,
+    Stance,
+)
+from longbeam.store import FoldedTexts, Grouped, Keyed, Ordinals, SpilledSequence
+from longbeam.text import content_words, spell_out
 
 R = TypeVar("R")
 

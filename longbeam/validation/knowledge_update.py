@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.plans import Stance, Value
-from longbeam.schemas.probes import EvidencePart, Probe
-from longbeam.text.extraction import named_value
-from longbeam.text.matching import says, says_equivalent
+from longbeam.abilities import Trait
+from longbeam.schemas import EvidencePart, Probe, Stance, Value
+from longbeam.text import named_value, says, says_equivalent
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 

@@ -10,17 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import distinct_values, parse_value, values_in
-from longbeam.text.grounding import value_keys
-from longbeam.text.matching import says, says_equivalent
-from longbeam.text.relative_days import is_day_named
-from longbeam.text.sentences import sentences
-from longbeam.text.spoken_days import spell_out
-from longbeam.text.words import content_words
+from longbeam.abilities import Trait
+from longbeam.schemas import Message, Probe, Value, ValueKind
+from longbeam.text import (
+    content_words,
+    distinct_values,
+    is_day_named,
+    parse_value,
+    says,
+    says_equivalent,
+    sentences,
+    spell_out,
+    value_keys,
+    values_in,
+)
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.slots import is_other_end, is_recalled, later_mentions, slot_of

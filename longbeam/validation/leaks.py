@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longbeam.prompts.passages import find_copied
-from longbeam.text.traces import ENGLISH_KINDS, find_traces
+from longbeam.prompts import find_copied
+from longbeam.text import ENGLISH_KINDS, find_traces
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

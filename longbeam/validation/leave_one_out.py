@@ -14,9 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.plans import Assertion, Bullet
-from longbeam.schemas.probes import Evidence, Probe
+from longbeam.schemas import Assertion, Bullet, Evidence, Message, Probe
 from longbeam.validation.base import INFO, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from longbeam.schemas.plans import Assertion, BulletKind, Stance, Value
-from longbeam.text.reading import disagreement
+from longbeam.schemas import Assertion, BulletKind, Stance, Value
+from longbeam.text import disagreement
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longbeam.keys import MessageKey
-from longbeam.schemas.dialogue import Message
+from longbeam.schemas import Message
 from longbeam.validation.base import ERROR, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

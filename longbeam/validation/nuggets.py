@@ -8,13 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import Nugget, Probe
-from longbeam.text.extraction import distinct_values, values_in
-from longbeam.text.matching import says_equivalent
-from longbeam.text.normalizing import normalize_values
-from longbeam.text.words import content_words
+from longbeam.abilities import Trait
+from longbeam.schemas import Nugget, Probe, Value, ValueKind
+from longbeam.text import content_words, distinct_values, normalize_values, says_equivalent, values_in
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import claim

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.schemas.people import Person, Profile, Relation
+from longbeam.schemas import Person, Profile, Relation
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

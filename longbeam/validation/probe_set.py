@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import values_in
-from longbeam.text.words import ASKING_WORDS, bare_words, content_words
+from longbeam.abilities import Trait
+from longbeam.schemas import Probe
+from longbeam.text import ASKING_WORDS, bare_words, content_words, values_in
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 

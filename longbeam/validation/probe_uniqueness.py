@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from longbeam.text.words import bare_words
+from longbeam.text import bare_words
 from longbeam.validation.base import INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.digest import ConversationDigest
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.plans import AdviceKind, Value, ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import named_value, values_in
-from longbeam.text.matching import says_equivalent
+from longbeam.abilities import Trait
+from longbeam.schemas import AdviceKind, Probe, Value, ValueKind
+from longbeam.text import named_value, says_equivalent, values_in
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 

@@ -6,14 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.plans import Fact, ValueKind
-from longbeam.schemas.probes import EvidencePart, Probe
-from longbeam.text.echoes import echoed_denial
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
-from longbeam.text.sentences import sentences
-from longbeam.text.words import ASKING_WORDS, bare_words, content_words, words_of
+from longbeam.abilities import Trait
+from longbeam.schemas import EvidencePart, Fact, Probe, ValueKind
+from longbeam.text import ASKING_WORDS, bare_words, content_words, echoed_denial, says, sentences, values_in, words_of
 from longbeam.validation.base import WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 

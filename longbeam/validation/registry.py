@@ -6,7 +6,7 @@ entry points of `longbeam.checks`.
 
 from __future__ import annotations
 
-from longbeam.abilities.registry import abilities, resolve
+from longbeam.abilities import abilities, resolve
 from longbeam.plugins import load, offered, unfit
 from longbeam.validation import (
     abstention,

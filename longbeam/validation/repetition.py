@@ -13,12 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import groupby, takewhile
 
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.statistics import FrequentSentence, Repetition
-from longbeam.store.spill import SpilledSequence, Tally
-from longbeam.text.sentences import prose_spans, sentences_within
-from longbeam.text.times import MONTHS, WEEKDAYS
+from longbeam.schemas import ConversationHead, FrequentSentence, Message, MessageRole, Repetition
+from longbeam.store import SpilledSequence, Tally
+from longbeam.text import MONTHS, WEEKDAYS, prose_spans, sentences_within
 from longbeam.validation.duplicates import digest, equal_messages, near_duplicates
 
 MASK = "_"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
+from longbeam.schemas import Message, MessageKind, MessageRole
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

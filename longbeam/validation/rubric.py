@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Probe
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import ENGLISH
+from longbeam.schemas import ENGLISH, ConversationReader, Finding, Probe, Severity
 from longbeam.validation.base import Check, Scope
 from longbeam.validation.digest import digest_conversation
 from longbeam.validation.index import ConversationIndex, build_index

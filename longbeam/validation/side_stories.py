@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.abilities.kinds import QuestionKind
-from longbeam.schemas.plans import BulletKind, Fact
-from longbeam.schemas.probes import Probe
-from longbeam.text.side_texts import role_of
-from longbeam.text.words import content_words
+from longbeam.abilities import QuestionKind
+from longbeam.schemas import BulletKind, Fact, Probe
+from longbeam.text import content_words, role_of
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

@@ -17,14 +17,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says_equivalent
-from longbeam.text.normalizing import normalize_values
-from longbeam.text.sentences import sentences
-from longbeam.text.words import ASKING_WORDS, content_words
+from longbeam.schemas import Message, Probe, Value, ValueKind
+from longbeam.text import ASKING_WORDS, content_words, normalize_values, says_equivalent, sentences, values_in
 from longbeam.validation.index import ConversationIndex
 
 MIN_CORE = 0.75

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longbeam.abilities.record import Trait
-from longbeam.schemas.plans import Stance, Value
-from longbeam.schemas.probes import Probe
-from longbeam.text.matching import says
+from longbeam.abilities import Trait
+from longbeam.schemas import Probe, Stance, Value
+from longbeam.text import says
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import answer_text, asks_for_past

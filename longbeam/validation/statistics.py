@@ -15,22 +15,27 @@ from importlib import resources
 from statistics import fmean, median
 
 from longbeam.errors import UserError
-from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.incidents import Making, incident_counts, prompt_lines
-from longbeam.schemas.probes import Difficulty, Probe
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.statistics import (
+from longbeam.schemas import (
     MEASURES,
     REPETITION_MEASURES,
     TURN_SHAPES,
     AbilityStatistics,
+    Category,
     CategoryShape,
+    ConversationReader,
     ConversationStatistics,
+    Difficulty,
+    Making,
+    Message,
+    MessageKind,
+    MessageRole,
     PlanBorder,
+    Probe,
     Published,
     PublishedLength,
     Statistics,
+    incident_counts,
+    prompt_lines,
 )
 from longbeam.validation.borders import borders_of
 from longbeam.validation.evidence_places import EvidenceTally

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from longbeam.pages import PAGE_END, page_start
-from longbeam.schemas.statistics import AbilityStatistics, Statistics
+from longbeam.schemas import AbilityStatistics, Statistics
 from longbeam.validation.statistics_text import render_text
 
 _STYLE = """

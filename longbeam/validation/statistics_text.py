@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import fill
 
-from longbeam.schemas.incidents import PROMPT_COLUMNS, as_row, total_line
-from longbeam.schemas.statistics import MEASURES, REPETITION_MEASURES, TURN_SHAPES, Statistics
+from longbeam.schemas import MEASURES, PROMPT_COLUMNS, REPETITION_MEASURES, TURN_SHAPES, Statistics, as_row, total_line
 from longbeam.validation.base import shorten
 
 Row = Sequence[str]

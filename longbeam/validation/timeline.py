@@ -11,8 +11,8 @@ import datetime as dt
 from collections.abc import Iterator
 from itertools import product
 
-from longbeam.schemas.plans import Bullet, BulletKind, Plan, Stance, ValueKind
-from longbeam.text.words import content_words
+from longbeam.schemas import Bullet, BulletKind, Plan, Stance, ValueKind
+from longbeam.text import content_words
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.models.tokens import TOKENIZER_NAMES, load_tokenizer
+from longbeam.models import TOKENIZER_NAMES, load_tokenizer
 from longbeam.validation.base import ERROR, INFO, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longbeam.schemas.plans import Advice, AdviceKind, Value
-from longbeam.schemas.probes import Probe
-from longbeam.text.matching import says
-from longbeam.text.sentences import sentences
-from longbeam.text.words import content_words
+from longbeam.schemas import Advice, AdviceKind, Probe, Value
+from longbeam.text import content_words, says, sentences
 from longbeam.validation.base import ERROR, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

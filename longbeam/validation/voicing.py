@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, Stance, Value, ValueKind
-from longbeam.text.extraction import distinct_values, named_value
-from longbeam.text.matching import says, says_equivalent
-from longbeam.text.words import content_words
+from longbeam.schemas import SPECIAL_KINDS, Bullet, MessageRole, Stance, Value, ValueKind
+from longbeam.text import content_words, distinct_values, named_value, says, says_equivalent
 from longbeam.validation.base import ERROR, INFO, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

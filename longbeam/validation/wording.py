@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Probe
 
 _RUBRIC_OPENING = re.compile(
     r"^\W*(?:(?:the )?(?:LLM )?(?:response|answer) should \w+|"

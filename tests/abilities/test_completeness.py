@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.abilities.record import Ability
-from longbeam.abilities.registry import abilities, resolve
-from longbeam.annotation_ui.aids import panel_kind_of
-from longbeam.evaluation.scoring import scorer_of
-from longbeam.formats.locomo import CATEGORIES
-from longbeam.generators.probes.registry import generator_for
-from longbeam.prompts.declarations import default_registry
-from longbeam.validation.base import Check, Scope
-from longbeam.validation.registry import all_checks
+from longbeam.abilities import Ability, abilities, resolve
+from longbeam.annotation_ui import panel_kind_of
+from longbeam.evaluation import scorer_of
+from longbeam.formats import CATEGORIES
+from longbeam.generators.probes import generator_for
+from longbeam.prompts import default_registry
+from longbeam.validation import Check, Scope, all_checks
 
 ALL = pytest.mark.parametrize("ability", abilities(), ids=lambda ability: ability.name)
 

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.abilities import registry
-from longbeam.abilities.record import Ability, Trait
-from longbeam.abilities.registry import abilities, ability_names, ability_of, find_ability
+from longbeam.abilities import Ability, Trait, abilities, ability_names, ability_of, find_ability, registry
 from longbeam.errors import SpecError
-from longbeam.schemas.probes import ABILITIES
+from longbeam.schemas import ABILITIES
 
 
 @pytest.fixture

@@ -11,16 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
-from longbeam.annotation_ui.security import Access, Reach, open_access
-from longbeam.annotation_ui.server import create_app
+from longbeam.annotation_ui import Access, Reach, create_app, open_access
 from longbeam.cli.reviewing import lexical_judge
-from longbeam.review.archive import Archive
-from longbeam.review.log import ReviewLog
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import seal_conversation
-from longbeam.store.layout import Benchmark, create_benchmark
-from longbeam.store.reviews import ReviewStore
+from longbeam.review import Archive, ReviewLog, Workspace
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import Benchmark, ReviewStore, create_benchmark, seal_conversation
 from tests.tiny import tiny_conversation
 
 HOST = "http://127.0.0.1:8000"

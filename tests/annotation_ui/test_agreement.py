@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.review.log import ActContent, new_event
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.review import EventKind
+from longbeam.review import ActContent, Workspace, new_event
+from longbeam.schemas import EventKind
 from tests.annotation_ui.conftest import Enter
 
 

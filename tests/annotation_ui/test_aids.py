@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 
-from longbeam.abilities.registry import ability_names
-from longbeam.review.log import ActContent, new_event
-from longbeam.review.queue import JUDGE_DIFFERS
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.review import EventKind
-from longbeam.store.benchmark import write_benchmark
-from longbeam.store.layout import Benchmark
-from longbeam.validation.base import Scope
-from longbeam.validation.registry import all_checks
+from longbeam.abilities import ability_names
+from longbeam.review import JUDGE_DIFFERS, ActContent, Workspace, new_event
+from longbeam.schemas import EventKind, Finding, Severity
+from longbeam.store import Benchmark, write_benchmark
+from longbeam.validation import Scope, all_checks
 from tests.annotation_ui.conftest import Enter
 
 ITEM = "c000/information_extraction.0"

@@ -6,16 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.annotation_ui.folders import write_bundle, write_passports
-from longbeam.annotation_ui.reviews import anchors_page
+from longbeam.annotation_ui import anchors_page, write_bundle, write_passports
 from longbeam.errors import UserError
-from longbeam.review.archive import Archive
-from longbeam.review.log import from_jsonl
-from longbeam.review.outcomes import status_of
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.review import EventKind
-from longbeam.store.artifacts import seal_conversation
-from longbeam.store.layout import Benchmark
+from longbeam.review import Archive, Workspace, from_jsonl, status_of
+from longbeam.schemas import EventKind
+from longbeam.store import Benchmark, seal_conversation
 from tests.annotation_ui.conftest import Enter
 from tests.tiny import tiny_conversation
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.review.workspace import Workspace
+from longbeam.review import Workspace
 from tests.annotation_ui.conftest import Enter
 
 ITEM = "c000/information_extraction.0"

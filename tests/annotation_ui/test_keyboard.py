@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from longbeam.annotation_ui.keyboard import KEYS, render_keys
+from longbeam.annotation_ui import KEYS, render_keys
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "longbeam" / "annotation_ui" / "static" / "item"

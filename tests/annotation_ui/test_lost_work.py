@@ -10,16 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from longbeam.annotation_ui import acts as aids
-from longbeam.annotation_ui import pages
-from longbeam.annotation_ui.security import Reach, open_access
-from longbeam.annotation_ui.server import create_app
-from longbeam.review.log import ActContent, new_event
-from longbeam.review.people import Viewer
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.review import EventKind, ReviewerRole
-from longbeam.store.layout import Benchmark
-from longbeam.store.reviews import ReviewStore, backup_reviews, stored_events
+from longbeam.annotation_ui import Reach, acts as aids, create_app, open_access, pages
+from longbeam.review import ActContent, Viewer, Workspace, new_event
+from longbeam.schemas import EventKind, ReviewerRole
+from longbeam.store import Benchmark, ReviewStore, backup_reviews, stored_events
 from tests.annotation_ui.conftest import Enter
 
 ITEM = "c000/information_extraction.0"

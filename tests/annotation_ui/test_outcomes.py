@@ -7,17 +7,20 @@ from typing import Any
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.evaluation.arms import always_there, arms_of
-from longbeam.evaluation.results import reworded
-from longbeam.formats.exporting import ExportOptions
-from longbeam.formats.jsonl import export_jsonl
-from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
-from longbeam.review.log import as_jsonl, export_log, from_jsonl, import_log
-from longbeam.review.outcomes import reviewed_conversations, reviewed_probes
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings
-from longbeam.store.layout import Benchmark
-from longbeam.store.reviews import stored_events
+from longbeam.evaluation import always_there, arms_of, reworded
+from longbeam.formats import ExportOptions, export_jsonl
+from longbeam.pipeline.evaluate import EvaluationRequest, evaluate
+from longbeam.review import (
+    Workspace,
+    as_jsonl,
+    export_log,
+    from_jsonl,
+    import_log,
+    reviewed_conversations,
+    reviewed_probes,
+)
+from longbeam.schemas import EvaluationRun, EvaluationSettings
+from longbeam.store import Benchmark, stored_events
 from tests.annotation_ui.conftest import Enter
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by

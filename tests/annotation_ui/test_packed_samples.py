@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from longbeam.cli.pack_sample import write
-from longbeam.pipeline.samples import REVIEWS, unpack
-from longbeam.review.log import import_log
-from longbeam.review.outcomes import rejections_of, reviewed_probes
-from longbeam.store.layout import Benchmark
+from longbeam.pipeline import REVIEWS, unpack
+from longbeam.review import import_log, rejections_of, reviewed_probes
+from longbeam.store import Benchmark
 from tests.annotation_ui.conftest import Enter
 
 ITEM = "c000/information_extraction.0"

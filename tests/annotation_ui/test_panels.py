@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longbeam.annotation_ui.aids import ItemPlace, panel_view
-from longbeam.annotation_ui.views import PanelView
-from longbeam.review.archive import OpenConversation
-from longbeam.store.artifacts import seal_conversation
+from longbeam.annotation_ui import ItemPlace, PanelView, panel_view
+from longbeam.review import OpenConversation
+from longbeam.store import seal_conversation
 from tests.builders import good_conversation
 
 

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.review import queue as leases
-from longbeam.review.log import ActContent, new_event
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.review import EventKind
+from longbeam.review import ActContent, Workspace, new_event, queue as leases
+from longbeam.schemas import EventKind
 from tests.annotation_ui.conftest import Enter
 
 ITEM = "c000/information_extraction.0"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.annotation_ui.script_types import READ, TYPES, script_types
+from longbeam.annotation_ui import READ, TYPES, script_types
 
 
 def test_the_types_of_the_scripts_are_those_of_the_records() -> None:

@@ -5,13 +5,10 @@ import re
 import httpx
 import pytest
 
-from longbeam.annotation_ui.rendering import Mark, render
-from longbeam.annotation_ui.security import Reach, open_access
-from longbeam.annotation_ui.server import create_app
-from longbeam.review.people import Viewer
-from longbeam.review.workspace import Workspace
-from longbeam.schemas.review import ReviewerRole
-from longbeam.store.reviews import ReviewStore
+from longbeam.annotation_ui import Mark, Reach, create_app, open_access, render
+from longbeam.review import Viewer, Workspace
+from longbeam.schemas import ReviewerRole
+from longbeam.store import ReviewStore
 from tests.annotation_ui.conftest import Enter
 
 ACT = "/api/items/c000/information_extraction.0/acts"

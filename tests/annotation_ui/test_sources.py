@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.annotation_ui.rendering import STATIC, TEMPLATES
+from longbeam.annotation_ui import STATIC, TEMPLATES
 
 LONGEST = 140
 

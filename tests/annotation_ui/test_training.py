@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from longbeam.review.training import TRAINING_FILE, keep_training, plant_faults, planted_faults
-from longbeam.schemas.probes import Probe
-from longbeam.store.layout import Benchmark
+from longbeam.review import TRAINING_FILE, keep_training, plant_faults, planted_faults
+from longbeam.schemas import Probe
+from longbeam.store import Benchmark
 from tests.annotation_ui.conftest import Enter
 from tests.tiny import tiny_conversation
 

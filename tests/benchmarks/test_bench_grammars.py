@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from benchmarks.bench_grammars import in_form
-from longbeam.models.structured import strict_schema
-from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceReply
-from longbeam.prompts.declarations import default_registry
+from longbeam.models import strict_schema
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import AdviceDraft, AdviceInputs, AdviceReply
 from tests.prompts.samples import SAMPLES
 
 

@@ -9,10 +9,8 @@ import pytest
 
 from benchmarks.plan_acceptance import TURNS, followed, main, options_of, planning_of, spec_of
 from longbeam.cli import OK, run
-from longbeam.schemas.incidents import Making, prompt_lines
-from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import create_benchmark
+from longbeam.schemas import BenchmarkSpec, Domain, Making, prompt_lines
+from longbeam.store import create_benchmark
 
 
 def test_a_story_has_its_own_seed_and_the_server_that_is_named() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import real_models
 from benchmarks.real_models import SOURCES, Damaged, Source, Unreachable, echoed, fetch, known_domain, main
-from longbeam.schemas.seeds import Domain
+from longbeam.schemas import Domain
 
 PARTS = {"a": b"GGUF" + b"1" * 96, "b": b"2" * 100, "c": b"3" * 30}
 WHOLE = b"".join(PARTS.values())

@@ -15,8 +15,8 @@ from benchmarks.seeded_defects.planting import ALL, CONTROL, FAULTS, Planted, pl
 from benchmarks.seeded_defects.scoring import Finding, render, score
 from benchmarks.seeded_defects.tables import Chat, read_export, write_export
 from benchmarks.seeded_defects.wording import in_words, other_writings, wrong_value
-from longbeam.formats.jsonl_read import import_jsonl
-from longbeam.schemas.seeds import Domain
+from longbeam.formats import import_jsonl
+from longbeam.schemas import Domain
 from tests.formats.sources import read
 
 GOLD = {"gold_answer", "rubric", "details"}

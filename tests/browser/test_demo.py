@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from longbeam.schemas.review import REASON_CODES
+from longbeam.schemas import REASON_CODES
 from tests.browser.conftest import Opened, Server
 from tests.browser.screenshots import Reviewer
 from tests.browser.test_review import begin

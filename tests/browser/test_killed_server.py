@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, Page, Response, expect
 
-from longbeam.store.reviews import stored_events
+from longbeam.store import stored_events
 from tests.browser.conftest import Opened, Server
 from tests.browser.test_review import api, shown
 

@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import seal_conversation
-from longbeam.store.layout import create_benchmark
+from longbeam.schemas import BenchmarkSpec, Message
+from longbeam.store import create_benchmark, seal_conversation
 from tests.browser.conftest import Opened, Server
 from tests.tiny import tiny_conversation
 

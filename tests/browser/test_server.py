@@ -16,10 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import seal_conversation
-from longbeam.store.layout import create_benchmark
-from longbeam.store.reviews import stored_events
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import create_benchmark, seal_conversation, stored_events
 from tests.browser.conftest import Server, serve
 from tests.tiny import tiny_conversation
 

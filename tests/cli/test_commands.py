@@ -13,14 +13,20 @@ import pytest
 
 import longbeam
 from longbeam.cli import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, report_run, run
-from longbeam.pipeline.run.driver import RunSummary
-from longbeam.pipeline.status import kept_line
-from longbeam.schemas.spec import BenchmarkSpec, ProbeSettings
-from longbeam.store.artifacts import seal_conversation
-from longbeam.store.benchmark import read_statistics
-from longbeam.store.layout import Benchmark, create_benchmark, open_benchmark
-from longbeam.store.units import Failure, Unit, UnitStatus
-from longbeam.store.worklog import WorkLog
+from longbeam.pipeline import kept_line
+from longbeam.pipeline.run import RunSummary
+from longbeam.schemas import BenchmarkSpec, ProbeSettings
+from longbeam.store import (
+    Benchmark,
+    Failure,
+    Unit,
+    UnitStatus,
+    WorkLog,
+    create_benchmark,
+    open_benchmark,
+    read_statistics,
+    seal_conversation,
+)
 from tests.tiny import tiny_conversation
 
 COMMANDS = (
@@ -227,7 +233,7 @@ def test_stats_as_a_page_needs_nothing_else(sealed: Benchmark, capsys: pytest.Ca
 
 
 def test_validate_and_stats_keep_what_the_other_found(sealed: Benchmark) -> None:
-    from longbeam.store.benchmark import read_findings, read_statistics
+    from longbeam.store import read_findings, read_statistics
     from tests.store.stored_seeds import stored_seeds
 
     run(["stats", "tiny"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 
 from longbeam.cli.display import LiveDisplay, PlainDisplay, Target, display_for
-from longbeam.schemas.journal import Position
+from longbeam.schemas import Position
 
 
 class Clock:

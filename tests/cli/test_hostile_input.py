@@ -12,17 +12,14 @@ from typing import Any
 
 import pytest
 
-from longbeam.abilities.record import Ability
+from longbeam.abilities import Ability
 from longbeam.cli import INTERRUPTED, OK, USER_ERROR, run
 from longbeam.errors import UserError
-from longbeam.formats.beam import export_beam, import_beam
+from longbeam.formats import ImportOptions, export_beam, import_beam
 from longbeam.formats.exporting import MANIFEST
-from longbeam.formats.reading import ImportOptions
-from longbeam.pipeline.importing import Origin, import_benchmark
-from longbeam.pipeline.preflight import check_ability
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.benchmark import read_findings
-from longbeam.store.layout import Benchmark, create_benchmark, open_benchmark, write_spec
+from longbeam.pipeline import Origin, check_ability, import_benchmark
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import Benchmark, create_benchmark, open_benchmark, read_findings, write_spec
 from longbeam.wiring import generate
 from tests.builders import good_conversation
 from tests.cli.test_commands import complaint

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import INCOMPLETE, OK, run
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import seal_conversation
-from longbeam.store.layout import create_benchmark
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import create_benchmark, seal_conversation
 from tests.tiny import tiny_conversation
 
 CHATTY = """

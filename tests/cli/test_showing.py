@@ -6,14 +6,18 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.review.outcomes import reviewed_probes
-from longbeam.schemas.conversation import Author
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation, seal_conversation
-from longbeam.store.layout import Benchmark, create_benchmark, write_spec
-from longbeam.store.reviews import ReviewStore
-from longbeam.store.units import Failure
-from longbeam.store.worklog import WorkLog
+from longbeam.review import reviewed_probes
+from longbeam.schemas import Author, BenchmarkSpec
+from longbeam.store import (
+    Benchmark,
+    Failure,
+    ReviewStore,
+    SealedConversation,
+    WorkLog,
+    create_benchmark,
+    seal_conversation,
+    write_spec,
+)
 from tests.review.events import event
 from tests.tiny import tiny_conversation
 

@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from longbeam.store.worklog import WorkLog
+from longbeam.store import WorkLog
 
 EXPORTED = ("conversations.jsonl", "messages.jsonl", "probes.jsonl")
 MARK = "LONGBEAM_TEST_MARK"

@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 
 from longbeam.cli import run
-from longbeam.offline.loopback.server import LoopbackServer, listening
-from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.prompts.declarations import default_registry
+from longbeam.offline.loopback import LoopbackServer, ServerSettings, listening
+from longbeam.prompts import default_registry
 from tests.models.endpoint import Answer, completion, endpoint
 
 CANARY = "sk-canary-5a5a5a5a5a"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.store.reply_files import BatchFiles
+from longbeam.store import BatchFiles
 from tests.e2e.killing import Bench
 from tests.e2e.loopback import HttpRun, http_run, loopback
 

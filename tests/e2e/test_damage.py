@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, run
-from longbeam.store.reviews import ReviewStore
+from longbeam.store import ReviewStore
 from tests.e2e.killing import EXPORTED, Bench
 from tests.review.events import accept
 

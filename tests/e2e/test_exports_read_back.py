@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, run
-from longbeam.formats.reading import ImportOptions
-from longbeam.formats.registry import exporter, importer
-from longbeam.schemas.conversation import ConversationReader
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import open_benchmark
-from longbeam.validation.run import check_conversation
+from longbeam.formats import ImportOptions, exporter, importer
+from longbeam.schemas import ConversationReader
+from longbeam.store import SealedConversation, open_benchmark
+from longbeam.validation import check_conversation
 from tests.builders import MemoryReader
 
 FORMATS = (

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.pipeline.evaluate.evaluating import results_path
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import create_benchmark, open_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.pipeline.evaluate import results_path
+from longbeam.pipeline.run import run_inline
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import WorkLog, create_benchmark, open_benchmark
 from tests.wired import offline
 
 

@@ -21,9 +21,9 @@ import pytest
 import longbeam
 from benchmarks.real_models import Unreachable, fetch
 from longbeam.errors import StoreError
-from longbeam.models.weights import cache_folder
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.store.worklog import WorkLog
+from longbeam.models import cache_folder
+from longbeam.schemas import IncidentKind
+from longbeam.store import WorkLog
 from tests.e2e.tiny_model import write_tiny_model
 
 SPEC = """

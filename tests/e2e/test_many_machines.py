@@ -17,8 +17,7 @@ from typing import Self
 
 import pytest
 
-from longbeam.store.layout import Benchmark, open_benchmark
-from longbeam.store.lease import Holder, living_holder
+from longbeam.store import Benchmark, Holder, living_holder, open_benchmark
 from tests.e2e.killing import MARK, Bench, survivors
 
 SPEC = 'name = "spread"\nseed = 11\nlength = "16K"\nconversations = 3\ndomains = ["coding", "lifestyle", "cooking"]\n'

@@ -12,12 +12,10 @@ import pytest
 
 import longbeam
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.formats.reading import ImportOptions
-from longbeam.formats.registry import importer
-from longbeam.pipeline.evaluate.evaluating import EVALUATION_FIELDS
-from longbeam.pipeline.importing import Origin, import_benchmark
-from longbeam.pipeline.spec_file import load_evaluation_spec
-from longbeam.schemas.spec import Role
+from longbeam.formats import ImportOptions, importer
+from longbeam.pipeline import Origin, import_benchmark, load_evaluation_spec
+from longbeam.pipeline.evaluate import EVALUATION_FIELDS
+from longbeam.schemas import Role
 from tests.e2e.loopback import Loopback, loopback
 
 LOCAL = """

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from longbeam.evaluation.results import Evaluated
-from longbeam.evaluation.timings import Timings
-from longbeam.schemas.evaluation import (
+from longbeam.evaluation import Evaluated, Timings
+from longbeam.schemas import (
     Answer,
     AskedProbe,
     Context,
     EvaluationRun,
     EvaluationSettings,
     Judgement,
+    Nugget,
     NuggetJudgement,
     Result,
     Retrieval,
     Scoring,
 )
-from longbeam.schemas.probes import Nugget
 
 Scores = Mapping[str, Sequence[Sequence[float | None]]]
 """By system, then conversation, then probe."""

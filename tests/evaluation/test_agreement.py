@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.evaluation.agreement import agreement_of, render_agreement
+from longbeam.evaluation import agreement_of, render_agreement
 from tests.evaluation.evaluated import evaluated
 
 

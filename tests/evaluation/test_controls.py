@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from longbeam.evaluation.controls import as_of, without_evidence
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.schemas.plans import Assertion, Plan, Stance
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.text.values import name
+from longbeam.evaluation import as_of, without_evidence
+from longbeam.memory import exchanges_of
+from longbeam.schemas import Assertion, Difficulty, Evidence, Nugget, Plan, Probe, ProbeDetails, Stance
+from longbeam.text import name
 from tests.memory.test_systems import SAID, messages
 
 EXCHANGES = tuple(exchanges_of(messages((*SAID, ("It was €4,200, as I said.", "Yes, €4,200.")))))

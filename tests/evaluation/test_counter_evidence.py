@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from longbeam.evaluation.model_checks.base import ProbeCase
+from longbeam.evaluation.model_checks import ProbeCase
 from longbeam.evaluation.model_checks.counter_evidence import find_problems
-from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.checks import CounterEvidenceInputs
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.models import ModelCall
+from longbeam.prompts.calls import CounterEvidenceInputs
+from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.memory.test_systems import messages
 

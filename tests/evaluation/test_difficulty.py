@@ -5,11 +5,21 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from longbeam.evaluation.difficulty import DifficultyMeter
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.plans import Assertion, Fact, Plan, Stance, ValueKind
-from longbeam.schemas.probes import Difficulty, Evidence, MeasuredDifficulty, Nugget, Probe
-from longbeam.text.values import money
+from longbeam.evaluation import DifficultyMeter
+from longbeam.schemas import (
+    Assertion,
+    Difficulty,
+    Evidence,
+    Fact,
+    MeasuredDifficulty,
+    Message,
+    Nugget,
+    Plan,
+    Probe,
+    Stance,
+    ValueKind,
+)
+from longbeam.text import money
 from tests.memory.test_systems import messages
 
 TALK = (

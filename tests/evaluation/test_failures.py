@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.evaluation.failures import grouped_failures
+from longbeam.evaluation import grouped_failures
 
 
 def test_failures_of_one_reason_are_one_line_with_their_number() -> None:

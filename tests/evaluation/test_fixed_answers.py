@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.evaluation.fixed_answers import swapped_answer, with_other_values, wrong_answer
-from longbeam.evaluation.table import kind_of
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.evaluation import kind_of, swapped_answer, with_other_values, wrong_answer
+from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 
 
 def probe(ability: str, gold: str, number: int = 0, **details: object) -> Probe:

@@ -7,21 +7,25 @@ from typing import Any
 
 import pytest
 
-from longbeam.evaluation.interference import count_competitors, overlap_of
-from longbeam.schemas.plans import (
+from longbeam.evaluation import count_competitors, overlap_of
+from longbeam.schemas import (
     Advice,
     AdviceKind,
     Assertion,
     Bullet,
     BulletKind,
+    Difficulty,
+    Evidence,
     Fact,
+    Nugget,
     Plan,
+    Probe,
+    ProbeDetails,
     Stance,
     SubPlan,
     ValueKind,
 )
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.text.values import duration, money
+from longbeam.text import duration, money
 
 DAY = dt.date(2026, 1, 1)
 KILN = Fact(fact_id="p0.f0", subject="the kiln", attribute="price", kind=ValueKind.MONEY)

@@ -7,15 +7,11 @@ import json
 
 import pytest
 
-from longbeam.evaluation.judging import judge_answer, judge_nuggets
-from longbeam.models.base import ModelCall
-from longbeam.models.limits import LimitedModel
-from longbeam.offline.judging import judge
-from longbeam.prompts.calls.evaluation import JudgeInputs
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.evaluation import Answer
-from longbeam.schemas.probes import Difficulty, Nugget, Probe, ProbeDetails
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.evaluation import judge_answer, judge_nuggets
+from longbeam.models import LimitedModel, ModelCall
+from longbeam.offline import judge
+from longbeam.prompts.calls import JudgeInputs
+from longbeam.schemas import Answer, BenchmarkSpec, Difficulty, ModelReply, Nugget, Probe, ProbeDetails
 from tests.generators.scripted import ScriptedModel, asker_for
 
 QUESTION = "How many days are there between the lease and the opening?"

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.evaluation.leaderboard import faults_of, merged, render_board, rows_in
-from longbeam.evaluation.results import Evaluated
-from longbeam.schemas.evaluation import Scoring
+from longbeam.evaluation import Evaluated, faults_of, merged, render_board, rows_in
+from longbeam.schemas import Scoring
 from tests.evaluation.evaluated import evaluated
 
 NOTHING = [[0, 0], [0, 0]]

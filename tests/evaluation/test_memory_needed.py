@@ -8,24 +8,15 @@ from statistics import fmean
 
 import pytest
 
-from longbeam.abilities.kinds import QuestionKind
-from longbeam.evaluation.difficulty import DifficultyMeter
-from longbeam.evaluation.fixed_answers import with_other_values
-from longbeam.evaluation.judging import judge_answer
-from longbeam.evaluation.metrics import rubric_values
-from longbeam.evaluation.scoring import score_of
-from longbeam.memory.exchanges import dated, exchanges_of
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.prompts.calls.evaluation import AnswerInputs
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.evaluation import Answer
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import create_benchmark
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
+from longbeam.abilities import QuestionKind
+from longbeam.evaluation import DifficultyMeter, judge_answer, rubric_values, score_of, with_other_values
+from longbeam.memory import dated, exchanges_of
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline.run import run_inline
+from longbeam.prompts.calls import AnswerInputs
+from longbeam.schemas import Answer, BenchmarkSpec, Message, Probe
+from longbeam.store import SealedConversation, create_benchmark
+from longbeam.text import says, values_in
 from tests.generators.scripted import asker_for
 from tests.wired import offline
 

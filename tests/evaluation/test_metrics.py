@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.evaluation.metrics import retrieval_of
-from longbeam.schemas.evaluation import Answer, Context
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe
+from longbeam.evaluation import retrieval_of
+from longbeam.schemas import Answer, Context, Difficulty, Evidence, Nugget, Probe
 
 CONTENTS = {"m1": "The kiln costs 4,200 euros.\nIt is used.", "m2": "Gunnar wants to see the lease."}
 

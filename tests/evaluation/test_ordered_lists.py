@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.evaluation.ordered_lists import items_of
+from longbeam.evaluation import items_of
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,21 @@ import pytest
 
 from longbeam.cli import run
 from longbeam.errors import UserError
-from longbeam.evaluation.report import plots_of, render_html, render_markdown, sections_of
-from longbeam.evaluation.results import contexts_path, read_results, write_results
-from longbeam.evaluation.table import rows_of, share_read
-from longbeam.evaluation.terminal_table import render_table
-from longbeam.pipeline.evaluate.evaluating import results_path
-from longbeam.schemas.evaluation import Preparation, PreparationUsage
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import create_benchmark
+from longbeam.evaluation import (
+    contexts_path,
+    plots_of,
+    read_results,
+    render_html,
+    render_markdown,
+    render_table,
+    rows_of,
+    sections_of,
+    share_read,
+    write_results,
+)
+from longbeam.pipeline.evaluate import results_path
+from longbeam.schemas import BenchmarkSpec, Preparation, PreparationUsage
+from longbeam.store import create_benchmark
 from tests.evaluation.evaluated import evaluated
 
 SCORES = {"blank": [[0, 0], [0, 0]], "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], "gold": [[1, 1], [1, 1]]}

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from longbeam.evaluation.resampling import DRAWS, _interval, compare, interval_of
-from longbeam.evaluation.table import rule
+from longbeam.evaluation import DRAWS, compare, interval_of, rule
+from longbeam.evaluation.resampling import _interval
 from tests.evaluation.evaluated import evaluated
 
 PAPER = rule("paper")

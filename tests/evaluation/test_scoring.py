@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from scipy.stats import kendalltau
 
-from longbeam.evaluation.scoring import nugget_mean, paper_order_score, released_order_score, score_of
-from longbeam.schemas.evaluation import Judgement, NuggetJudgement
-from longbeam.schemas.probes import Difficulty, Nugget, Probe
+from longbeam.evaluation import nugget_mean, paper_order_score, released_order_score, score_of
+from longbeam.schemas import Difficulty, Judgement, Nugget, NuggetJudgement, Probe
 from tests.formats.sources import SHARED
 
 SEVEN = list(range(7))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.flows.runner import HOME
+from longbeam.flows import HOME
 
 
 @pytest.fixture(scope="session")

@@ -10,15 +10,15 @@ import pytest
 
 from longbeam import __version__
 from longbeam.errors import UserError, require_extra
-from longbeam.flows.clusters import (
+from longbeam.flows import (
     ClusterOptions,
     WorkerFacts,
     facts_here,
     own_host,
     refuse_unfit,
+    server_settings,
     without_longbeam,
 )
-from longbeam.flows.server import server_settings
 
 FIT = WorkerFacts(
     longbeam=__version__, python="{}.{}".format(*sys.version_info[:2]), sees_folder=True, reaches_prefect=""

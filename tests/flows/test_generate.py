@@ -14,13 +14,11 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import ProviderError
-from longbeam.flows.runner import HOME, run_with_prefect
-from longbeam.models.base import ModelCall
-from longbeam.pipeline.run.units import SilentProgress
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import Benchmark, create_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.flows import HOME, run_with_prefect
+from longbeam.models import ModelCall
+from longbeam.pipeline.run import SilentProgress
+from longbeam.schemas import BenchmarkSpec, ModelReply
+from longbeam.store import Benchmark, WorkLog, create_benchmark
 from tests.flows.processes import servers_of, wait_until_gone
 from tests.pipeline.conftest import HeldModel
 from tests.wired import answered_by

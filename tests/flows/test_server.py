@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import LongbeamError, StoreError
-from longbeam.flows import server
-from longbeam.flows.server import prefect_server, server_settings
+from longbeam.flows import prefect_server, server, server_settings
 from tests.flows.processes import is_alive, servers_of
 
 # Prefect leaves its client's sockets to the garbage collector.

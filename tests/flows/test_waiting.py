@@ -5,9 +5,9 @@ from typing import cast
 
 import pytest
 
-from longbeam.flows.runner import STOPPED_AT_END, WAITING_AT_END, _tell_that_it_has_ended
-from longbeam.pipeline.run.driver import RunSummary
-from longbeam.pipeline.run.units import Progress
+from longbeam.flows import STOPPED_AT_END, WAITING_AT_END
+from longbeam.flows.runner import _tell_that_it_has_ended
+from longbeam.pipeline.run import Progress, RunSummary
 
 
 class Told:

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from longbeam.formats.exporting import Exporter
-from longbeam.formats.reading import Importer, ImportOptions
-from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.formats import Exporter, Importer, ImportOptions
+from longbeam.schemas import BenchmarkSpec, ConversationReader
 from tests.builders import MemoryReader
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

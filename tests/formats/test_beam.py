@@ -8,12 +8,8 @@ from typing import Any
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.formats.beam import export_beam, import_beam
-from longbeam.formats.beam_text import read_index, read_labels, split_marker
-from longbeam.schemas.dialogue import MessageKind
-from longbeam.schemas.people import Relation
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.probes import Evidence
+from longbeam.formats import export_beam, import_beam, read_index, read_labels, split_marker
+from longbeam.schemas import BulletKind, Evidence, MessageKind, Relation
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import SHARED, beam_folder, json_files, many_plans, notes_of, read, write
 

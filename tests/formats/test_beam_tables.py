@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.formats.beam import import_beam
-from longbeam.formats.beam_json import export_beam_json
-from longbeam.formats.huggingface import export_huggingface
+from longbeam.formats import export_beam_json, export_huggingface, import_beam
 from tests.builders import MemoryReader
 from tests.formats.sources import BEAM_TEXTS, beam_chat, beam_folder, beam_questions, many_plans, notes_of, read, write
 

@@ -8,10 +8,9 @@ import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
 from longbeam.errors import UserError
-from longbeam.formats.chat import import_chat
-from longbeam.formats.reading import ImportOptions
-from longbeam.schemas.conversation import GivenConversation
-from longbeam.text.redaction import Redaction
+from longbeam.formats import ImportOptions, import_chat
+from longbeam.schemas import GivenConversation
+from longbeam.text import Redaction
 
 PAIR = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
 SHAREGPT = {"id": "x", "conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]}

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.formats.chat import import_chat
-from longbeam.formats.reading import ImportOptions
-from longbeam.pipeline.importing import Origin, import_benchmark
-from longbeam.schemas.conversation import GivenConversation
-from longbeam.store.artifacts import SealedConversation
+from longbeam.formats import ImportOptions, import_chat
+from longbeam.pipeline import Origin, import_benchmark
+from longbeam.schemas import GivenConversation
+from longbeam.store import SealedConversation
 from tests.formats.test_chat import CHATGPT, CLAUDE, PAIR, imported, texts
 
 ROOT = "00000000-0000-4000-8000-000000000000"

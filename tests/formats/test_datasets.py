@@ -11,11 +11,7 @@ from typing import Any
 
 import pytest
 
-from longbeam.formats.huggingface import export_huggingface
-from longbeam.formats.jsonl import export_jsonl
-from longbeam.formats.lmeb import export_lmeb
-from longbeam.formats.parquet import export_parquet
-from longbeam.formats.parquet_files import read_parquet
+from longbeam.formats import export_huggingface, export_jsonl, export_lmeb, export_parquet, read_parquet
 from tests.builders import good_conversation
 from tests.formats.sources import write
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import longbeam
-from longbeam.formats.jsonl_lines import LINES
-from longbeam.schemas.probes import EvidencePart
+from longbeam.formats import LINES
+from longbeam.schemas import EvidencePart
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "export-format.md").read_text(encoding="utf-8")

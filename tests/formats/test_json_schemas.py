@@ -9,9 +9,8 @@ import jsonschema
 import pytest
 
 import longbeam
-from longbeam.formats.json_schemas import json_schemas
-from longbeam.formats.jsonl import export_jsonl
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.formats import export_jsonl, json_schemas
+from longbeam.schemas import BenchmarkSpec
 from tests.tiny import tiny_conversation
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"

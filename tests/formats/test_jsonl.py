@@ -12,14 +12,17 @@ import pytest
 import yaml
 
 from longbeam.errors import StoreError, UserError
-from longbeam.formats.dataset_card import features_of, who_wrote_it
-from longbeam.formats.exporting import ExportOptions, public_spec
-from longbeam.formats.jsonl import export_jsonl
-from longbeam.formats.jsonl_lines import LINES, DetailColumns, EvidenceColumns
-from longbeam.schemas.conversation import Author
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import MeasuredDifficulty
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.formats import (
+    LINES,
+    DetailColumns,
+    EvidenceColumns,
+    ExportOptions,
+    export_jsonl,
+    features_of,
+    public_spec,
+    who_wrote_it,
+)
+from longbeam.schemas import Author, BenchmarkSpec, MeasuredDifficulty, Message
 from tests.tiny import TinyConversation, probe, tiny_conversation
 
 SPEC = BenchmarkSpec(name="tiny", seeds_file="/home/somebody/seeds.json")

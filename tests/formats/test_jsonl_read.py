@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.formats.jsonl import export_jsonl
-from longbeam.formats.jsonl_read import import_jsonl
-from longbeam.schemas.findings import NoteKind
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.formats import export_jsonl, import_jsonl
+from longbeam.schemas import BenchmarkSpec, NoteKind
 from tests.builders import good_conversation
 from tests.formats.sources import read
 from tests.tiny import TinyConversation, tiny_conversation
@@ -66,7 +64,7 @@ def test_an_export_of_version_2_is_read_as_it_was(folder: Path) -> None:
 
 
 def test_messages_can_be_read_twice(folder: Path) -> None:
-    from longbeam.formats.reading import ImportOptions
+    from longbeam.formats import ImportOptions
 
     second = list(import_jsonl(folder, ImportOptions()))[1]
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.formats.locomo import CATEGORIES, FILE, UNSAID, export_locomo, import_locomo
-from longbeam.schemas.dialogue import MessageRole, PartKind
+from longbeam.formats import CATEGORIES, export_locomo, import_locomo
+from longbeam.formats.locomo import FILE, UNSAID
+from longbeam.schemas import MessageRole, PartKind
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import SHARED, locomo_sample, notes_of, read, write, write_json
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.formats.longmemeval import FILE, export_longmemeval, import_longmemeval
+from longbeam.formats import export_longmemeval, import_longmemeval
+from longbeam.formats.longmemeval import FILE
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import longmemeval_items, notes_of, read, write, write_json
 

@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
-from longbeam.formats.beam import CHAT, TRUNCATED, export_beam, import_beam
-from longbeam.formats.beam_json import export_beam_json
-from longbeam.formats.exporting import CANARY
-from longbeam.formats.jsonl import export_jsonl
-from longbeam.formats.jsonl_read import import_jsonl
-from longbeam.formats.locomo import import_locomo
-from longbeam.schemas.findings import NoteKind
+from longbeam.formats import (
+    CANARY,
+    CHAT,
+    TRUNCATED,
+    export_beam,
+    export_beam_json,
+    export_jsonl,
+    import_beam,
+    import_jsonl,
+    import_locomo,
+)
+from longbeam.schemas import NoteKind
 from longbeam.validation.imports import CHECK
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import (

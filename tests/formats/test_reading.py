@@ -6,21 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from longbeam.errors import UserError
-from longbeam.formats import reading
-from longbeam.formats.dates import (
+from longbeam.formats import (
+    EXPORTS,
+    IMPORTS,
     beam_day,
+    exporter,
     find_day,
+    importer,
     locomo_time,
     longmemeval_time,
+    read_json,
     read_locomo_time,
     read_longmemeval_time,
+    reading,
+    stream_list,
 )
-from longbeam.formats.reading import read_json, stream_list
-from longbeam.formats.registry import EXPORTS, IMPORTS, exporter, importer
 
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8"), max_size=5),

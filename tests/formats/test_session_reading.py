@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.formats.reading import Notes
-from longbeam.formats.session_reading import (
+from longbeam.formats import (
     GivenQuestion,
+    Notes,
     SessionDate,
     exported_fields,
     json_files,

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.base import ChatModel, ModelCall
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.models import Asker, ChatModel, ModelCall
+from longbeam.prompts import default_registry
+from longbeam.schemas import BenchmarkSpec, ModelReply
 from tests.wired import answered_by
 
 Answer = str | ModelReply

@@ -10,19 +10,43 @@ from typing import Any
 
 import pytest
 
-from longbeam.generators.advice import advised_plan, write_advice
-from longbeam.generators.advice_drafts import items_of, mended_advice
-from longbeam.generators.advice_sheet import Advised, StageToAdvise
-from longbeam.generators.plans import Frame
-from longbeam.generators.said_advice import advice_faults, known_advice, said_advice
-from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceDraft, AdviceInputs, AdviceLine, AdviceReply, ChoiceDraft
-from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import TAKEN, Advice, AdviceKind, Assertion, BulletKind, Fact, Plan, Stance, ValueKind
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.matching import says
-from longbeam.text.values import date_value, money, number
+from longbeam.generators import (
+    Advised,
+    Frame,
+    StageToAdvise,
+    advice_faults,
+    advised_plan,
+    items_of,
+    known_advice,
+    mended_advice,
+    said_advice,
+    write_advice,
+)
+from longbeam.models import ModelCall
+from longbeam.prompts.calls import (
+    NAMED_ADVICE,
+    AdviceDraft,
+    AdviceInputs,
+    AdviceLine,
+    AdviceReply,
+    ChoiceDraft,
+    LedgerLine,
+    Stage,
+)
+from longbeam.schemas import (
+    ENGLISH,
+    TAKEN,
+    Advice,
+    AdviceKind,
+    Assertion,
+    BulletKind,
+    Fact,
+    IncidentKind,
+    Plan,
+    Stance,
+    ValueKind,
+)
+from longbeam.text import date_value, money, number, says
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 from tests.generators.test_choices import ANCHORS, _plan, _with_text

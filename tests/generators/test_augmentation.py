@@ -8,26 +8,21 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.augmentation import StageToAugment, write_special_bullets
-from longbeam.generators.augmented import Augmented, augmented_plan
-from longbeam.generators.choices import Targets
-from longbeam.generators.plans import Frame
-from longbeam.prompts.calls.plans import (
+from longbeam.generators import Augmented, Frame, StageToAugment, Targets, augmented_plan, write_special_bullets
+from longbeam.prompts.calls import (
     LONGEST_TEXT,
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
     Place,
-    Slip,
     Stage,
     UpdateDraft,
     WishDraft,
     WishTarget,
 )
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Plan, Stance
-from longbeam.text.values import money
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import Assertion, Bullet, BulletKind, IncidentKind, ModelReply, Plan, Stance
+from longbeam.text import money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 from tests.generators.test_choices import ANCHORS, LAYOUT, _chosen, _plan

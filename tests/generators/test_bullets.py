@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.bullets import (
+from longbeam.generators import (
     Drafted,
     Known,
+    Ledger,
+    PlanHistory,
     assembled,
     faults_of,
     new_slot,
     repeated,
     typed_value,
 )
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.plan_history import PlanHistory
-from longbeam.prompts.calls.plans import BulletDraft, FactDraft, LedgerLine, NewSlot, Stage, StoryEvent
-from longbeam.schemas.plans import OUTCOME, BulletKind, Stance, Value, ValueKind
-from longbeam.text.values import date_value, money, number
+from longbeam.prompts.calls import BulletDraft, FactDraft, LedgerLine, NewSlot, Stage, StoryEvent
+from longbeam.schemas import OUTCOME, BulletKind, Stance, Value, ValueKind
+from longbeam.text import date_value, money, number
 from tests.builders import good_conversation
 
 DAY = dt.date(2024, 3, 14)  # a Thursday

@@ -7,14 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.calibration import calibration_items, fitness_of
-from longbeam.generators.entailment_judge import unsaid_claims
-from longbeam.models.asking import Asker
-from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.checks import EntailmentInputs
-from longbeam.prompts.calls.evaluation import JudgeInputs
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.incidents import IncidentKind
+from longbeam.generators import calibration_items, fitness_of, unsaid_claims
+from longbeam.models import Asker, ModelCall
+from longbeam.prompts.calls import EntailmentInputs, JudgeInputs
+from longbeam.schemas import IncidentKind, ModelReply
 from tests.generators.scripted import ScriptedModel, asker_for
 
 

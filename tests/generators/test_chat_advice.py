@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.chat_advice import with_replies_advice
-from longbeam.generators.chat_ledger import Statement, plan_of, verified
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import AdviceKind, Plan
+from longbeam.generators import Statement, verified, with_replies_advice
+from longbeam.generators.chat_ledger import plan_of
+from longbeam.schemas import AdviceKind, Message, MessageRole, Plan
 from tests.generators.test_chat_ledger import draft, message
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT

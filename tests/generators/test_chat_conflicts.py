@@ -7,13 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.chat_conflicts import Opposed, confirmed, opposed_pairs
-from longbeam.generators.chat_ledger import Statement, plan_of, verified
-from longbeam.generators.probes.histories import Histories
-from longbeam.prompts.calls.chats import StatementDraft
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import BulletKind, Stance
+from longbeam.generators import Opposed, Statement, confirmed, opposed_pairs, verified
+from longbeam.generators.chat_ledger import plan_of
+from longbeam.generators.probes import Histories
+from longbeam.prompts.calls import StatementDraft
+from longbeam.schemas import BulletKind, IncidentKind, Message, MessageRole, Stance
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.generators.test_chat_ledger import message
 

@@ -5,12 +5,23 @@ from typing import Any
 
 import pytest
 
-from longbeam.generators.chat_ledger import Statement, passages_of, plan_of, read_passage, verified, without_echoes
-from longbeam.generators.probes.histories import Histories
-from longbeam.prompts.calls.chats import MOST_STATEMENTS, StatementDraft
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
-from longbeam.schemas.plans import BulletKind, Stance, Value, ValueKind
-from longbeam.text.times import MONTHS
+from longbeam.generators import Statement, passages_of, read_passage, verified, without_echoes
+from longbeam.generators.chat_ledger import plan_of
+from longbeam.generators.probes import Histories
+from longbeam.prompts.calls import MOST_STATEMENTS, StatementDraft
+from longbeam.schemas import (
+    BulletKind,
+    Message,
+    MessageKind,
+    MessageRole,
+    Part,
+    PartKind,
+    Stance,
+    Value,
+    ValueKind,
+    text_of,
+)
+from longbeam.text import MONTHS
 from tests.generators.scripted import ScriptedModel, asker_for
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT

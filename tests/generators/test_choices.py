@@ -7,28 +7,28 @@ import random
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from longbeam.generators.choices import (
+from longbeam.generators import (
     APART_DAYS,
     APART_MESSAGES,
     FORMS,
     SETTLED_DAYS,
     USES,
     Choices,
+    Demand,
+    Layout,
+    Ledger,
     Pace,
+    PlanHistory,
     Targets,
     choose_targets,
+    layout_for,
 )
-from longbeam.generators.layout import Layout, layout_for
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.quotas import Demand
-from longbeam.prompts.calls.plans import Slip, StoryEvent, Weight
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, ValueKind
-from longbeam.schemas.seeds import Category
-from longbeam.text.values import date_value, money, name, number, ratio
+from longbeam.prompts.calls import StoryEvent, Weight
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import Assertion, Bullet, BulletKind, Category, Fact, Plan, Stance, SubPlan, ValueKind
+from longbeam.text import date_value, money, name, number, ratio
 
 ANCHORS = (dt.date(2024, 3, 4), dt.date(2024, 5, 6))
 

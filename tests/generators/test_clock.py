@@ -5,11 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from itertools import pairwise
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from longbeam.generators.clock import FIRST_HOUR, LAST_HOUR, REPLY_S, sent_times
-from longbeam.text.greetings import greeted_hours
+from longbeam.generators import FIRST_HOUR, LAST_HOUR, REPLY_S, sent_times
+from longbeam.text import greeted_hours
 
 MONDAY = dt.date(2024, 3, 4)
 

@@ -4,15 +4,11 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators.closed_world import ClosedWorld
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.plans import Frame
-from longbeam.offline.language import fill
+from longbeam.generators import ClosedWorld, Frame, Ledger
+from longbeam.offline import fill
 from longbeam.offline.turns import _ANSWER_TAILS
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import BulletKind, Plan
-from longbeam.schemas.seeds import Domain
-from longbeam.text.values import money
+from longbeam.schemas import BulletKind, Domain, MessageRole, Plan
+from longbeam.text import money
 from tests.builders import good_conversation
 
 DAY = dt.date(2024, 3, 12)

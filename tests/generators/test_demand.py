@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.budget import Budget
-from longbeam.generators.demand import LEAST, MOST, QUICK, STATEMENT, YES, demand_of
-from longbeam.generators.turn_loop import waiting_of
+from longbeam.generators import LEAST, MOST, QUICK, STATEMENT, Budget, demand_of, waiting_of
+from longbeam.generators.demand import YES
 
 
 @pytest.mark.parametrize(

@@ -10,25 +10,47 @@ from itertools import pairwise
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.generators.dialogue import Talk, extend, talk
-from longbeam.generators.dialogue_history import HISTORY_TOKENS, USER_MESSAGES, history_tokens
-from longbeam.generators.dialogue_material import SubPlanMaterial, context_of
-from longbeam.generators.ledger import Ledger, standing_bullets
-from longbeam.generators.mending import Place, mend_turn
-from longbeam.generators.plans import Frame
-from longbeam.generators.turn_loop import MAX_ANSWERS, MAX_FOLLOW_UPS
-from longbeam.models.asking import Asker
-from longbeam.models.base import ModelCall
-from longbeam.models.tokens import load_tokenizer
-from longbeam.offline.extras import WriterExtras
-from longbeam.prompts.calls.checks import EntailmentInputs
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs, TurnState, UserReplyInputs, WordTurnInputs
-from longbeam.prompts.calls.plans import ProjectName, Stage
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, OnContradiction, TurnWriting
+from longbeam.generators import (
+    HISTORY_TOKENS,
+    MAX_ANSWERS,
+    MAX_FOLLOW_UPS,
+    USER_MESSAGES,
+    Frame,
+    Ledger,
+    Place,
+    SubPlanMaterial,
+    Talk,
+    context_of,
+    extend,
+    history_tokens,
+    mend_turn,
+    standing_bullets,
+    talk,
+)
+from longbeam.models import Asker, ModelCall, load_tokenizer
+from longbeam.offline import WriterExtras
+from longbeam.prompts.calls import (
+    AssistantReplyInputs,
+    EntailmentInputs,
+    ProjectName,
+    Stage,
+    TurnState,
+    UserReplyInputs,
+    WordTurnInputs,
+)
+from longbeam.schemas import (
+    ENGLISH,
+    BenchmarkSpec,
+    BulletKind,
+    Domain,
+    IncidentKind,
+    Message,
+    MessageKind,
+    MessageRole,
+    OnContradiction,
+    TurnWriting,
+    UserTurn,
+)
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 

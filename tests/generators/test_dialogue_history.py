@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.dialogue_history import KEPT_SHARE, DialogueHistory
-from longbeam.generators.dialogue_material import context_of
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.spec import OnContradiction
+from longbeam.generators import KEPT_SHARE, DialogueHistory, context_of
+from longbeam.schemas import MessageRole, OnContradiction
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.generators.test_dialogue import _material
 

@@ -7,14 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.bullets import Known, faults_of
-from longbeam.generators.draft_mends import Mender
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.plan_history import PlanHistory
-from longbeam.prompts.calls.plans import BulletDraft, FactDraft, Stage, StoryEvent
-from longbeam.schemas.plans import Fact, ValueKind
-from longbeam.text.values import money
-from longbeam.text.words import content_words
+from longbeam.generators import Known, Ledger, Mender, PlanHistory, faults_of
+from longbeam.prompts.calls import BulletDraft, FactDraft, Stage, StoryEvent
+from longbeam.schemas import Fact, ValueKind
+from longbeam.text import content_words, money
 from tests.builders import good_conversation
 
 DAY = dt.date(2024, 3, 14)  # a Thursday

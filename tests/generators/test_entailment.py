@@ -6,11 +6,12 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators.entailment import Answer, rule_on_contradiction, rule_on_message, rule_on_update
-from longbeam.prompts.calls.plans import ContradictionTarget, LedgerLine, Place, Slip, UpdateTarget
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.plans import Bullet, BulletKind, Value
-from longbeam.text.values import date_value, money, number
+from longbeam.generators import rule_on_contradiction, rule_on_message, rule_on_update
+from longbeam.generators.entailment import Answer
+from longbeam.prompts.calls import BulletBrief, ContradictionTarget, LedgerLine, Place, UpdateTarget
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import Bullet, BulletKind, Value
+from longbeam.text import date_value, money, number
 
 RENT = "The parish has set the hall rent at $85 for the winter play. Can we bargain?"
 

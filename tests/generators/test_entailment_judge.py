@@ -8,17 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators.augmentation import write_special_bullets
-from longbeam.generators.augmented import Augmented
-from longbeam.generators.choices import Targets
-from longbeam.generators.entailment_judge import Voicing, contradiction_fault, unsaid_claims
-from longbeam.models.asking import Asker
-from longbeam.prompts.calls.checks import EntailmentInputs, ToldRemark
+from longbeam.generators import Augmented, Targets, Voicing, contradiction_fault, unsaid_claims, write_special_bullets
+from longbeam.models import Asker
+from longbeam.prompts.calls import BulletBrief, EntailmentInputs, SpokenDay, ToldRemark
 from longbeam.prompts.calls.plans import Slip
-from longbeam.prompts.calls.user_turns import BulletBrief, SpokenDay
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import Bullet, BulletKind
-from longbeam.schemas.spec import Role
+from longbeam.schemas import Bullet, BulletKind, IncidentKind, Role
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 from tests.generators.test_augmentation import _task
 from tests.generators.test_choices import ANCHORS

@@ -4,12 +4,10 @@ from math import log
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from longbeam.generators.layout import Layout, layout_for, pool_for
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.generators import Layout, layout_for, pool_for
+from longbeam.schemas import BenchmarkSpec, Category
 
 LENGTHS = st.integers(16_000, 1_000_000)
 ASKED = st.integers(1, 8)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from longbeam.generators.ledger import Ledger, replaced_wishes, split_evenly
-from longbeam.schemas.plans import BulletKind
+from longbeam.generators import Ledger, replaced_wishes, split_evenly
+from longbeam.schemas import BulletKind
 from tests.builders import good_conversation
 
 

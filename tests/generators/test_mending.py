@@ -7,15 +7,11 @@ import datetime as dt
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.generators.entailment_judge import Voicing
+from longbeam.generators import Voicing
 from longbeam.generators.user_turns import _mended as mended_turns
-from longbeam.models.asking import Acceptance
-from longbeam.models.parsing import MOST_FAULTS
-from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.prompts.calls.plans import BulletDraft
-from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import Bullet, BulletKind
+from longbeam.models import MOST_FAULTS, Acceptance
+from longbeam.prompts.calls import BulletBrief, BulletDraft, QuestionDetectorInputs, UserTurnDraft, UserTurnsReply
+from longbeam.schemas import Bullet, BulletKind, IncidentKind
 from tests.generators.scripted import ScriptedModel, asker_for
 
 FIRST = dt.date(2024, 3, 4)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.mentions import Mentions
+from longbeam.generators import Ledger, Mentions
 from tests.generators.test_choices import _plan, _with_text
 
 

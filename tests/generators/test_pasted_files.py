@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.pasted_files import FILE_CHARS, last_pasted
-from longbeam.generators.plans import Frame
-from longbeam.generators.user_turns import Batch, FurtherTurns, Scene, write_more_turns, write_user_turns
-from longbeam.prompts.calls.plans import ProjectName, Stage
-from longbeam.prompts.calls.user_turns import PastedFile
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.seeds import Domain
+from longbeam.generators import (
+    FILE_CHARS,
+    Batch,
+    Frame,
+    FurtherTurns,
+    Ledger,
+    Scene,
+    last_pasted,
+    write_more_turns,
+    write_user_turns,
+)
+from longbeam.prompts.calls import PastedFile, ProjectName, Stage
+from longbeam.schemas import Domain, UserTurn
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 

@@ -8,21 +8,9 @@ import sys
 
 import pytest
 
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.plan_history import PLANS_IN_MEMORY, PlanHistory
-from longbeam.schemas.plans import (
-    Assertion,
-    Bullet,
-    BulletKind,
-    Fact,
-    Plan,
-    Stance,
-    SubPlan,
-    Value,
-    ValueKind,
-    slot_key,
-)
-from longbeam.text.values import money
+from longbeam.generators import PLANS_IN_MEMORY, Ledger, PlanHistory
+from longbeam.schemas import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value, ValueKind, slot_key
+from longbeam.text import money
 
 SETS, UPDATES, MENTIONS = Stance.SETS, Stance.UPDATES, Stance.MENTIONS
 

@@ -9,22 +9,22 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.generators.bullets import Drafted
-from longbeam.generators.layout import layout_for
-from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.plans import (
+from longbeam.generators import (
+    Drafted,
     Frame,
     PlanContext,
+    PlanHistory,
     ends_of,
+    layout_for,
     ledger_of,
-    plan_of,
+    stages_of,
     write_events,
     write_outline,
     write_sub_plan,
 )
-from longbeam.generators.stages import stages_of
-from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.plans import (
+from longbeam.generators.plans import plan_of
+from longbeam.models import ModelCall
+from longbeam.prompts.calls import (
     BulletDraft,
     EventDraft,
     EventsInputs,
@@ -37,9 +37,7 @@ from longbeam.prompts.calls.plans import (
     SubPlanInputs,
     SubPlanReply,
 )
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import BulletKind, Stance
-from longbeam.schemas.seeds import Category, Timeline
+from longbeam.schemas import BulletKind, Category, IncidentKind, Stance, Timeline
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import random
 from itertools import permutations
 
-from longbeam.generators.people import MBTI_TRAITS, cities, draw_profile, first_names, professions
-from longbeam.schemas.people import Gender
+from longbeam.generators import MBTI_TRAITS, cities, draw_profile, first_names, professions
+from longbeam.schemas import Gender
 
 
 def test_ten_thousand_personas_share_no_name_and_no_city_with_profession() -> None:

@@ -5,11 +5,10 @@ from collections import Counter
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from longbeam.generators.people import CORE, aged, circles_of, draw_profile, draw_relationships, people_of_plan
-from longbeam.schemas.people import Gender, Profile, Relation, RelationshipGraph
+from longbeam.generators import CORE, aged, circles_of, draw_profile, draw_relationships, people_of_plan
+from longbeam.schemas import Gender, Profile, Relation, RelationshipGraph
 
 
 def user_of(age: int, gender: Gender = Gender.FEMALE) -> Profile:

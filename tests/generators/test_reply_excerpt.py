@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.reply_excerpt import END_CHARACTERS, asking_part, may_ask
+from longbeam.generators import END_CHARACTERS, asking_part, may_ask
 
 
 def test_short_reply_is_kept_whole() -> None:

@@ -6,14 +6,12 @@ import datetime as dt
 from itertools import chain
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from longbeam.generators.probes.histories import Histories
-from longbeam.generators.said_plans import said_plans
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, ValueKind
-from longbeam.text.values import money
+from longbeam.generators import said_plans
+from longbeam.generators.probes import Histories
+from longbeam.schemas import Assertion, Bullet, BulletKind, Fact, IncidentKind, Plan, Stance, SubPlan, ValueKind
+from longbeam.text import money
 
 DAY = dt.date(2026, 1, 5)
 SETS, UPDATES, DENIES, MENTIONS = Stance.SETS, Stance.UPDATES, Stance.DENIES, Stance.MENTIONS

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.generators.seeds import CATALOGUE_DOMAINS, draw_timeline, load_catalogue, read_seeds_file, seeds_for
-from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.generators import CATALOGUE_DOMAINS, draw_timeline, load_catalogue, read_seeds_file, seeds_for
+from longbeam.schemas import BenchmarkSpec, Category, Domain, Seed, Timeline
 
 TOPICS = Path("/work/shared/data/topics")
 

@@ -5,12 +5,11 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from longbeam.errors import UserError
-from longbeam.generators.seeds_file import domain_of, parse_seeds, read_seeds_file
-from longbeam.schemas.seeds import Domain, Seed
+from longbeam.generators import domain_of, parse_seeds, read_seeds_file
+from longbeam.schemas import Domain, Seed
 
 GOOD = {"category": "Math", "title": "T", "theme": "th", "subtopics": ["a"]}
 

@@ -7,8 +7,7 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
-from longbeam.generators.seeds import (
-    ROUNDS,
+from longbeam.generators import (
     are_near_duplicates,
     load_catalogue,
     read_seeds_file,
@@ -16,9 +15,10 @@ from longbeam.generators.seeds import (
     timeline_of,
     write_seeds,
 )
-from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.scaffold import SeedsInputs
-from longbeam.schemas.seeds import Domain, Seed
+from longbeam.generators.seeds import ROUNDS
+from longbeam.models import ModelCall
+from longbeam.prompts.calls import SeedsInputs
+from longbeam.schemas import Domain, Seed
 from tests.generators.scripted import ScriptedModel, asker_for
 
 WORDS = "kites maps bees clocks moss tiles canoes rugs drums quilts globes stilts".split()  # noqa: SIM905

@@ -7,15 +7,9 @@ from itertools import count
 
 import pytest
 
-from longbeam.generators.layout import Layout
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.side_stories import SideInputs, with_side_stories
-from longbeam.schemas.people import Gender, Person, Relation
-from longbeam.schemas.plans import AMOUNT_KINDS, BulletKind, Plan, ValueKind
-from longbeam.schemas.seeds import Domain
-from longbeam.text.matching import says
-from longbeam.text.side_texts import BY_NAME, TRAVEL_LOGS, relation_words
-from longbeam.text.values import amount_like, money
+from longbeam.generators import Layout, Ledger, SideInputs, with_side_stories
+from longbeam.schemas import AMOUNT_KINDS, BulletKind, Domain, Gender, Person, Plan, Relation, ValueKind
+from longbeam.text import BY_NAME, TRAVEL_LOGS, amount_like, money, relation_words, says
 from tests.generators.probes.story import START, full_story
 
 PEOPLE = tuple(

@@ -6,11 +6,8 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators.layout import layout_for
-from longbeam.generators.stages import CAST, LEADING, narratives_for, sizes_of, stages_of, turns_told, window_of
-from longbeam.schemas.people import Gender, Person, Relation
-from longbeam.schemas.plans import Narrative
-from longbeam.schemas.seeds import Category, Timeline
+from longbeam.generators import CAST, LEADING, layout_for, narratives_for, sizes_of, stages_of, turns_told, window_of
+from longbeam.schemas import Category, Gender, Narrative, Person, Relation, Timeline
 
 LAYOUT = layout_for(128_000, Category.GENERAL, asked=2)
 TIMELINE = Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 6, 28))

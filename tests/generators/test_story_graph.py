@@ -5,12 +5,11 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from longbeam.generators.story_graph import Conflict, Window, event_faults, relaxed, unclosed, with_days
-from longbeam.prompts.calls.plans import Link, OpenOn, StoryEvent
-from longbeam.schemas.plans import CLOSING
+from longbeam.generators import Conflict, Window, event_faults, relaxed, unclosed, with_days
+from longbeam.prompts.calls import Link, OpenOn, StoryEvent
+from longbeam.schemas import CLOSING
 
 DAY = dt.date(2024, 3, 4)  # a Monday
 

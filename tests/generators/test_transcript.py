@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.generators.transcript import Line, Transcript
-from longbeam.schemas.dialogue import MessageKind, MessageRole
+from longbeam.generators import Line, Transcript
+from longbeam.schemas import MessageKind, MessageRole
 from tests.generators.test_dialogue import _material
 
 DAY = dt.date(2024, 3, 5)

@@ -7,7 +7,7 @@ from statistics import quantiles
 
 import pytest
 
-from longbeam.generators.turn_cards import (
+from longbeam.generators import (
     ASKS_AGAIN,
     ASKS_BACK,
     DECILES,
@@ -20,14 +20,20 @@ from longbeam.generators.turn_cards import (
     draw_cards,
     draw_take_up,
 )
-from longbeam.prompts.calls.dialogue import TakeUp
-from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, SpokenDay, TurnCard, in_full
-from longbeam.schemas.dialogue import MessageKind
-from longbeam.schemas.plans import CLOSING, OUTCOME, Advice, AdviceKind, Bullet, BulletKind, Value
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.spec import TurnLengths
-from longbeam.text.values import date_value, money
+from longbeam.prompts.calls import BulletBrief, LedgerLine, Opening, Paste, SpokenDay, TakeUp, TurnCard, in_full
+from longbeam.schemas import (
+    CLOSING,
+    OUTCOME,
+    Advice,
+    AdviceKind,
+    Bullet,
+    BulletKind,
+    Category,
+    MessageKind,
+    TurnLengths,
+    Value,
+)
+from longbeam.text import date_value, money
 
 DAY = dt.date(2024, 3, 6)
 

@@ -6,36 +6,45 @@ import datetime as dt
 import json
 from itertools import count
 
-from longbeam.generators.layout import Layout
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.plans import Frame
-from longbeam.generators.turn_cards import Deck, draw_cards
-from longbeam.generators.user_turns import (
+from longbeam.generators import (
     Batch,
+    Deck,
+    Frame,
+    Layout,
+    Ledger,
     Scene,
     batches_of,
     check_turns,
+    draw_cards,
     gist_of,
     ordered_turns,
     stepped_end,
     without_repeats,
     write_user_turns,
 )
-from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.prompts.calls.user_turns import (
+from longbeam.models import ModelCall
+from longbeam.prompts.calls import (
     BulletBrief,
+    LedgerLine,
+    Stage,
     UserTurnDraft,
     UserTurnsInputs,
     UserTurnsReply,
     longest_message,
 )
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.incidents import IncidentKind, Making, incident_counts
-from longbeam.schemas.plans import Bullet, BulletKind, SubPlan, ValueKind
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.spec import TurnLengths
-from longbeam.text.values import money
+from longbeam.schemas import (
+    Bullet,
+    BulletKind,
+    Category,
+    IncidentKind,
+    Making,
+    SubPlan,
+    TurnLengths,
+    UserTurn,
+    ValueKind,
+    incident_counts,
+)
+from longbeam.text import money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 

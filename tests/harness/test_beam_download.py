@@ -13,9 +13,8 @@ from typing import Any
 
 import duckdb
 
-from longbeam.formats.beam import import_beam
-from longbeam.formats.huggingface import export_huggingface
-from longbeam.schemas.probes import ABILITIES
+from longbeam.formats import export_huggingface, import_beam
+from longbeam.schemas import ABILITIES
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import SPEC, beam_folder, many_plans, read, write
 from tests.formats.test_datasets import run_python

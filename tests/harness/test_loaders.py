@@ -15,16 +15,19 @@ from typing import Any
 
 import pytest
 
-from longbeam.formats.beam import export_beam, import_beam
-from longbeam.formats.beam_json import export_beam_json
-from longbeam.formats.huggingface import export_huggingface
-from longbeam.formats.lmeb import export_lmeb
+from longbeam.formats import (
+    export_beam,
+    export_beam_json,
+    export_huggingface,
+    export_lmeb,
+    export_locomo,
+    export_longmemeval,
+    import_beam,
+    read_parquet,
+)
 from longbeam.formats.locomo import FILE as LOCOMO_FILE
-from longbeam.formats.locomo import export_locomo
 from longbeam.formats.longmemeval import FILE as LONGMEMEVAL_FILE
-from longbeam.formats.longmemeval import export_longmemeval
-from longbeam.formats.parquet_files import read_parquet
-from longbeam.schemas.probes import ABILITIES
+from longbeam.schemas import ABILITIES
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import beam_folder, many_plans, read, write
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from longbeam.formats.exporting import ExportOptions
-from longbeam.formats.locomo import FILE, export_locomo, import_locomo
+from longbeam.formats import ExportOptions, export_locomo, import_locomo
+from longbeam.formats.locomo import FILE
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import SPEC, read, write
 from tests.tiny import tiny_conversation

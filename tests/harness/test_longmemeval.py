@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from longbeam.formats.longmemeval import FILE, export_longmemeval, import_longmemeval
+from longbeam.formats import export_longmemeval, import_longmemeval
+from longbeam.formats.longmemeval import FILE
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import SPEC, read, write
 from tests.tiny import tiny_conversation

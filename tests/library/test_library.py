@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import longbeam
-from longbeam.schemas.evaluation import Exchange
+from longbeam.schemas import Exchange
 
 
 class Newest:

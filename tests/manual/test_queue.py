@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.manual.folder import RequestFolder
-from longbeam.manual.forms import checked_reply
-from longbeam.manual.queue import Queue
+from longbeam.manual import Queue, RequestFolder, checked_reply
 
 SCHEMA = {
     "type": "object",

@@ -18,11 +18,10 @@ import openai
 import pytest
 
 from longbeam.cli import run
-from longbeam.manual.queue import Queue
-from longbeam.manual.server import ManualServer, listening
-from longbeam.models.openai_client import OpenAIModel
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.spec import Endpoint
+from longbeam.manual import ManualServer, Queue, listening
+from longbeam.models import OpenAIModel
+from longbeam.prompts import default_registry
+from longbeam.schemas import Endpoint
 from tests.manual.test_queue import SCHEMA, body
 from tests.offline.loopback.asking import sample_call
 

@@ -10,11 +10,8 @@ from typing import Any
 
 import pytest
 
-from longbeam.evaluation.arms import always_there
-from longbeam.memory.base import MemorySystem
-from longbeam.memory.baselines import RagSettings, SearchToolSettings
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.registry import find_system, settings_of
+from longbeam.evaluation import always_there
+from longbeam.memory import MemorySystem, RagSettings, SearchToolSettings, exchanges_of, find_system, settings_of
 from longbeam.serving import LOOPBACK, open_listener, serving
 from tests.memory.test_systems import asked, messages, tools
 

@@ -10,11 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from longbeam.errors import ProviderError, SpecError, StoreError
-from longbeam.memory.retrieval import StoredEmbedder
-from longbeam.models.embedders.factory import make_embedder
-from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.models.embedders.minilm import MiniLmEmbedder
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.memory import StoredEmbedder
+from longbeam.models.embedders import HashedEmbedder, MiniLmEmbedder, make_embedder
+from longbeam.schemas import BenchmarkSpec
 from tests.models.endpoint import Answer, endpoint
 
 

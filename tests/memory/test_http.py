@@ -11,10 +11,8 @@ import pytest
 from fastapi import FastAPI, Request, Response
 
 from longbeam.errors import MemorySystemError
-from longbeam.evaluation.arms import arms_of
-from longbeam.memory.base import MemorySystem
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.registry import find_system, settings_of
+from longbeam.evaluation import arms_of
+from longbeam.memory import MemorySystem, exchanges_of, find_system, settings_of
 from longbeam.serving import LOOPBACK, open_listener, serving
 from tests.memory.test_systems import asked, messages, tools
 

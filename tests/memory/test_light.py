@@ -11,17 +11,20 @@ import numpy as np
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.memory.base import Tools, in_order
-from longbeam.memory.exchanges import exchanges_of, released_ids, with_released_copies
-from longbeam.memory.light.settings import LightSettings
-from longbeam.memory.light.system import Light, Scratchpad, breakpoints, seen_by_extractor, semantic_chunks, tail_of
-from longbeam.memory.registry import find_system, settings_of
-from longbeam.models.base import ChatModel, ModelCall
-from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.offline.writer import OfflineWriter
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.evaluation import Context, Exchange, Question
+from longbeam.memory import Tools, exchanges_of, find_system, in_order, released_ids, settings_of, with_released_copies
+from longbeam.memory.light import (
+    Light,
+    LightSettings,
+    Scratchpad,
+    breakpoints,
+    seen_by_extractor,
+    semantic_chunks,
+    tail_of,
+)
+from longbeam.models import ChatModel, ModelCall
+from longbeam.models.embedders import HashedEmbedder
+from longbeam.offline import OfflineWriter
+from longbeam.schemas import Context, Exchange, Message, MessageKind, MessageRole, ModelReply, Question
 from tests.generators.scripted import asker_for
 
 START = dt.datetime(2023, 3, 6, 9, 0)

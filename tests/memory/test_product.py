@@ -15,11 +15,17 @@ from typing import Any
 import pytest
 
 from longbeam.errors import MemorySystemError
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.product import AnsweringProduct, Memory, ProductMemory, ProductSettings, memory_of
-from longbeam.memory.registry import find_system, settings_of
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.evaluation import Exchange, PreparationUsage, Question
+from longbeam.memory import (
+    AnsweringProduct,
+    Memory,
+    ProductMemory,
+    ProductSettings,
+    exchanges_of,
+    find_system,
+    memory_of,
+    settings_of,
+)
+from longbeam.schemas import Exchange, Message, PreparationUsage, Question
 from tests.memory.test_systems import asked, messages, tools
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.memory.base import Tools
-from longbeam.memory.baselines import SearchTool, SearchToolSettings
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.registry import find_system, settings_of
+from longbeam.memory import SearchTool, SearchToolSettings, Tools, exchanges_of, find_system, settings_of
 from longbeam.offline import memorizing
-from longbeam.prompts.calls.memory import CompressNotesInputs, ExtractKeysInputs, NotesRelevantInputs, TakeNotesInputs
+from longbeam.prompts.calls import CompressNotesInputs, ExtractKeysInputs, NotesRelevantInputs, TakeNotesInputs
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.memory.test_systems import START, asked, context_of, messages
 

@@ -10,16 +10,22 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.memory.base import MemorySystem, Tools
-from longbeam.memory.baselines import RagSettings
-from longbeam.memory.context import ContextBuilder
-from longbeam.memory.exchanges import exchanges_of, with_released_copies
-from longbeam.memory.registry import FLOORS, SYSTEMS, find_system, settings_of
-from longbeam.memory.retrieval import Embedder
-from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.offline.writer import OfflineWriter
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
+from longbeam.memory import (
+    FLOORS,
+    SYSTEMS,
+    ContextBuilder,
+    Embedder,
+    MemorySystem,
+    RagSettings,
+    Tools,
+    exchanges_of,
+    find_system,
+    settings_of,
+    with_released_copies,
+)
+from longbeam.models.embedders import HashedEmbedder
+from longbeam.offline import OfflineWriter
+from longbeam.schemas import Context, Exchange, Message, MessageKind, MessageRole, PreparationUsage, Question
 from tests.generators.scripted import asker_for
 
 START = dt.datetime(2023, 3, 6, 9, 0)

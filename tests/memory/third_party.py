@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.memory.base import ExchangeMemory, Tools
-from longbeam.memory.context import ContextBuilder
-from longbeam.memory.product import ProductSettings
-from longbeam.memory.registry import Registered
-from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Question
+from longbeam.memory import ContextBuilder, ExchangeMemory, ProductSettings, Registered, Tools
+from longbeam.schemas import Context, Exchange, Question, Record
 
 
 class NoSettings(Record):

@@ -7,10 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from longbeam.models.base import ModelCall, Sampling
-from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.schemas.calls import ChatMessage, PromptInputs, Retry, Tool
-from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.models import ModelCall, Sampling
+from longbeam.prompts.calls import QuestionDetectorInputs
+from longbeam.schemas import BenchmarkSpec, ChatMessage, PromptInputs, Retry, Role, Tool
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,15 @@ from functools import partial
 import pytest
 
 from longbeam.errors import ProviderError, ReplyError
-from longbeam.models.asking import LONGEST_SHOWN, Acceptance
-from longbeam.models.base import ModelCall
-from longbeam.models.parsing import MOST_FAULTS, parse_reply
-from longbeam.prompts.calls.dialogue import (
+from longbeam.models import LONGEST_SHOWN, MOST_FAULTS, Acceptance, ModelCall, parse_reply
+from longbeam.prompts.calls import (
     FollowUpDetectorInputs,
+    PersonalityInputs,
     QuestionDetectorInputs,
     QuestionDetectorReply,
     TurnState,
 )
-from longbeam.prompts.calls.scaffold import PersonalityInputs
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas import BenchmarkSpec, IncidentKind, ModelReply
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 YES = '{"reason": "it asks", "asks_user": true}'

@@ -12,20 +12,21 @@ from typing import Any
 import pytest
 
 from longbeam.errors import ProviderError, RunStopped, SpecError
-from longbeam.models.base import ModelCall, Sampling
-from longbeam.models.batching import BatchingModel
-from longbeam.models.cost import CostMeter
-from longbeam.models.factory import Surroundings, make_model
-from longbeam.models.limits import LimitedModel
-from longbeam.models.openai_client import OpenAIModel
-from longbeam.offline.loopback.server import LoopbackServer, listening
-from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.offline.writer import OfflineWriter
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.journal import BatchEntry
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.reply_files import BatchFiles
+from longbeam.models import (
+    BatchingModel,
+    CostMeter,
+    LimitedModel,
+    ModelCall,
+    OpenAIModel,
+    Sampling,
+    Surroundings,
+    make_model,
+)
+from longbeam.offline import OfflineWriter
+from longbeam.offline.loopback import LoopbackServer, ServerSettings, listening
+from longbeam.prompts import default_registry
+from longbeam.schemas import BatchEntry, BenchmarkSpec, ModelReply
+from longbeam.store import BatchFiles
 from tests.offline.loopback.asking import sample_call
 
 NAME = "openai:offline"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from longbeam.models.changes import describe_changes
-from longbeam.prompts.calls.user_turns import UserTurnDraft, UserTurnsReply
+from longbeam.models import describe_changes
+from longbeam.prompts.calls import UserTurnDraft, UserTurnsReply
 
 
 def _reply(*voices: list[str]) -> UserTurnsReply:

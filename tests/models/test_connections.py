@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from longbeam.models import connections
-from longbeam.models.connections import BrokenOff, Connections, TooLarge, Unreachable, proxy_of
+from longbeam.models import BrokenOff, Connections, TooLarge, Unreachable, connections, proxy_of
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes"
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

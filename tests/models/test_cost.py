@@ -7,18 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from longbeam.errors import RunStopped, SpecError
-from longbeam.models.base import ModelCall, Sampling
-from longbeam.models.cost import CostMeter, cost_of, cost_usd, price_of, unpriced_models
-from longbeam.models.limits import LimitedModel
-from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.journal import Usage
-from longbeam.schemas.spec import BenchmarkSpec, Price, Role
+from longbeam.models import CostMeter, LimitedModel, ModelCall, Sampling, cost_of, cost_usd, price_of, unpriced_models
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import QuestionDetectorInputs
+from longbeam.schemas import BenchmarkSpec, ModelReply, Price, Role, Usage
 
 PRICE = {"input": 0.4, "cached": 0.1, "output": 1.6}
 

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.models.base import close_model
-from longbeam.models.factory import make_model
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.models import close_model, make_model
+from longbeam.schemas import BenchmarkSpec
 from longbeam.wiring import services
 from tests.models.calls import call
 

@@ -15,15 +15,11 @@ import pytest
 
 import longbeam
 from longbeam.errors import ProviderError, RunStopped, SpecError
-from longbeam.models import gguf
-from longbeam.models.asking import identity_of
-from longbeam.models.base import ModelCall, Sampling, no_version
-from longbeam.models.factory import make_model
-from longbeam.models.gguf import GgufModel
-from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role
-from longbeam.store.files import is_alive
+from longbeam.models import GgufModel, ModelCall, Sampling, gguf, identity_of, make_model, no_version
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import QuestionDetectorInputs
+from longbeam.schemas import BenchmarkSpec, Endpoint, Role
+from longbeam.store import is_alive
 from tests.e2e.tiny_model import write_tiny_model
 
 SETTINGS: dict[str, Any] = {"threads": 1, "slots": 1, "context": 4_096}

@@ -9,12 +9,10 @@ import pytest
 from pydantic import BaseModel
 
 from longbeam.errors import ProviderError, RunStopped
-from longbeam.models.base import ModelCall, Sampling
-from longbeam.models.journal import JournalledModel
-from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Retry
-from longbeam.schemas.spec import Role
-from longbeam.store.worklog import WorkLog
+from longbeam.models import JournalledModel, ModelCall, Sampling
+from longbeam.prompts.calls import QuestionDetectorInputs
+from longbeam.schemas import ChatMessage, ModelReply, PromptInputs, Retry, Role
+from longbeam.store import WorkLog
 from tests.store.journal_entries import request_of
 
 

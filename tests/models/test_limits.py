@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from longbeam.errors import ProviderError, RunStopped
-from longbeam.models.base import ModelCall
-from longbeam.models.limits import GRACE_S, LONGEST_RETRY_AFTER_S, PATIENCE_S, TRIES, LimitedModel
-from longbeam.pipeline.run.units import all_of
-from longbeam.schemas.calls import ModelReply
+from longbeam.models import GRACE_S, LONGEST_RETRY_AFTER_S, PATIENCE_S, TRIES, LimitedModel, ModelCall
+from longbeam.pipeline.run import all_of
+from longbeam.schemas import ModelReply
 from tests.models.calls import call, spec_of
 from tests.virtual_time import VirtualLoop, run_virtually
 

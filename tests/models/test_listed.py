@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from longbeam.errors import ReplyError
-from longbeam.models.asking import ATTEMPTS, MOST_ROUNDS, Asker, ListTask, Sifted
-from longbeam.prompts.calls.scaffold import NarrativesInputs, NarrativesReply
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import Narrative
-from longbeam.schemas.seeds import Domain, Seed
+from longbeam.models import ATTEMPTS, MOST_ROUNDS, Asker, ListTask, Sifted
+from longbeam.prompts.calls import NarrativesInputs, NarrativesReply
+from longbeam.schemas import Domain, IncidentKind, ModelReply, Narrative, Seed
 from tests.builders import PROFILE
 from tests.generators.scripted import ScriptedModel, asker_for
 

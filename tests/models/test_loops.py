@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.models import loops
-from longbeam.models.loops import FIRST_LOOK, STEP, before_loop, find_loop
+from longbeam.models import FIRST_LOOK, STEP, before_loop, find_loop, loops
 
 HERE = Path(__file__)
 RECORDED = HERE.parents[1] / "recorded" / "frontier16.sqlite.gz"

@@ -16,13 +16,10 @@ import pytest
 from pydantic import BaseModel, Field
 
 from longbeam.errors import ProviderError
-from longbeam.models.base import Sampling
-from longbeam.models.openai_client import OpenAIModel
-from longbeam.offline.extras import WriterExtras
-from longbeam.prompts.calls.dialogue import QuestionDetectorReply
-from longbeam.prompts.calls.memory import RecallStepReply
-from longbeam.schemas.calls import ModelReply, Tool
-from longbeam.schemas.spec import Endpoint
+from longbeam.models import OpenAIModel, Sampling
+from longbeam.offline import WriterExtras
+from longbeam.prompts.calls import QuestionDetectorReply, RecallStepReply
+from longbeam.schemas import Endpoint, ModelReply, Tool
 from tests.models.calls import call
 from tests.models.endpoint import Answer, FakeEndpoint, completion, endpoint
 

@@ -7,13 +7,9 @@ from dataclasses import replace
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.models.base import ModelCall
-from longbeam.models.language import wrong_language
-from longbeam.models.outcomes import outcome_of, spoken
-from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.prompts.calls.scaffold import PersonalityInputs
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec, RoleSampling
+from longbeam.models import ModelCall, outcome_of, spoken, wrong_language
+from longbeam.prompts.calls import PersonalityInputs, QuestionDetectorInputs
+from longbeam.schemas import BenchmarkSpec, ModelReply, RoleSampling
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 ENGLISH = (

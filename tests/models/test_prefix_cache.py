@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from longbeam.models.prefix_cache import MESSAGE_OVERHEAD, PrefixCache, PromptEncoder, tokens_in
-from longbeam.schemas.calls import ChatMessage
+from longbeam.models import MESSAGE_OVERHEAD, PrefixCache, PromptEncoder, tokens_in
+from longbeam.schemas import ChatMessage
 
 
 def _encoded(*contents: str) -> bytes:

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from longbeam.models.redaction import Redactor
+from longbeam.models import Redactor
 
 KEY = "sk-live/0123456789+abc"
 ESCAPED = "".join(f"\\u{ord(c):04X}" for c in KEY)

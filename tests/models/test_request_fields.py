@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from longbeam.models.base import Sampling
-from longbeam.models.request_fields import RequestFields
+from longbeam.models import RequestFields, Sampling
 
 ALL = Sampling(
     temperature=0.7, top_p=0.9, min_p=0.05, presence_penalty=0.1, frequency_penalty=0.2, repetition_penalty=1.1

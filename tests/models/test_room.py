@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, Field
 
-from longbeam.models.room import FACTOR, LEAST, MOST, room_of, room_of_schema
-from longbeam.models.tokens import load_tokenizer
-from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.prompts.declarations import default_registry
+from longbeam.models import FACTOR, LEAST, MOST, load_tokenizer, room_of, room_of_schema
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import QuestionDetectorInputs
 from tests.models.calls import SimplePrompt
 from tests.prompts.samples import SAMPLES
 

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from pydantic_core import from_json
 
-from longbeam.models.connections import TooLarge
-from longbeam.models.loops import LOOP
-from longbeam.models.streams import ReplyStream
+from longbeam.models import LOOP, ReplyStream, TooLarge
 
 
 def event(delta: dict[str, Any], finish_reason: str | None = None, **more: Any) -> bytes:

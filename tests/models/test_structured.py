@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from longbeam.models.structured import GRAMMAR_KEYWORDS, REFUSED_KEYWORDS, object_in, strict_schema
-from longbeam.prompts.declarations import default_registry
+from longbeam.models import GRAMMAR_KEYWORDS, REFUSED_KEYWORDS, object_in, strict_schema
+from longbeam.prompts import default_registry
 
 
 class Inner(BaseModel):

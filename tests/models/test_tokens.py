@@ -6,11 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from longbeam.errors import UserError
-from longbeam.models.tokens import DEFAULT_TOKENIZER, TOKENIZER_NAMES, load_tokenizer
+from longbeam.models import DEFAULT_TOKENIZER, TOKENIZER_NAMES, load_tokenizer
 
 # Each row: a text, its tokens in o200k_base, its tokens in cl100k_base.
 VECTORS = [

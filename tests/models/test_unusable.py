@@ -9,11 +9,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from longbeam.errors import RunStopped
-from longbeam.models.base import ModelCall
-from longbeam.models.limits import LimitedModel
-from longbeam.models.unusable import UNUSABLE_REPLIES
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.models import UNUSABLE_REPLIES, LimitedModel, ModelCall
+from longbeam.schemas import BenchmarkSpec, ModelReply
 from tests.models.calls import call, spec_of
 from tests.virtual_time import run_virtually
 

@@ -12,13 +12,10 @@ from typing import Any
 import pytest
 
 from longbeam.errors import ProviderError, RunStopped, SpecError
-from longbeam.models import vllm
-from longbeam.models.base import ModelCall, Sampling
-from longbeam.models.factory import make_model
-from longbeam.models.vllm import Loaded, VllmModel, load_engine
-from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role
+from longbeam.models import Loaded, ModelCall, Sampling, VllmModel, load_engine, make_model, vllm
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import QuestionDetectorInputs
+from longbeam.schemas import BenchmarkSpec, Endpoint, Role
 
 
 class Tokenizer:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.models.weights import cache_folder, parts_of, weights_digest
+from longbeam.models import cache_folder, parts_of, weights_digest
 
 
 @pytest.fixture(autouse=True)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from longbeam.offline.packs import AMOUNTS, Beat, Card, Pack, Slot, Thread, fields_of
-from longbeam.prompts.calls.advice import MOST_ITEM_WORDS
-from longbeam.schemas.plans import ValueKind
+from longbeam.offline import AMOUNTS, Beat, Card, Pack, Slot, Thread, fields_of
+from longbeam.prompts.calls import MOST_ITEM_WORDS
+from longbeam.schemas import ValueKind
 
 WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
 COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})

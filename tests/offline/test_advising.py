@@ -6,14 +6,11 @@ import random
 
 import pytest
 
-from longbeam.generators.advice_sheet import LEAST_SET_ASIDE
-from longbeam.offline.advising import advise, purposes
-from longbeam.offline.packs import load_pack, pack_paths
-from longbeam.prompts.calls.advice import MOST_ITEM_WORDS, AdviceInputs, AdviceLine
-from longbeam.schemas.plans import AdviceKind
-from longbeam.text.extraction import values_in
-from longbeam.text.values import money
-from longbeam.text.words import content_words, words_of
+from longbeam.generators import LEAST_SET_ASIDE
+from longbeam.offline import advise, load_pack, pack_paths, purposes
+from longbeam.prompts.calls import MOST_ITEM_WORDS, AdviceInputs, AdviceLine
+from longbeam.schemas import AdviceKind
+from longbeam.text import content_words, money, values_in, words_of
 from tests.prompts.samples import SAMPLES
 
 

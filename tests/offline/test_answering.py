@@ -6,11 +6,9 @@ import datetime as dt
 
 import pytest
 
-from longbeam.offline.advising import USES
+from longbeam.offline import USES, How, fill, understand
 from longbeam.offline.answering import answer
-from longbeam.offline.language import fill
-from longbeam.offline.understanding import How, understand
-from longbeam.prompts.calls.evaluation import AnswerInputs
+from longbeam.prompts.calls import AnswerInputs
 
 TALK = """[Monday, 23 June 2025, 09:24]
 user: A short one today. The login page is up next, and I've promised myself in front of witnesses to be through with it by {due}. What is the smallest version of it?

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from longbeam.offline.arithmetic import compute, evaluate, format_number
+from longbeam.offline import compute, evaluate, format_number
 
 
 def test_evaluate_draws_integers_with_both_ends() -> None:

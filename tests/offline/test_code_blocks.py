@@ -19,14 +19,11 @@ from typing import Any
 import pytest
 import yaml
 
-from longbeam.generators.seeds import seeds_for
-from longbeam.offline.packs import Snippet, load_pack, pack_for, pack_paths
-from longbeam.offline.turns import filled_code
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import create_benchmark
+from longbeam.generators import seeds_for
+from longbeam.offline import Snippet, filled_code, load_pack, pack_for, pack_paths
+from longbeam.pipeline.run import run_inline
+from longbeam.schemas import BenchmarkSpec, Domain
+from longbeam.store import SealedConversation, create_benchmark
 from tests.offline import data_checks, game_checks, web_checks
 from tests.wired import offline
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.offline.extras import STATES, WriterExtras
-from longbeam.offline.writer import OfflineWriter
+from longbeam.offline import STATES, OfflineWriter, WriterExtras
 from tests.offline.loopback.asking import sample_call
 from tests.prompts import samples
 

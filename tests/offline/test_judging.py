@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.offline.judging import judge
-from longbeam.prompts.calls.evaluation import JudgeInputs
+from longbeam.offline import judge
+from longbeam.prompts.calls import JudgeInputs
 
 CHLOE = "You have given me contradictory information: the call took 35 minutes, and it is still ahead. Which is right?"
 SAMBAR = "Take lemon juice. It sours a sambar as strongly as tamarind, but it gives no body."

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.models.embedders.minilm import MiniLmEmbedder
-from longbeam.models.factory import make_model
-from longbeam.offline.judging import judge
-from longbeam.offline.meaning import SimilarityJudge
-from longbeam.prompts.calls.evaluation import AlignInputs, JudgeInputs
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.models import make_model
+from longbeam.models.embedders import MiniLmEmbedder
+from longbeam.offline import SimilarityJudge, judge
+from longbeam.prompts.calls import AlignInputs, JudgeInputs
+from longbeam.schemas import BenchmarkSpec
 from longbeam.wiring import services
 
 PARAPHRASED = JudgeInputs(

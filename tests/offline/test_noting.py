@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.offline.memorizing import extract_facts
-from longbeam.prompts.calls.chats import MOST_STATEMENTS, ExtractFactsInputs, ReadMessage
-from longbeam.schemas.dialogue import MessageRole
+from longbeam.offline import extract_facts
+from longbeam.prompts.calls import MOST_STATEMENTS, ExtractFactsInputs, ReadMessage
+from longbeam.schemas import MessageRole
 
 
 def test_a_passage_of_many_statements_fits_the_form_of_the_reply() -> None:

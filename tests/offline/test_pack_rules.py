@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from longbeam.offline.packs import Pack
+from longbeam.offline import Pack
 from tests.offline.good_pack import good_pack
 from tests.offline.pack_rules import find_problems
 

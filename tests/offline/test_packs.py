@@ -13,24 +13,31 @@ import pytest
 import yaml
 
 from longbeam.errors import UserError
-from longbeam.generators.probes.checks import words_beyond
-from longbeam.generators.probes.evidence import coverage
-from longbeam.offline.arithmetic import compute, evaluate
-from longbeam.offline.drawing import draw
-from longbeam.offline.language import fill
-from longbeam.offline.packs import Beat, Pack, Thread, load_pack, pack_for, pack_paths, wishes
-from longbeam.offline.planning import (
+from longbeam.generators.probes import coverage, words_beyond
+from longbeam.offline import (
     ENDING_LABEL,
     INTRODUCTION_LABEL,
     PREFERENCES_LABEL,
+    Beat,
+    Pack,
+    Thread,
+    compute,
+    draw,
+    evaluate,
+    fill,
+    filled_code,
+    load_pack,
     match_beat,
     narratives,
+    pack_for,
+    pack_paths,
+    people_thread,
+    problem_in,
+    shown_values,
+    wishes,
 )
-from longbeam.offline.story import people_thread
-from longbeam.offline.turns import filled_code, problem_in, shown_values
-from longbeam.prompts.calls.scaffold import NarrativesInputs
-from longbeam.schemas.plans import Bullet, BulletKind
-from longbeam.schemas.seeds import Category, Domain, Seed
+from longbeam.prompts.calls import NarrativesInputs
+from longbeam.schemas import Bullet, BulletKind, Category, Domain, Seed
 from longbeam.text import times
 from tests.builders import PROFILE
 from tests.offline.good_pack import good_pack

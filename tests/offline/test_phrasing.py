@@ -5,18 +5,7 @@ from __future__ import annotations
 import random
 from itertools import islice
 
-from longbeam.offline.packs import Point
-from longbeam.offline.phrasing import (
-    Piece,
-    advice,
-    cycle,
-    example,
-    in_short,
-    labelled,
-    openers,
-    piece_of,
-    reason,
-)
+from longbeam.offline import Piece, Point, advice, cycle, example, in_short, labelled, openers, piece_of, reason
 
 PIECE = Piece(do="read the notice aloud", why="mistakes are heard before they are seen", how="Stand up for it.")
 IT = "the old lease"

@@ -7,12 +7,10 @@ import random
 
 import pytest
 
-from longbeam.offline.language import fill, upper_first
-from longbeam.offline.packs import Thread, pack_for
-from longbeam.offline.planning import augment, thread_of
-from longbeam.offline.story import people_thread
-from longbeam.prompts.calls.plans import AugmentInputs, ContradictionTarget, LedgerLine, Place, Slip, UpdateTarget
-from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
+from longbeam.offline import Thread, augment, fill, pack_for, people_thread, thread_of, upper_first
+from longbeam.prompts.calls import AugmentInputs, ContradictionTarget, LedgerLine, Place, UpdateTarget
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import Bullet, BulletKind, Value, ValueKind
 from longbeam.text import values
 from tests.prompts.samples import SAMPLES
 

@@ -8,20 +8,21 @@ import re
 
 import pytest
 
-from longbeam.generators.seeds import load_catalogue
-from longbeam.offline.fact_wording import pronoun, slot_of, slots_of
-from longbeam.offline.judging import judge
-from longbeam.offline.probe_wording import (
+from longbeam.generators import load_catalogue
+from longbeam.offline import (
+    WHOLE,
+    answer_probe_prompt,
+    judge,
     of_user,
     plural,
+    pronoun,
+    slots_of,
     standing_question,
     to_you,
 )
-from longbeam.offline.probing import answer_probe_prompt
-from longbeam.offline.telling import WHOLE
+from longbeam.offline.fact_wording import slot_of
 from longbeam.offline.turns import _REASONED
-from longbeam.prompts.calls.evaluation import JudgeInputs
-from longbeam.prompts.calls.probes import (
+from longbeam.prompts.calls import (
     AbstentionDraft,
     AbstentionInputs,
     AbstentionReply,
@@ -29,15 +30,23 @@ from longbeam.prompts.calls.probes import (
     CandidatesInputs,
     CandidatesReply,
     Excerpt,
+    JudgeInputs,
     ProbeInputs,
     ProbeReply,
 )
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.people import Gender, Person, Relation
-from longbeam.schemas.plans import Bullet, BulletKind, Value
-from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.seeds import Category, Domain
-from longbeam.text.values import money, plain
+from longbeam.schemas import (
+    Bullet,
+    BulletKind,
+    Category,
+    Difficulty,
+    Domain,
+    Gender,
+    MessageRole,
+    Person,
+    Relation,
+    Value,
+)
+from longbeam.text import money, plain
 
 RNG = random.Random  # one per call: the writer is a function of its inputs and this
 

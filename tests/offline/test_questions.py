@@ -7,12 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.offline.advising import ATTRIBUTES
-from longbeam.offline.packs import Pack, Slot, Thread, load_pack, pack_paths
-from longbeam.offline.probe_wording import of_user
-from longbeam.offline.questions import clause_for, day_named, question_clauses
-from longbeam.offline.story import people_thread
-from longbeam.schemas.plans import ValueKind
+from longbeam.offline import (
+    ATTRIBUTES,
+    Pack,
+    Slot,
+    Thread,
+    clause_for,
+    day_named,
+    load_pack,
+    of_user,
+    pack_paths,
+    people_thread,
+    question_clauses,
+)
+from longbeam.schemas import ValueKind
 
 _ASKS = re.compile(r"(?:(?:what|which|who|when|where|how|under|through|at|in|on|by|down|for|to) .*)")
 

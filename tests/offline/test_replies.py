@@ -8,37 +8,48 @@ import re
 
 import pytest
 
-from longbeam.models.tokens import load_tokenizer
-from longbeam.offline import openings
-from longbeam.offline.language import fill, upper_first, within_sentence
-from longbeam.offline.naming import names_of
-from longbeam.offline.openings import concerns
-from longbeam.offline.packs import Pack, Thread, fields_of, pack_for, threads_elsewhere, wishes
-from longbeam.offline.replies import assemble, assistant_reply
-from longbeam.offline.turns import (
-    _LONG_AGO,
+from longbeam.models import load_tokenizer
+from longbeam.offline import (
+    Pack,
+    Thread,
     ask_back_for,
     asked_card,
+    assemble,
+    assistant_reply,
+    concerns,
     detect_question,
+    fields_of,
+    fill,
     follow_up_kind,
     more_turns,
+    names_of,
+    openings,
+    pack_for,
+    threads_elsewhere,
+    upper_first,
     user_answer,
     user_follow_up,
     user_turns,
+    wishes,
+    within_sentence,
 )
-from longbeam.prompts.calls.dialogue import (
+from longbeam.offline.turns import _LONG_AGO
+from longbeam.prompts.calls import (
     AssistantReplyInputs,
+    BatchState,
+    BulletBrief,
     DialogueContext,
+    LedgerLine,
     QuestionDetectorInputs,
+    Stage,
+    TurnCard,
     TurnState,
     UserReplyInputs,
+    UserTurnDraft,
+    UserTurnsInputs,
 )
-from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, TurnCard, UserTurnDraft, UserTurnsInputs
-from longbeam.schemas.calls import ChatMessage
-from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, ValueKind
-from longbeam.text.sentences import sentences
-from longbeam.text.values import date_value, money
+from longbeam.schemas import CLOSING, Advice, AdviceKind, Bullet, BulletKind, ChatMessage, ValueKind
+from longbeam.text import date_value, money, sentences
 from tests.builders import good_conversation
 from tests.offline.good_pack import good_pack
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import longbeam
-from longbeam.offline.rules import code_of, rule_files
+from longbeam.offline import rule_files
+from longbeam.offline.rules import code_of
 
 SOURCE = '''"""Module."""
 

@@ -8,21 +8,31 @@ from collections import Counter
 
 import pytest
 
-from longbeam.generators.people import draw_profile, draw_relationships
-from longbeam.generators.seeds import load_catalogue
-from longbeam.generators.story_graph import Window, with_days
-from longbeam.offline.drawing import Span, changed, draw, misremembered
-from longbeam.offline.packs import load_pack, pack_for, pack_paths
-from longbeam.offline.planning import _newest, events
-from longbeam.offline.remarks import without_remark
-from longbeam.offline.story import Script, ScriptInputs, draft_of, people_thread, scenes_of, script_of
-from longbeam.offline.telling import COST_SLOT, WHOLE, Scene
-from longbeam.prompts.calls.plans import EventsInputs, Link, StageStory, StoryEvent, StoryGraph
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import CLOSING, BulletKind, ValueKind
-from longbeam.schemas.seeds import Domain, Seed
-from longbeam.text.matching import says
-from longbeam.text.side_texts import relation_words
+from longbeam.generators import Window, draw_profile, draw_relationships, load_catalogue, with_days
+from longbeam.offline import (
+    COST_SLOT,
+    WHOLE,
+    Scene,
+    Script,
+    ScriptInputs,
+    Span,
+    changed,
+    draft_of,
+    draw,
+    events,
+    load_pack,
+    misremembered,
+    pack_for,
+    pack_paths,
+    people_thread,
+    scenes_of,
+    script_of,
+    without_remark,
+)
+from longbeam.offline.planning import _newest
+from longbeam.prompts.calls import EventsInputs, Link, StageStory, StoryEvent, StoryGraph
+from longbeam.schemas import CLOSING, BulletKind, Domain, Person, Seed, ValueKind
+from longbeam.text import relation_words, says
 from tests.prompts.samples import SAMPLES
 
 STAGES = tuple((dt.date(2024, m, 1), dt.date(2024, m, 28)) for m in range(1, 6))

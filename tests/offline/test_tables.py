@@ -5,12 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import random
 
-from longbeam.offline import tables
-from longbeam.offline.blocks import Frame
-from longbeam.offline.packs import Thread, pack_for
-from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.plans import Bullet, BulletKind, Value
+from longbeam.offline import Frame, Thread, pack_for, tables
+from longbeam.prompts.calls import BulletBrief, LedgerLine
+from longbeam.schemas import Bullet, BulletKind, Value
 from longbeam.text import values
 from tests.builders import good_conversation
 

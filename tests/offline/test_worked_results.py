@@ -14,9 +14,17 @@ import pytest
 import sympy as sp
 from mpmath import iv
 
-from longbeam.offline.arithmetic import CHOICE, compute, evaluate
-from longbeam.offline.packs import Problem, fields_of, load_pack, pack_paths
-from longbeam.offline.turns import problem_in, shown_values
+from longbeam.offline import (
+    CHOICE,
+    Problem,
+    compute,
+    evaluate,
+    fields_of,
+    load_pack,
+    pack_paths,
+    problem_in,
+    shown_values,
+)
 from tests.offline import worked_algebra, worked_geometry, worked_number_theory, worked_probability
 from tests.offline.worked_results import CONFIRMED, About
 

@@ -8,14 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.models.base import ModelCall
-from longbeam.offline.packs import pack_for, wishes
-from longbeam.offline.planning import augment
-from longbeam.offline.writer import OfflineWriter
-from longbeam.prompts.calls.plans import AugmentInputs
-from longbeam.prompts.declarations import PROMPTS, default_registry
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.spec import Role
+from longbeam.models import ModelCall
+from longbeam.offline import OfflineWriter, augment, pack_for, wishes
+from longbeam.prompts import PROMPTS, default_registry
+from longbeam.prompts.calls import AugmentInputs
+from longbeam.schemas import BulletKind, Role
 from tests.prompts.samples import SAMPLES, extras_of
 
 

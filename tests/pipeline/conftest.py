@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.models.base import ChatModel, ModelCall
-from longbeam.offline.writer import OfflineWriter
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.models import ChatModel, ModelCall
+from longbeam.offline import OfflineWriter
+from longbeam.schemas import BenchmarkSpec, ModelReply
 
 
 class CountingModel:

@@ -13,19 +13,13 @@ import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
 from longbeam.errors import UserError
-from longbeam.formats.chat import import_chat
-from longbeam.formats.reading import ImportOptions
-from longbeam.models.base import ModelCall
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.chat_probing import PROBING_FIELDS, chats_of, probe_chats, probing_spec
-from longbeam.pipeline.importing import Origin, import_benchmark
-from longbeam.prompts.calls.chats import ExtractFactsInputs, StatementDraft
-from longbeam.prompts.calls.checks import ContradictionInputs, CounterEvidenceInputs
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, open_benchmark
+from longbeam.formats import ImportOptions, import_chat
+from longbeam.models import ModelCall
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline import PROBING_FIELDS, Origin, chats_of, import_benchmark, probe_chats, probing_spec
+from longbeam.prompts.calls import ContradictionInputs, CounterEvidenceInputs, ExtractFactsInputs, StatementDraft
+from longbeam.schemas import BenchmarkSpec, MessageRole, ModelReply
+from longbeam.store import Benchmark, SealedConversation, open_benchmark
 from tests.wired import answered_by
 
 TALK = [

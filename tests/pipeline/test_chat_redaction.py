@@ -9,18 +9,10 @@ import duckdb
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.formats.chat import import_chat
-from longbeam.formats.reading import ImportOptions
-from longbeam.pipeline.chat_redaction import private_texts, redact_chats
-from longbeam.pipeline.importing import Origin, import_benchmark
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.benchmark import read_findings
-from longbeam.store.digests import is_recorded
-from longbeam.store.layout import Benchmark
-from longbeam.store.lease import Lease
-from longbeam.store.reviews import ReviewStore
-from longbeam.store.worklog import WorkLog
-from longbeam.text.redaction import Redaction
+from longbeam.formats import ImportOptions, import_chat
+from longbeam.pipeline import Origin, import_benchmark, private_texts, redact_chats
+from longbeam.store import Benchmark, Lease, ReviewStore, SealedConversation, WorkLog, is_recorded, read_findings
+from longbeam.text import Redaction
 
 TITLED, SAID = "vera.titled@example.org", "vera.said@example.org"
 SYSTEM = "vera.system@example.org"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from longbeam.pipeline.findings_page import MOST_MESSAGES, findings_page
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.validation.run import check_conversation
+from longbeam.pipeline import MOST_MESSAGES, findings_page
+from longbeam.schemas import Finding, Severity
+from longbeam.validation import check_conversation
 from tests.builders import MemoryReader, good_conversation
 
 HOSTILE = "</blockquote><script>alert(1)</script><img src=x onerror=alert(2)> & {{ 7 * 7 }} javascript:alert(3)"

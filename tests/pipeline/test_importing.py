@@ -8,12 +8,9 @@ import pytest
 
 from longbeam.cli import INCOMPLETE, OK, USER_ERROR, run
 from longbeam.errors import UserError
-from longbeam.formats.beam import export_beam, import_beam
-from longbeam.formats.reading import ImportOptions
-from longbeam.pipeline.checking import check_and_store, sealed_conversations
-from longbeam.pipeline.importing import GivenReport, Origin, import_benchmark
-from longbeam.store.benchmark import read_findings
-from longbeam.store.layout import create_benchmark, open_benchmark
+from longbeam.formats import ImportOptions, export_beam, import_beam
+from longbeam.pipeline import GivenReport, Origin, check_and_store, import_benchmark, sealed_conversations
+from longbeam.store import create_benchmark, open_benchmark, read_findings
 from tests.formats.sources import beam_folder, json_files, longmemeval_items, write, write_json
 from tests.store.stored_seeds import stored_seeds
 

@@ -8,15 +8,11 @@ import openai
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.offline.loopback.server import LoopbackServer, listening
-from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.pipeline.recording import Recording
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.journal import JournalEntry
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import Benchmark, create_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.offline.loopback import LoopbackServer, ServerSettings, listening
+from longbeam.pipeline import Recording
+from longbeam.prompts import default_registry
+from longbeam.schemas import BenchmarkSpec, ChatMessage, JournalEntry, ModelReply
+from longbeam.store import Benchmark, WorkLog, create_benchmark
 from tests.store.journal_entries import ASKED
 
 HI = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi?"})

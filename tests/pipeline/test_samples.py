@@ -11,8 +11,8 @@ import pytest
 from longbeam.cli import OK, USER_ERROR, run
 from longbeam.cli.pack_sample import write
 from longbeam.errors import UserError
-from longbeam.pipeline.samples import SAMPLES, Sample, sample_named, samples, unpack
-from longbeam.store.files import sha256_of
+from longbeam.pipeline import SAMPLES, Sample, sample_named, samples, unpack
+from longbeam.store import sha256_of
 
 RECORDED = Path("/work/shared/data/recorded-16k/benchmark")
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import INCOMPLETE, OK, USER_ERROR, run
-from longbeam.generators.seeds import are_near_duplicates, read_seeds_file
-from longbeam.offline.titles import seeds as offline_seeds
-from longbeam.pipeline.seeding import make_seeds
-from longbeam.prompts.calls.scaffold import SeedsInputs
-from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.generators import are_near_duplicates, read_seeds_file
+from longbeam.offline import seeds as offline_seeds
+from longbeam.pipeline import make_seeds
+from longbeam.prompts.calls import SeedsInputs
+from longbeam.schemas import BenchmarkSpec, Domain
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by, offline
 

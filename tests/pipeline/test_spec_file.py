@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.pipeline.preflight import check_spec
-from longbeam.pipeline.spec_file import OPTIONS, load_spec, with_overrides
-from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import BenchmarkSpec, Strategy
+from longbeam.pipeline import OPTIONS, check_spec, load_spec, with_overrides
+from longbeam.schemas import BenchmarkSpec, Domain, Strategy
 
 
 def write(tmp_path: Path, text: str) -> Path:

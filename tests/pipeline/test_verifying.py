@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.verifying import render_reports, verify
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import create_benchmark, open_benchmark, write_spec
-from longbeam.store.reviews import ReviewStore, stored_events
+from longbeam.pipeline import check_and_store, render_reports, verify
+from longbeam.pipeline.run import run_inline
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import ReviewStore, create_benchmark, open_benchmark, stored_events, write_spec
 from tests.e2e.killing import EXPORTED
 from tests.review.events import accept
 from tests.wired import offline

@@ -7,27 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.abilities.record import Ability, EvidenceRole, Trait
-from longbeam.annotation_ui.views import PanelKind
-from longbeam.evaluation.scoring import Scorer, nugget_mean
-from longbeam.generators.probes.candidates import (
+from longbeam.abilities import Ability, EvidenceRole, Trait
+from longbeam.annotation_ui import PanelKind
+from longbeam.evaluation import Scorer, nugget_mean
+from longbeam.generators.probes import (
     AbilityGenerator,
+    FactQuote,
     ProbeCandidate,
+    ProbeMaterial,
     Sketch,
+    check_coverage,
+    check_form,
+    check_values,
     cite,
     difficulty_by_gap,
+    run_checks,
     thin_out,
 )
-from longbeam.generators.probes.checks import check_coverage, check_form, check_values, run_checks
-from longbeam.generators.probes.evidence import FactQuote
-from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import NuggetDraft, ProbeReply
-from longbeam.schemas.evaluation import Judgement
-from longbeam.schemas.probes import EvidencePart, Probe, ProbeDetails
-from longbeam.text.extraction import parse_value
-from longbeam.text.matching import says
-from longbeam.validation.base import ERROR, INFO, Check, Problem
-from longbeam.validation.index import ConversationIndex
+from longbeam.prompts.calls import NuggetDraft, ProbeReply
+from longbeam.schemas import EvidencePart, Judgement, Probe, ProbeDetails
+from longbeam.text import parse_value, says
+from longbeam.validation import ERROR, INFO, Check, ConversationIndex, Problem
 
 NAME = "first_value"
 

@@ -11,12 +11,11 @@ import pytest
 
 from longbeam.abilities import registry
 from longbeam.errors import SpecError
-from longbeam.generators.probes.registry import generator_for
-from longbeam.generators.probes.writing import plan_candidates, write_probe, writing_prompts
+from longbeam.generators.probes import generator_for, plan_candidates, write_probe, writing_prompts
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.models import Asker
+from longbeam.prompts import default_registry
+from longbeam.schemas import BenchmarkSpec
 from tests.generators.probes.story import OfflineModel, full_story
 from tests.wired import answered_by
 

@@ -7,57 +7,81 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.offline.extras import WriterExtras
-from longbeam.prompts.calls import chats as chat_calls
-from longbeam.prompts.calls import checks as check_calls
-from longbeam.prompts.calls import evaluation as evaluation_calls
-from longbeam.prompts.calls import memory as memory_calls
-from longbeam.prompts.calls.advice import AdviceInputs, AdviceLine, ChoiceLine
-from longbeam.prompts.calls.dialogue import (
+from longbeam.offline import WriterExtras
+from longbeam.prompts.calls import (
+    AbstentionInputs,
+    AdviceInputs,
+    AdviceLine,
     AssistantReplyInputs,
-    CompactInputs,
-    DialogueContext,
-    FollowUpDetectorInputs,
-    QuestionDetectorInputs,
-    TurnState,
-    UserReplyInputs,
-    WordTurnInputs,
-)
-from longbeam.prompts.calls.plans import (
     AugmentInputs,
+    BatchState,
+    BulletBrief,
+    CandidateOption,
+    CandidatesInputs,
     Chapter,
+    ChoiceLine,
+    CompactInputs,
     ContradictionTarget,
+    DialogueContext,
     EventsInputs,
+    Excerpt,
+    FollowUpDetectorInputs,
     LedgerLine,
     Link,
+    NarrativesInputs,
     OutlineInputs,
+    PersonalityInputs,
     Place,
     PlanSeedsInputs,
     PlanSummaryInputs,
+    ProbeInputs,
     ProjectName,
+    QuestionDetectorInputs,
     Quota,
-    Slip,
+    SeedsInputs,
     Stage,
     StageStory,
     StoryEvent,
     StoryGraph,
     StoryLine,
     SubPlanInputs,
+    TurnState,
     UpdateTarget,
+    UserReplyInputs,
+    UserTurnsInputs,
     WishTarget,
+    WordTurnInputs,
+    chats as chat_calls,
+    checks as check_calls,
+    evaluation as evaluation_calls,
+    memory as memory_calls,
 )
-from longbeam.prompts.calls.probes import AbstentionInputs, CandidateOption, CandidatesInputs, Excerpt, ProbeInputs
-from longbeam.prompts.calls.scaffold import NarrativesInputs, PersonalityInputs, SeedsInputs
-from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, UserTurnsInputs
-from longbeam.schemas.base import KeptJson
-from longbeam.schemas.calls import ChatMessage, PromptInputs
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.people import Gender, Person, Profile, Relation
-from longbeam.schemas.plans import Advice, AdviceKind, Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
-from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
-from longbeam.schemas.spec import Strategy
-from longbeam.text.values import date_value, duration, money, number
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import (
+    Advice,
+    AdviceKind,
+    Bullet,
+    BulletKind,
+    Category,
+    ChatMessage,
+    Difficulty,
+    Domain,
+    Gender,
+    KeptJson,
+    MessageRole,
+    Narrative,
+    Person,
+    PlanSeed,
+    Profile,
+    PromptInputs,
+    Relation,
+    Seed,
+    Strategy,
+    Timeline,
+    Value,
+    ValueKind,
+)
+from longbeam.text import date_value, duration, money, number
 
 SEED = Seed(
     domain=Domain.BUSINESS,

@@ -10,23 +10,11 @@ from typing import Any
 
 import pytest
 
-from longbeam.generators.bullets import new_slot, typed_value
-from longbeam.generators.people import draw_profile
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs
-from longbeam.prompts.calls.plans import AugmentReply, SubPlanReply
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.prompts.declarations import PROMPTS, default_registry
-from longbeam.prompts.environment import environment_of, parse, parts_of
-from longbeam.prompts.passages import find_copied
-from longbeam.prompts.registry import TEMPLATES, Prompt
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import ChatMessage, PromptInputs
-from longbeam.schemas.plans import ValueKind
-from longbeam.schemas.probes import ABILITIES
-from longbeam.schemas.seeds import Category
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
+from longbeam.generators import draw_profile, new_slot, typed_value
+from longbeam.prompts import PROMPTS, TEMPLATES, Prompt, default_registry, environment_of, find_copied, parse, parts_of
+from longbeam.prompts.calls import AssistantReplyInputs, AugmentReply, BulletBrief, ProbeReply, SubPlanReply
+from longbeam.schemas import ABILITIES, Category, ChatMessage, PromptInputs, Record, ValueKind
+from longbeam.text import says, values_in
 from tests.prompts import samples
 from tests.prompts.samples import (
     ASKED,

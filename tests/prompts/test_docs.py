@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.keys import UnitKey
-from longbeam.prompts.declarations import PROMPTS
-from longbeam.prompts.docs import Captured, pages_of, table_of
+from longbeam.prompts import PROMPTS, Captured, pages_of, table_of
 from tests.prompts.samples import SAMPLES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.prompts import lock
-from longbeam.prompts.calls.scaffold import PersonalityInputs
-from longbeam.prompts.declarations import PROMPTS
-from longbeam.prompts.registry import Prompt
-from longbeam.schemas.spec import Role
+from longbeam.prompts import PROMPTS, Prompt, lock
+from longbeam.prompts.calls import PersonalityInputs
+from longbeam.schemas import Role
 
 
 def make_prompt(directory: Path, text: str, version: int = 1) -> Prompt:

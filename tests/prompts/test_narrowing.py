@@ -8,16 +8,12 @@ from collections.abc import Iterator
 import jsonschema
 import pytest
 
-from longbeam.abilities.kinds import QuestionKind
-from longbeam.models.base import ModelCall
-from longbeam.models.structured import strict_schema
-from longbeam.offline.writer import OfflineWriter
-from longbeam.prompts.calls.advice import AdviceInputs
-from longbeam.prompts.calls.probes import CandidatesInputs, ProbeInputs
-from longbeam.prompts.calls.user_turns import UserTurnsInputs
-from longbeam.prompts.declarations import PROMPTS, default_registry
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.spec import Role
+from longbeam.abilities import QuestionKind
+from longbeam.models import ModelCall, strict_schema
+from longbeam.offline import OfflineWriter
+from longbeam.prompts import PROMPTS, default_registry
+from longbeam.prompts.calls import AdviceInputs, CandidatesInputs, ProbeInputs, UserTurnsInputs
+from longbeam.schemas import PromptInputs, Role
 from tests.prompts.samples import SAMPLES, extras_of
 
 STRUCTURED = [p.prompt_id for p in PROMPTS if p.output is not None]

@@ -2,12 +2,11 @@ import datetime as dt
 from enum import Enum, StrEnum
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from jinja2 import StrictUndefined
 
-from longbeam.prompts.environment import Trusted, day, fenced, inline, listed, only_trusted
-from longbeam.text.values import money
+from longbeam.prompts import Trusted, day, fenced, inline, listed, only_trusted
+from longbeam.text import money
 
 
 class Shade(StrEnum):

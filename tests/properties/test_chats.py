@@ -9,12 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from longbeam.errors import UserError
-from longbeam.formats.chat import import_chat
-from longbeam.formats.reading import ImportOptions
+from longbeam.formats import ImportOptions, import_chat
 from tests.properties.hostile import spoilt
 
 WORD = re.compile(r"word\d+")

@@ -7,14 +7,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from longbeam.errors import UserError
-from longbeam.formats.beam import import_beam
-from longbeam.formats.locomo import import_locomo
-from longbeam.formats.longmemeval import import_longmemeval
-from longbeam.formats.reading import Importer, ImportOptions
+from longbeam.formats import Importer, ImportOptions, import_beam, import_locomo, import_longmemeval
 from tests.formats.sources import locomo_sample, longmemeval_items
 from tests.formats.test_beam_tables import row
 from tests.properties.hostile import spoilt

@@ -6,15 +6,12 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from longbeam.errors import ProviderError
-from longbeam.models.connections import Answer
-from longbeam.models.openai_client import OpenAIModel
-from longbeam.models.parsing import parse_items, parse_reply
-from longbeam.prompts.declarations import PROMPTS
-from longbeam.schemas.spec import Endpoint
+from longbeam.models import Answer, OpenAIModel, parse_items, parse_reply
+from longbeam.prompts import PROMPTS
+from longbeam.schemas import Endpoint
 from tests.models.calls import call
 from tests.models.endpoint import completion
 from tests.properties.hostile import VALUES, spoilt

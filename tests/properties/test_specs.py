@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from longbeam.cli import INCOMPLETE, OK, USER_ERROR, run
 from longbeam.errors import UserError
-from longbeam.pipeline.spec_file import load_spec, with_overrides
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.pipeline import load_spec, with_overrides
+from longbeam.schemas import BenchmarkSpec
 from tests.properties.hostile import TEXTS, VALUES, spoilt
 
 GOOD: dict[str, Any] = {

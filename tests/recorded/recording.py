@@ -13,17 +13,11 @@ from tempfile import mkdtemp
 from typing import TypeVar
 
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.checks import EntailmentInputs
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation
+from longbeam.models import Asker, ModelCall
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import EntailmentInputs
+from longbeam.schemas import BenchmarkSpec, ConversationHead, Message, ModelReply, Probe, Record
+from longbeam.store import SealedConversation
 from tests.wired import answered_by
 
 FOLDER = Path(__file__).parent

@@ -8,13 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-from longbeam.generators.entailment import Answer, rule_on_contradiction, rule_on_message, rule_on_update
-from longbeam.generators.ledger import Ledger
-from longbeam.prompts.calls.plans import ContradictionTarget, Place, Slip, UpdateTarget
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.plans import BulletKind
-from longbeam.text.matching import says
-from longbeam.text.sentences import sentences
+from longbeam.generators import Ledger, rule_on_contradiction, rule_on_message, rule_on_update
+from longbeam.generators.entailment import Answer
+from longbeam.prompts.calls import BulletBrief, ContradictionTarget, Place, UpdateTarget
+from longbeam.prompts.calls.plans import Slip
+from longbeam.schemas import BulletKind
+from longbeam.text import says, sentences
 from tests.recorded import recording
 
 MOST_JUDGED = 0.15

@@ -7,13 +7,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from longbeam.generators.bullets import EVOLVED, Known, faults_of, repeated_line
-from longbeam.generators.draft_mends import Mender
-from longbeam.generators.ledger import Ledger, line_of
-from longbeam.generators.plan_history import PlanHistory
-from longbeam.prompts.calls.plans import BulletDraft, FactDraft, NewSlot, SheetLine, Stage
-from longbeam.schemas.plans import Bullet, BulletKind, Value
-from longbeam.text.words import content_words
+from longbeam.generators import EVOLVED, Known, Ledger, Mender, PlanHistory, faults_of, line_of
+from longbeam.generators.bullets import repeated_line
+from longbeam.prompts.calls import BulletDraft, FactDraft, NewSlot, Stage
+from longbeam.prompts.calls.plans import SheetLine
+from longbeam.schemas import Bullet, BulletKind, Value
+from longbeam.text import content_words
 from tests.recorded import recording
 
 GROUP = 6

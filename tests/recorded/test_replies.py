@@ -7,25 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.persona import write_narratives
-from longbeam.generators.plans import Frame
+from longbeam.generators import Batch, Frame, Ledger, Scene, write_narratives, write_user_turns
+from longbeam.generators.probes import ProbeCandidate, ProbeMaterial, generator_for, plan_candidates, write_probe
 from longbeam.generators.probes.abstention import ABILITY as ABSTENTION
-from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.generators.probes.registry import generator_for
-from longbeam.generators.probes.writing import plan_candidates, write_probe
-from longbeam.generators.user_turns import Batch, Scene, write_user_turns
 from longbeam.keys import UnitKey
-from longbeam.models.outcomes import outcome_of
-from longbeam.models.parsing import parse_reply
-from longbeam.prompts.calls.plans import Stage
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.prompts.calls.user_turns import UserTurnsReply
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.text.traces import trace_problem
+from longbeam.models import outcome_of, parse_reply
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import ProbeReply, Stage, UserTurnsReply
+from longbeam.schemas import MessageRole, ModelReply
+from longbeam.text import trace_problem
 from tests.recorded import recording
 from tests.recorded.recording import ApprovingModel, RecordedReply, RepeatingModel, asker_of
 

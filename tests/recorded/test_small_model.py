@@ -12,18 +12,12 @@ from collections import Counter
 from pathlib import Path
 
 from longbeam.errors import RunStopped
-from longbeam.library.operations import validate
-from longbeam.models.base import ModelCall
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.run.gaps import gaps_of
-from longbeam.pipeline.status import benchmark_status, render_status
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.findings import Severity
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, create_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.library import validate
+from longbeam.models import ModelCall
+from longbeam.pipeline import benchmark_status, render_status
+from longbeam.pipeline.run import gaps_of, run_inline
+from longbeam.schemas import BenchmarkSpec, Incident, IncidentKind, ModelReply, Severity
+from longbeam.store import Benchmark, SealedConversation, WorkLog, create_benchmark
 from tests.wired import answered_by
 
 REPLIES = Path(__file__).parent / "smollm2.jsonl"

@@ -6,8 +6,8 @@ import datetime as dt
 import itertools
 from typing import Any
 
-from longbeam.review.state import probe_version
-from longbeam.schemas.review import EventKind, ReviewEvent
+from longbeam.review import probe_version
+from longbeam.schemas import EventKind, ReviewEvent
 from tests.tiny import tiny_conversation
 
 PROBE = tiny_conversation().asked[1]

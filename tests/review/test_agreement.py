@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.evaluation.agreement import cohen_kappa
-from longbeam.review.statistics import agreement_over, percent_agreement
+from longbeam.evaluation import cohen_kappa
+from longbeam.review import agreement_over, percent_agreement
 
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section D: four observers, twelve units.
 OBSERVERS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.review.anchors import Anchor, Attachment, anchor_at, content_hash, find_anchor, find_quote
+from longbeam.review import Anchor, Attachment, anchor_at, content_hash, find_anchor, find_quote
 
 
 @pytest.mark.parametrize(

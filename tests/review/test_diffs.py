@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.review.names import shown_value, word_diff
+from longbeam.review import shown_value, word_diff
 
 
 def parts(before: str, after: str) -> list[tuple[str, str]]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from longbeam.review.log import next_redo, next_undo
-from longbeam.review.state import ItemState, ItemStatus, fold_opinion, in_force, probe_version
-from longbeam.review.workspace import Entry, entries_of
-from longbeam.schemas.probes import MeasuredDifficulty
-from longbeam.schemas.review import ReviewEvent
+from longbeam.review import (
+    Entry,
+    ItemState,
+    ItemStatus,
+    entries_of,
+    fold_opinion,
+    in_force,
+    next_redo,
+    next_undo,
+    probe_version,
+)
+from longbeam.schemas import MeasuredDifficulty, ReviewEvent
 from tests.review.events import PROBE, accept, event
 
 

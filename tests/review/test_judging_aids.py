@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 
 from longbeam.keys import NuggetId
-from longbeam.offline.judging import judge
-from longbeam.review.archive import OpenConversation
-from longbeam.review.counter_evidence import counter_evidence
-from longbeam.review.dates import dates_view
-from longbeam.review.rubric_trial import RubricJudge, try_rubric
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import seal_conversation
+from longbeam.offline import judge
+from longbeam.review import OpenConversation, RubricJudge, counter_evidence, dates_view, try_rubric
+from longbeam.schemas import Probe
+from longbeam.store import seal_conversation
 from tests.builders import good_conversation
 
 JUDGE = RubricJudge("lexical", judge)

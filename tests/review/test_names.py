@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.review.names import act_name, field_name, item_name
-from longbeam.schemas.review import EventKind
+from longbeam.review import act_name, field_name, item_name
+from longbeam.schemas import EventKind
 from tests.tiny import tiny_conversation
 
 

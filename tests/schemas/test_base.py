@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas.base import compact, digest_of
-from longbeam.schemas.calls import ChatMessage
-from longbeam.schemas.plans import Fact, Plan, ValueKind
-from longbeam.schemas.spec import Price
+from longbeam.schemas import ChatMessage, Fact, Plan, Price, ValueKind, compact, digest_of
 
 
 def test_copy_has_a_digest_of_its_own() -> None:

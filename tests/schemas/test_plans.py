@@ -6,8 +6,8 @@ import datetime as dt
 
 import pytest
 
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text.values import date_value, duration, money, name, number, plain
+from longbeam.schemas import Value, ValueKind
+from longbeam.text import date_value, duration, money, name, number, plain
 
 
 def day(text: str) -> Value:

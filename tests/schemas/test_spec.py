@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from longbeam.models.kinds import answers_by_rule, has_model_checks
-from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Limits, Price, Role, RoleSampling
+from longbeam.models import answers_by_rule, has_model_checks
+from longbeam.schemas import BenchmarkSpec, Endpoint, Limits, Price, Role, RoleSampling
 
 
 def spec(**fields: object) -> BenchmarkSpec:

@@ -8,8 +8,8 @@ from typing import Annotated
 import pytest
 from pydantic import ValidationError
 
-from longbeam.schemas.base import MayBeStored, Record
-from longbeam.store.spill import SpilledSequence
+from longbeam.schemas import MayBeStored, Record
+from longbeam.store import SpilledSequence
 
 
 class Part(Record):

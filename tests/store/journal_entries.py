@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from longbeam.schemas.calls import ChatMessage
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import ChatMessage
+from longbeam.store import WorkLog
 
 ASKED: dict[str, Any] = {
     "unit_key": "c000/dialogue/p0.s0/t0.n1",

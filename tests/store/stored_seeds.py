@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from longbeam.schemas.seeds import Seed
+from longbeam.schemas import Seed
 
 
 def stored_seeds(path: Path) -> list[tuple[str, Seed]]:

@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.seeds import Timeline
+from longbeam.schemas import ConversationHead, Message, Probe, Timeline
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 """With line ends, quotes, NUL and characters outside the BMP; no lone surrogates, which records refuse."""

@@ -16,14 +16,17 @@ import pytest
 from hypothesis import example, given, settings
 
 from longbeam.errors import StoreError
-from longbeam.schemas.conversation import ConversationHead, ConversationReader
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.probes import Probe
-from longbeam.store import duck
-from longbeam.store.artifact_schema import SEALED_CONVERSATION
-from longbeam.store.artifacts import SealedConversation, seal_conversation
-from longbeam.store.benchmark import write_benchmark
-from longbeam.store.duck import Kind, Loader, replaced_file
+from longbeam.schemas import ConversationHead, ConversationReader, Message, MessageKind, MessageRole, Probe
+from longbeam.store import (
+    SEALED_CONVERSATION,
+    Kind,
+    Loader,
+    SealedConversation,
+    duck,
+    replaced_file,
+    seal_conversation,
+    write_benchmark,
+)
 from tests.store.strategies import heads, messages, probes
 from tests.tiny import tiny_conversation
 

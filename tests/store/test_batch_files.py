@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longbeam.schemas.journal import BatchEntry
-from longbeam.store.reply_files import BatchFiles
+from longbeam.schemas import BatchEntry
+from longbeam.store import BatchFiles
 
 SENT = BatchEntry(token="t1", model="openai:m", request_ids=("a", "b"))
 

@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from longbeam.errors import StoreError
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.seeds import Seed
-from longbeam.store.benchmark import read_findings, read_statistics, write_benchmark
+from longbeam.schemas import Finding, Seed, Severity
+from longbeam.store import read_findings, read_statistics, write_benchmark
 from tests.store.stored_seeds import stored_seeds
 from tests.store.strategies import JSON, TEXT, records_of
 

@@ -11,11 +11,8 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import DamageError, StoreError
-from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.journal import JournalEntry
-from longbeam.store.units import Failure, Unit
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import ChatMessage, JournalEntry, ModelReply, UserTurn
+from longbeam.store import Failure, Unit, WorkLog
 from tests.store.journal_entries import ASKED
 
 TURNS = [UserTurn(turn_id=f"p0.s0.t{i}", text=f"Question {i}?", bullet_ids=("p0.s0.b0",)) for i in range(3)]

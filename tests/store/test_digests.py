@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import DamageError
-from longbeam.store.digests import (
+from longbeam.store import (
     is_recorded,
     put_with_digest,
     record_digest,
     require_recorded,
     restore_copy,
+    sha256_of,
     write_with_copy,
 )
-from longbeam.store.files import sha256_of
 
 
 def put(path: Path, content: bytes) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.store.files import read_text, sha256_of, write_atomically
+from longbeam.store import read_text, sha256_of, write_atomically
 
 # A limit on file size is the only full disk that a test can have without being root; it ends with its process.
 ON_A_FULL_DISK = """

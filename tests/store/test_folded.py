@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.store.spill import FOLDED_BLOCK, FoldedTexts
+from longbeam.store import FOLDED_BLOCK, FoldedTexts
 
 
 def test_texts_that_hold_all_words_are_found_in_order() -> None:

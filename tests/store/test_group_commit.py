@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.schemas.calls import ModelReply
-from longbeam.store.group_commit import ROOM_BYTES
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import ModelReply
+from longbeam.store import ROOM_BYTES, WorkLog
 from tests.store.test_journal import record, reply
 
 

@@ -9,17 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from longbeam.errors import StoreError
-from longbeam.schemas.base import request_hash
-from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.journal import JournalEntry
-from longbeam.store import group_commit, journal
-from longbeam.store.sqlite import open_for_writing
-from longbeam.store.worklog import WorkLog
-from longbeam.store.worklog_schema import WORK_LOG
+from longbeam.schemas import ChatMessage, JournalEntry, ModelReply, request_hash
+from longbeam.store import WORK_LOG, WorkLog, group_commit, journal, open_for_writing
 from tests.store.journal_entries import ASKED, request_of
 from tests.store.strategies import TEXT, records_of
 

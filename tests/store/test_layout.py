@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import DamageError, SpecError, StoreError, UserError
-from longbeam.pipeline.run.driver import seeds_of
-from longbeam.schemas.spec import BenchmarkSpec, Strategy
-from longbeam.store.layout import create_benchmark, open_benchmark, write_spec
+from longbeam.pipeline.run import seeds_of
+from longbeam.schemas import BenchmarkSpec, Strategy
+from longbeam.store import create_benchmark, open_benchmark, write_spec
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from zlib import crc32
 
 import pytest
 
-from longbeam.store.spill import TALLY_PARTS, WRITTEN_AT_ONCE, Grouped, Keyed, Ordinals, Tally, previous_equals
+from longbeam.store import TALLY_PARTS, WRITTEN_AT_ONCE, Grouped, Keyed, Ordinals, Tally, previous_equals
 
 SAME_SUM = ("plumless", "buckeroo")  # both have the CRC-32 0x4ddb0c25
 

@@ -2,11 +2,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.journal import JournalEntry
-from longbeam.store.lease import SharedLease
-from longbeam.store.reply_files import CopiedJournal, ReplyFiles, has_replies, merge_replies, remove_replies, take_back
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import ChatMessage, JournalEntry, ModelReply
+from longbeam.store import (
+    CopiedJournal,
+    ReplyFiles,
+    SharedLease,
+    WorkLog,
+    has_replies,
+    merge_replies,
+    remove_replies,
+    take_back,
+)
 from tests.store import journal_entries
 from tests.store.journal_entries import request_of
 

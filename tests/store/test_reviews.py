@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.store.reviews import ReviewStore, StoredLease, has_reviews, in_order, stored_events
+from longbeam.store import ReviewStore, StoredLease, has_reviews, in_order, stored_events
 from tests.review.events import event
 
 

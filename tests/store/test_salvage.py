@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.store.reviews import ReviewStore, stored_events
-from longbeam.store.salvage import salvage_reviews, salvage_work_log
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import ModelReply, UserTurn
+from longbeam.store import ReviewStore, WorkLog, salvage_reviews, salvage_work_log, stored_events
 from tests.review.events import accept
 from tests.store.test_checksums import changed, written
 from tests.store.test_worklog_crash import record

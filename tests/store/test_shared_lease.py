@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.schemas.journal import Position
-from longbeam.store import lease
-from longbeam.store.lease import (
+from longbeam.schemas import Position
+from longbeam.store import (
     LEASE_S,
     HeldElsewhere,
     Holder,
     LeaseLost,
     SharedLease,
+    lease,
     living_holder,
     position_of_holder,
 )

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.store import spill as module
-from longbeam.store.spill import BLOCK, HELD_BLOCKS, KEPT_BLOCKS, LazySequence, SpilledBytes, SpilledSequence
+from longbeam.store import BLOCK, HELD_BLOCKS, KEPT_BLOCKS, LazySequence, SpilledBytes, SpilledSequence, spill as module
 
 
 def test_a_spilled_sequence_is_the_sequence_that_it_was_made_of() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.store.spill import MAPPING_CACHE_KB, SpilledMapping
+from longbeam.store import MAPPING_CACHE_KB, SpilledMapping
 
 MANY = [(f"key {i}", "record " * 100 + str(i)) for i in range(MAPPING_CACHE_KB * 4)]
 """Some 700 bytes each: nearly three times what is at hand."""

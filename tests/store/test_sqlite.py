@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.store.sqlite import Format, open_for_reading, open_for_writing
+from longbeam.store import Format, open_for_reading, open_for_writing
 
 V1 = Format("notebook", 77, (("CREATE TABLE notes (text TEXT)",),))
 V2 = Format("notebook", 77, (*V1.migrations, ("ALTER TABLE notes ADD COLUMN author TEXT DEFAULT 'unknown'",)))

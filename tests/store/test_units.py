@@ -3,18 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from pydantic import create_model
 
 from longbeam.errors import StoreError
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, UserTurn
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import Narrative
-from longbeam.schemas.probes import Probe
-from longbeam.store.units import Failure, Unit, UnitStatus
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import Incident, IncidentKind, Message, Narrative, Probe, Record, UserTurn
+from longbeam.store import Failure, Unit, UnitStatus, WorkLog
 from tests.store.strategies import records_of
 
 

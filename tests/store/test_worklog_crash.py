@@ -15,10 +15,8 @@ import duckdb
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.journal import JournalEntry
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import ChatMessage, JournalEntry, ModelReply, UserTurn
+from longbeam.store import WorkLog
 from tests.store.journal_entries import ASKED, request_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]

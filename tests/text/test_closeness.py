@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.text.closeness import REACH, stand_together, within_reach
+from longbeam.text import REACH, stand_together, within_reach
 
 
 def test_words_of_one_paragraph_stand_together_and_those_of_a_long_reply_do_not() -> None:

@@ -4,9 +4,8 @@ import datetime as dt
 
 import pytest
 
-from longbeam.schemas.plans import Value
-from longbeam.text.computing import recompute
-from longbeam.text.values import date_value, duration, money, name, number
+from longbeam.schemas import Value
+from longbeam.text import date_value, duration, money, name, number, recompute
 
 MARCH_5 = date_value(dt.date(2024, 3, 5))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.text.conditions import overlapping
+from longbeam.text import overlapping
 
 
 @pytest.mark.parametrize(

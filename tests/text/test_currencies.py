@@ -2,10 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.text.currencies import currency_of
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
-from longbeam.text.reading import read_value
+from longbeam.text import currency_of, read_value, says, values_in
 
 
 @pytest.mark.parametrize(

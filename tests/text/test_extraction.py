@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.text.extraction import distinct_values, parse_value, values_in
-from longbeam.text.values import date_value, duration, money, plain
+from longbeam.text import date_value, distinct_values, duration, money, parse_value, plain, values_in
 
 MARCH_5 = date_value(dt.date(2024, 3, 5))
 

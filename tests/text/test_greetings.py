@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.text.greetings import Hours, greeted_hours
+from longbeam.text import Hours, greeted_hours
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,18 @@ import datetime as dt
 
 import pytest
 
-from longbeam.schemas.plans import Value
-from longbeam.text.extraction import values_in
-from longbeam.text.grounding import is_derivable, stated_values, unrecorded_values
-from longbeam.text.reading import read_value
-from longbeam.text.values import date_value, duration, money, number
+from longbeam.schemas import Value
+from longbeam.text import (
+    date_value,
+    duration,
+    is_derivable,
+    money,
+    number,
+    read_value,
+    stated_values,
+    unrecorded_values,
+    values_in,
+)
 
 DAY = dt.date(2024, 3, 8)
 

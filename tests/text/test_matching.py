@@ -5,11 +5,22 @@ import itertools
 
 import pytest
 
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text.extraction import parse_value
-from longbeam.text.matching import quote_for, says, says_equivalent
-from longbeam.text.patterns import value_pattern
-from longbeam.text.values import date_value, duration, money, name, number, plain, ratio, version
+from longbeam.schemas import Value, ValueKind
+from longbeam.text import (
+    date_value,
+    duration,
+    money,
+    name,
+    number,
+    parse_value,
+    plain,
+    quote_for,
+    ratio,
+    says,
+    says_equivalent,
+    value_pattern,
+    version,
+)
 
 MARCH_5 = date_value(dt.date(2024, 3, 5))
 MARCH_5_WITHOUT_ITS_YEAR = Value(kind=ValueKind.DATE, text="March 5", date=dt.date(2024, 3, 5))

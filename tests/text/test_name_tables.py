@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.text import name_tables
-from longbeam.text.name_tables import PLACES, jobs, names_of
+from longbeam.text import PLACES, jobs, name_tables, names_of
 
 KINDS = ("first_names_female", "first_names_male", "last_names")
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.text.normalizing import normalize_values
+from longbeam.text import normalize_values
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.text.numbers import exact, format_amount, number_word, read_amount
+from longbeam.text import exact, format_amount, number_word, read_amount
 
 
 def test_an_amount_reads_back_as_it_is_written() -> None:

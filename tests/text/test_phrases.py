@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.text.phrases import listed
+from longbeam.text import listed
 
 
 @pytest.mark.parametrize(("names", "said"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.text.plans import is_planned, is_result
+from longbeam.text import is_planned, is_result
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.text.polarity import (
+from longbeam.text import (
     denied_words,
     is_asked_at,
     is_denied_at,

@@ -4,8 +4,8 @@ import datetime as dt
 
 import pytest
 
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text.reading import disagreement, read_value
+from longbeam.schemas import Value, ValueKind
+from longbeam.text import disagreement, read_value
 
 DAY = dt.date(2021, 11, 20)
 

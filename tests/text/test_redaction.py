@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.text.redaction import Redaction, render_found
+from longbeam.text import Redaction, render_found
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,7 @@ import datetime as dt
 
 import pytest
 
-from longbeam.text.extraction import parse_value
-from longbeam.text.relative_days import is_day_meant
-from longbeam.text.values import date_value, number
+from longbeam.text import date_value, is_day_meant, number, parse_value
 from tests.builders import good_conversation
 
 MAY_8 = dt.datetime(2023, 5, 8, 13, 56)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.text.sentences import fenced_spans, sentences
+from longbeam.text import fenced_spans, sentences
 
 
 def _split(text: str) -> list[str]:

@@ -7,9 +7,7 @@ import re
 
 import pytest
 
-from longbeam.text.matching import quote_for, says
-from longbeam.text.spoken_days import says_day, spell_out, spoken
-from longbeam.text.values import date_value
+from longbeam.text import date_value, quote_for, says, says_day, spell_out, spoken
 
 TODAY = dt.date(2024, 3, 6)
 """A Wednesday."""

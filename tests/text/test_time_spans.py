@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from longbeam.text.time_spans import find_times
+from longbeam.text import find_times
 
 WEDNESDAY = dt.date(2023, 5, 10)
 

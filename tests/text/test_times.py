@@ -5,16 +5,23 @@ import re
 
 import pytest
 
-from longbeam.formats.dates import find_day
-from longbeam.schemas.plans import Value
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
-from longbeam.text.normalizing import normalize_values
-from longbeam.text.numbers import COUNT, VAGUE_COUNTS, read_count
-from longbeam.text.relative_days import is_day_meant
-from longbeam.text.time_spans import find_times
-from longbeam.text.times import MONTH, MONTHS, month_number, months_between
-from longbeam.text.values import date_value
+from longbeam.formats import find_day
+from longbeam.schemas import Value
+from longbeam.text import (
+    COUNT,
+    MONTH,
+    MONTHS,
+    VAGUE_COUNTS,
+    date_value,
+    find_times,
+    is_day_meant,
+    month_number,
+    months_between,
+    normalize_values,
+    read_count,
+    says,
+    values_in,
+)
 from tests.builders import good_conversation
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.text.uses import use_quote
-from longbeam.text.values import money
+from longbeam.text import money, use_quote
 
 USE = "a second pot of glue"
 

@@ -4,10 +4,8 @@ import datetime as dt
 
 import pytest
 
-from longbeam.schemas.plans import ValueKind
-from longbeam.text.reading import read_value
-from longbeam.text.times import format_date, weekday
-from longbeam.text.values import amount_like, duration, money, number, ratio
+from longbeam.schemas import ValueKind
+from longbeam.text import amount_like, duration, format_date, money, number, ratio, read_value, weekday
 
 
 def test_makers_write_canonical_text() -> None:

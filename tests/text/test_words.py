@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.text.words import bare_words, content_words, words_of
+from longbeam.text import bare_words, content_words, words_of
 
 
 def test_words_are_stems_without_function_words() -> None:

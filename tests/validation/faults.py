@@ -6,12 +6,25 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from longbeam.schemas.dialogue import MessageKind
-from longbeam.schemas.findings import ImportNote, NoteKind
-from longbeam.schemas.plans import Advice, AdviceKind, Assertion, Fact, Narrative, Plan, Stance, Value, ValueKind
-from longbeam.schemas.probes import Difficulty, Evidence, Probe
-from longbeam.schemas.seeds import Domain
-from longbeam.text.values import date_value, money, name
+from longbeam.schemas import (
+    Advice,
+    AdviceKind,
+    Assertion,
+    Difficulty,
+    Domain,
+    Evidence,
+    Fact,
+    ImportNote,
+    MessageKind,
+    Narrative,
+    NoteKind,
+    Plan,
+    Probe,
+    Stance,
+    Value,
+    ValueKind,
+)
+from longbeam.text import date_value, money, name
 from tests.builders import LEASE_DAY, PEOPLE, PROFILE, MemoryReader, count_tokens, probe
 
 Spoil = Callable[[MemoryReader], MemoryReader]

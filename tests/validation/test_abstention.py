@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.validation.run import check_conversation
+from longbeam.validation import check_conversation
 from tests.builders import good_conversation
 from tests.validation.faults import append
 from tests.validation.told import asks, imported, names

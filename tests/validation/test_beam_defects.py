@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.formats.beam import import_beam
-from longbeam.schemas.findings import Finding
-from longbeam.validation.run import check_benchmark, check_conversation
+from longbeam.formats import import_beam
+from longbeam.schemas import Finding
+from longbeam.validation import check_benchmark, check_conversation
 from tests.formats.sources import SHARED, read
 
 SOURCE = SHARED / "beam" / "100K"

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.schemas.findings import Severity
-from longbeam.validation.base import Check, Scope
-from longbeam.validation.registry import CHECKS
-from longbeam.validation.run import check_benchmark, check_conversation
+from longbeam.schemas import Severity
+from longbeam.validation import CHECKS, Check, Scope, check_benchmark, check_conversation
 from tests.builders import MemoryReader, good_conversation
 from tests.validation.faults import FAULTS, Fault
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from longbeam.schemas.plans import Plan, Value
-from longbeam.validation.run import check_conversation
+from longbeam.schemas import Plan, Value
+from longbeam.validation import check_conversation
 from tests.builders import MemoryReader, good_conversation
 from tests.validation.faults import both, details, on_probe
 

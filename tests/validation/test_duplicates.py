@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import random
 
-from longbeam.schemas.dialogue import Message
-from longbeam.validation.duplicates import near_duplicates
+from longbeam.schemas import Message
+from longbeam.validation import near_duplicates
 from tests.builders import good_conversation
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.formats.beam import import_beam
-from longbeam.validation.run import check_conversation
+from longbeam.formats import import_beam
+from longbeam.validation import check_conversation
 from tests.formats.sources import beam_folder, read
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from longbeam.text.values import money
-from longbeam.validation.index import build_index
+from longbeam.text import money
+from longbeam.validation import build_index
 from tests.builders import good_conversation
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas.seeds import Domain
+from longbeam.schemas import Domain
 from tests.validation.faults import in_domain
 from tests.validation.told import imported, names
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas.plans import Assertion, Stance
-from longbeam.text.values import money
-from longbeam.validation.index import build_index
+from longbeam.schemas import Assertion, Stance
+from longbeam.text import money
+from longbeam.validation import build_index
 from longbeam.validation.leave_one_out import find_problems
 from tests.builders import LEASE_DAY, MemoryReader, good_conversation
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas.findings import Severity
-from longbeam.schemas.plans import Stance
-from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.seeds import Domain
-from longbeam.text.values import money
-from longbeam.validation.index import build_index
+from longbeam.schemas import Difficulty, Domain, Severity, Stance
+from longbeam.text import money
+from longbeam.validation import build_index, check_conversation, check_probes
 from longbeam.validation.leaks import CHECK as LEAKS
-from longbeam.validation.run import check_conversation, check_probes
 from tests.builders import MemoryReader, good_conversation
 from tests.validation.faults import append, asks_for_a_use, asserted, both, details, evidence, in_domain, on_probe, say
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Probe
 from tests.validation.told import asks, imported, names
 
 SAID = ("My first sprint ends on March 29, 2024, with Tom as reviewer.", "Good.")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from longbeam.abilities import registry
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.validation.registry import CHECKS, all_checks
+from longbeam.schemas import Finding, Severity
+from longbeam.validation import CHECKS, all_checks
 
 RULES = """
 from longbeam.abilities.record import Ability

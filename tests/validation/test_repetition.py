@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.statistics import REPETITION_MEASURES
-from longbeam.validation.repetition import Mask, mask_of, measure_repetition, prose_sentences
+from longbeam.schemas import REPETITION_MEASURES, Message
+from longbeam.validation import Mask, mask_of, measure_repetition, prose_sentences
 from tests.tiny import message, tiny_conversation
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas.probes import ProbeDetails
-from longbeam.validation.run import check_conversation
+from longbeam.schemas import ProbeDetails
+from longbeam.validation import check_conversation
 from tests.builders import good_conversation
 
 

@@ -5,12 +5,8 @@ import json
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.probes import ABILITIES
-from longbeam.schemas.seeds import Domain
-from longbeam.schemas.statistics import MEASURES, REPETITION_MEASURES, TURN_SHAPES
-from longbeam.validation.statistics import as_json, benchmark_statistics, published_figures, turn_shape
-from longbeam.validation.statistics_text import render_text
+from longbeam.schemas import ABILITIES, MEASURES, REPETITION_MEASURES, TURN_SHAPES, ConversationReader, Domain
+from longbeam.validation import as_json, benchmark_statistics, published_figures, render_text, turn_shape
 from tests.tiny import TinyConversation, message, probe, tiny_conversation
 
 

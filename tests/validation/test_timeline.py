@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas.plans import Stance
-from longbeam.validation.run import check_conversation
+from longbeam.schemas import Stance
+from longbeam.validation import check_conversation
 from tests.builders import MemoryReader, good_conversation
 from tests.validation.faults import planned_after_done
 

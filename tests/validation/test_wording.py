@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.text.words import content_words
-from longbeam.validation.wording import asks_assistant, asks_for_past, claim
+from longbeam.text import content_words
+from longbeam.validation import asks_assistant, asks_for_past, claim
 
 
 def test_the_opening_of_a_nugget_is_not_its_claim() -> None:

@@ -6,10 +6,8 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import replace
 
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.findings import Finding, ImportNote
-from longbeam.schemas.probes import Evidence, Probe
-from longbeam.validation.run import check_conversation
+from longbeam.schemas import Evidence, Finding, ImportNote, Message, MessageRole, Probe
+from longbeam.validation import check_conversation
 from tests.builders import MemoryReader, good_conversation, probe
 
 FIRST_DAY = dt.datetime(2024, 3, 4, 9)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import Trait, ability_of
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, dated
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.checks import NuggetSupport, SupportInputs, SupportReply
-from longbeam.validation.base import ERROR, WARNING, Problem, shorten
+from longbeam.models import Acceptance, Asker
+from longbeam.prompts.calls import NuggetSupport, SupportInputs, SupportReply
+from longbeam.validation import ERROR, WARNING, Problem, shorten
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:

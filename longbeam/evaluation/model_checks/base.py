@@ -8,13 +8,10 @@ from datetime import datetime
 
 from longbeam.errors import ReplyError
 from longbeam.evaluation.judging import judge_nugget
-from longbeam.models.asking import Asker
-from longbeam.prompts.calls.checks import DatedMessage
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.probes import Nugget, Probe
-from longbeam.schemas.spec import is_language_model
-from longbeam.validation.base import Problem
+from longbeam.models import Asker
+from longbeam.prompts.calls import DatedMessage
+from longbeam.schemas import Finding, Message, MessageRole, Nugget, Probe, Severity, is_language_model
+from longbeam.validation import Problem
 
 MOST_CHARACTERS = 8_000
 """Characters of a message that a checker sees. People state facts before or after pasted code and logs, so the middle

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import Trait, ability_of
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, dated
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.checks import CounterEvidenceInputs, CounterEvidenceReply, DatedMessage
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.plans import AdviceKind
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.words import words_of
-from longbeam.validation.base import ERROR, Problem, shorten
+from longbeam.models import Acceptance, Asker
+from longbeam.prompts.calls import CounterEvidenceInputs, CounterEvidenceReply, DatedMessage
+from longbeam.schemas import ENGLISH, AdviceKind, Message
+from longbeam.text import words_of
+from longbeam.validation import ERROR, Problem, shorten
 
 MOST_QUOTED = 60
 """Words of a quote. Who copies a whole message has found nothing in it; the prompt asks for 40."""

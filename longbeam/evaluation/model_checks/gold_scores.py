@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from longbeam.evaluation.fixed_answers import with_other_values
 from longbeam.evaluation.judging import all_judged
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, first_unmet
-from longbeam.models.asking import Asker
-from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import values_in
-from longbeam.text.words import words_of
-from longbeam.validation.base import ERROR, Problem, shorten
+from longbeam.models import Asker
+from longbeam.schemas import Probe
+from longbeam.text import values_in, words_of
+from longbeam.validation import ERROR, Problem, shorten
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:

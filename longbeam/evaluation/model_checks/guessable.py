@@ -5,12 +5,11 @@ Abstention probes are left out: a guess of "I do not know" is right there.
 
 from __future__ import annotations
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import Trait, ability_of
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, first_unmet
-from longbeam.models.asking import Asker
-from longbeam.prompts.calls.checks import GuessInputs
-from longbeam.validation.base import ERROR, Problem, shorten
+from longbeam.models import Asker
+from longbeam.prompts.calls import GuessInputs
+from longbeam.validation import ERROR, Problem, shorten
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:

@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from longbeam.abilities.beam import ABSTENTION
+from longbeam.abilities import ABSTENTION
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.keys import ProbeId
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionInputs, AbstentionReply, NuggetDraft, ProbeReply
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import Bullet, BulletKind
-from longbeam.schemas.probes import ProbeDetails
-from longbeam.schemas.spec import ENGLISH
+from longbeam.models import Acceptance, Asker
+from longbeam.prompts.calls import AbstentionDraft, AbstentionInputs, AbstentionReply, NuggetDraft, ProbeReply
+from longbeam.schemas import ENGLISH, Bullet, BulletKind, MessageRole, ProbeDetails
 
 ABILITY = ABSTENTION.name
 PROMPT_ID = ABSTENTION.prompt_id

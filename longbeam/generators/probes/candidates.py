@@ -18,13 +18,10 @@ from pydantic import Field
 from longbeam.generators.probes.evidence import Quote
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.keys import AdviceId, ProbeId, plan_index_of
-from longbeam.models.asking import Asker
-from longbeam.prompts.calls.probes import Excerpt, ProbeReply
-from longbeam.schemas.base import Record
-from longbeam.schemas.plans import Value
-from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.matching import says
+from longbeam.models import Asker
+from longbeam.prompts.calls import Excerpt, ProbeReply
+from longbeam.schemas import ENGLISH, Difficulty, EvidencePart, ProbeDetails, Record, Value
+from longbeam.text import says
 
 T = TypeVar("T")
 G = TypeVar("G")

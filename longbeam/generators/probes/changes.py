@@ -12,16 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from longbeam.abilities.beam import TEMPORAL_REASONING
-from longbeam.abilities.kinds import QuestionKind
+from longbeam.abilities import TEMPORAL_REASONING, QuestionKind
 from longbeam.generators.probes.candidates import Sketch, cite, difficulty_by_gap, difficulty_by_sessions, sessions_of
 from longbeam.generators.probes.evidence import FactQuote
 from longbeam.generators.probes.stated_facts import StatedFacts
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import EvidencePart, ProbeDetails
-from longbeam.text.computing import recompute
-from longbeam.text.matching import says
-from longbeam.text.times import format_date
+from longbeam.schemas import EvidencePart, ProbeDetails, Value, ValueKind
+from longbeam.text import format_date, recompute, says
 
 LEAST_DAYS = 4
 """Days between two values from which a day between them is clearly of the first."""

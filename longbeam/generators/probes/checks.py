@@ -11,11 +11,9 @@ from textwrap import shorten
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.evidence import coverage
-from longbeam.prompts.calls.probes import MAX_NUGGETS, NuggetDraft, ProbeReply
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.extraction import values_in
-from longbeam.text.matching import says
+from longbeam.prompts.calls import MAX_NUGGETS, NuggetDraft, ProbeReply
+from longbeam.schemas import ENGLISH, Value, ValueKind
+from longbeam.text import says, values_in
 
 Check = Callable[[ProbeCandidate, ProbeReply], str | None]
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.abilities.beam import INFORMATION_EXTRACTION, INSTRUCTION_FOLLOWING
-from longbeam.abilities.kinds import QuestionKind
+from longbeam.abilities import INFORMATION_EXTRACTION, INSTRUCTION_FOLLOWING, QuestionKind
 from longbeam.generators.probes.candidates import Sketch, cite, difficulty_by_gap, difficulty_by_sessions, sessions_of
 from longbeam.generators.probes.evidence import FactQuote, find_words
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.schemas.plans import Bullet, BulletKind
-from longbeam.schemas.probes import EvidencePart, ProbeDetails
-from longbeam.text.side_texts import CONFIDENCES, FIGURE, FORGET, KEEP_FROM, SOURCE, Confidence, role_of
+from longbeam.schemas import Bullet, BulletKind, EvidencePart, ProbeDetails
+from longbeam.text import CONFIDENCES, FIGURE, FORGET, KEEP_FROM, SOURCE, Confidence, role_of
 
 UNSAID = {FORGET: QuestionKind.FORGET, KEEP_FROM: QuestionKind.KEEP_FROM}
 """Kind of question for each variety of instruction that asks for silence."""

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from functools import partial
 
-from longbeam.abilities.beam import CONTRADICTION_RESOLUTION
+from longbeam.abilities import CONTRADICTION_RESOLUTION
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -31,12 +31,9 @@ from longbeam.generators.probes.checks import (
 from longbeam.generators.probes.evidence import Quote, coverage, find_words, restates
 from longbeam.generators.probes.histories import Conflict
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import Excerpt, ProbeReply
-from longbeam.schemas.plans import Fact, Value
-from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, ProbeDetails
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.echoes import echoed_denial
-from longbeam.text.matching import says
+from longbeam.prompts.calls import Excerpt, ProbeReply
+from longbeam.schemas import CONTRADICTION_MESSAGES_APART, ENGLISH, EvidencePart, Fact, ProbeDetails, Value
+from longbeam.text import echoed_denial, says
 
 ABILITY = CONTRADICTION_RESOLUTION.name
 GIVEAWAYS = ("contradict", "contradiction", "contradictory", "contradicting", "conflict", "conflicting", "inconsistent")

@@ -17,7 +17,7 @@ from functools import partial
 from itertools import pairwise, permutations
 from typing import NamedTuple
 
-from longbeam.abilities.beam import EVENT_ORDERING
+from longbeam.abilities import EVENT_ORDERING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -32,13 +32,9 @@ from longbeam.generators.probes.checks import check_form, check_voice, neutral, 
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.given_advice import GivenList
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.plans import AdviceKind, BulletKind, ValueKind
-from longbeam.schemas.probes import ProbeDetails
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.extraction import values_in
-from longbeam.text.phrases import ORDINAL_WORDS
-from longbeam.text.sentences import sentences
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import ENGLISH, AdviceKind, BulletKind, ProbeDetails, ValueKind
+from longbeam.text import ORDINAL_WORDS, sentences, values_in
 
 ABILITY = EVENT_ORDERING.name
 MIN_ITEMS, MAX_ITEMS = 3, 10

@@ -17,14 +17,9 @@ from typing import Any
 
 from longbeam.generators.probes.histories import Life, Step
 from longbeam.generators.probes.voices import Voices
-from longbeam.prompts.calls.probes import Excerpt
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Bullet, Value
-from longbeam.schemas.probes import EvidencePart
-from longbeam.text.matching import quote_for, says
-from longbeam.text.plans import is_planned
-from longbeam.text.sentences import sentences
-from longbeam.text.values import date_value
+from longbeam.prompts.calls import Excerpt
+from longbeam.schemas import Bullet, EvidencePart, Message, MessageRole, Value
+from longbeam.text import date_value, is_planned, quote_for, says, sentences
 
 _STOP_WORDS = frozenset(
     (  # noqa: SIM905 - a word list reads better as words

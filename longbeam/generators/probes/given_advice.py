@@ -12,8 +12,7 @@ from sys import intern
 from longbeam.generators.probes.evidence import FactQuote, Quote, find_words
 from longbeam.generators.probes.voices import Voices
 from longbeam.generators.said_advice import advice_quote, item_span
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Advice, AdviceKind, Bullet, Plan
+from longbeam.schemas import Advice, AdviceKind, Bullet, Message, MessageRole, Plan
 
 
 @dataclass(frozen=True)

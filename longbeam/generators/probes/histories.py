@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
+from longbeam.schemas import Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
 
 Made = tuple[Bullet, Assertion]
 """An assertion with the bullet that makes it."""

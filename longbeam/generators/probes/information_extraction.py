@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, islice
 
-from longbeam.abilities.beam import INFORMATION_EXTRACTION
+from longbeam.abilities import INFORMATION_EXTRACTION
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -33,11 +33,9 @@ from longbeam.generators.probes.confidences import find_poisoned
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, words_of
 from longbeam.generators.probes.given_advice import GivenList
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import AdviceKind
-from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
-from longbeam.text.values import plain
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import AdviceKind, Difficulty, EvidencePart, MessageRole, ProbeDetails
+from longbeam.text import plain
 
 ABILITY = INFORMATION_EXTRACTION.name
 Asked = tuple[str, FactQuote] | tuple[str, FactQuote, FactQuote]

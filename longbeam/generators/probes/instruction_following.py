@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from longbeam.abilities.beam import INSTRUCTION_FOLLOWING
-from longbeam.abilities.kinds import is_kind
+from longbeam.abilities import INSTRUCTION_FOLLOWING, is_kind
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out, with_kind
 from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, run_checks
 from longbeam.generators.probes.confidences import UNSAID, find_confidences
 from longbeam.generators.probes.evidence import find_words
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.plans import Bullet, BulletKind
-from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import Bullet, BulletKind, Difficulty, EvidencePart, ProbeDetails
 
 ABILITY = INSTRUCTION_FOLLOWING.name
 

@@ -5,7 +5,7 @@ Difficulty is the distance between the two messages, in sessions.
 
 from __future__ import annotations
 
-from longbeam.abilities.beam import KNOWLEDGE_UPDATE
+from longbeam.abilities import KNOWLEDGE_UPDATE
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -25,9 +25,9 @@ from longbeam.generators.probes.checks import (
 )
 from longbeam.generators.probes.evidence import FactQuote
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.probes import EvidencePart, ProbeDetails
-from longbeam.text.plans import is_planned, is_result
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import EvidencePart, ProbeDetails
+from longbeam.text import is_planned, is_result
 
 ABILITY = KNOWLEDGE_UPDATE.name
 GIVEAWAYS = (

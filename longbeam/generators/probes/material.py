@@ -15,11 +15,9 @@ from longbeam.generators.probes.given_advice import GivenAdvice, find_given_advi
 from longbeam.generators.probes.histories import Histories
 from longbeam.generators.probes.stated_facts import StatedFacts, find_stated_facts
 from longbeam.generators.probes.voices import Voices
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.spec import ENGLISH, OnContradiction
-from longbeam.store.spill import FoldedTexts
-from longbeam.text.closeness import stand_together
+from longbeam.schemas import ENGLISH, ConversationHead, Message, MessageRole, OnContradiction
+from longbeam.store import FoldedTexts
+from longbeam.text import stand_together
 
 MOST_KNOWN = 30
 """Most facts of the user that the writer of a request sees."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
 
-from longbeam.abilities.beam import MULTI_SESSION_REASONING
+from longbeam.abilities import MULTI_SESSION_REASONING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -30,12 +30,9 @@ from longbeam.generators.probes.evidence import FactQuote, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.side_stories import find_side_questions
 from longbeam.generators.probes.stated_facts import StatedFacts
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import AMOUNT_KINDS, Value, ValueKind
-from longbeam.schemas.probes import ProbeDetails
-from longbeam.text.computing import recompute
-from longbeam.text.phrases import listed
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import AMOUNT_KINDS, MessageRole, ProbeDetails, Value, ValueKind
+from longbeam.text import listed, recompute
 
 ABILITY = MULTI_SESSION_REASONING.name
 COUNTABLE = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.VERSION})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.keys import NuggetId
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.probes import Evidence, Nugget, Probe
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import Evidence, Nugget, Probe
 
 
 def assemble_probe(candidate: ProbeCandidate, reply: ProbeReply) -> Probe:

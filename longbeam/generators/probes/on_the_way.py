@@ -14,8 +14,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from longbeam.generators.probes.candidates import LAST_TENTH
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Message, MessageRole, Probe
 
 
 class Moment(NamedTuple):

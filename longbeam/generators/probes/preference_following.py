@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from longbeam.abilities.beam import PREFERENCE_FOLLOWING
+from longbeam.abilities import PREFERENCE_FOLLOWING
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
 from longbeam.generators.probes.checks import (
     check_coverage,
@@ -22,9 +22,8 @@ from longbeam.generators.probes.checks import (
 from longbeam.generators.probes.evidence import coverage, find_words
 from longbeam.generators.probes.instruction_following import difficulty_by_age
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.plans import Bullet, BulletKind
-from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import Bullet, BulletKind, Difficulty, EvidencePart, ProbeDetails
 
 ABILITY = PREFERENCE_FOLLOWING.name
 GIVEAWAYS = ("prefer", "preference", "preferences", "favourite", "favorite")

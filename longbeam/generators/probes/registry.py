@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from longbeam.abilities.registry import find_ability, resolve
+from longbeam.abilities import find_ability, resolve
 from longbeam.errors import SpecError
 from longbeam.generators.probes.candidates import AbilityGenerator
 

@@ -30,9 +30,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from longbeam.abilities.kinds import is_kind
+from longbeam.abilities import is_kind
 from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_late, is_narrow, needs_reply
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Probe
 
 ALIKE = 0.7
 """Jaccard similarity of two questions' words from which they read the same but for a name."""

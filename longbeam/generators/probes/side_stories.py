@@ -9,14 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from longbeam.abilities.beam import MULTI_SESSION_REASONING
-from longbeam.abilities.kinds import QuestionKind
+from longbeam.abilities import MULTI_SESSION_REASONING, QuestionKind
 from longbeam.generators.probes.candidates import Sketch, cite, difficulty_by_sessions, sessions_of
 from longbeam.generators.probes.evidence import FactQuote
 from longbeam.generators.probes.stated_facts import StatedFacts
-from longbeam.schemas.probes import ProbeDetails
-from longbeam.text.computing import recompute
-from longbeam.text.side_texts import AMOUNT, BY_NAME, LATE, PAID, PLACE, Evenings, OwnLog, role_of
+from longbeam.schemas import ProbeDetails
+from longbeam.text import BY_NAME, LATE, PAID, PLACE, Evenings, OwnLog, recompute, role_of
+from longbeam.text.side_texts import AMOUNT
 
 LEAST_ENTRIES = 4
 """Entries that a counted or joined story has at least."""

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from longbeam.generators.probes.evidence import FactQuote, find_value
 from longbeam.generators.probes.histories import Histories, Life, Step
 from longbeam.generators.probes.voices import Voices
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import Value
+from longbeam.schemas import MessageRole, Value
 
 
 @dataclass(frozen=True)

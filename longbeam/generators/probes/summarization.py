@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
-from longbeam.abilities.beam import SUMMARIZATION
+from longbeam.abilities import SUMMARIZATION
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -25,10 +25,9 @@ from longbeam.generators.probes.candidates import (
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
 from longbeam.generators.probes.evidence import FactQuote, words_of
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.probes import ProbeDetails
-from longbeam.text.matching import says
-from longbeam.text.phrases import listed
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import ProbeDetails
+from longbeam.text import listed, says
 
 ABILITY = SUMMARIZATION.name
 MIN_MESSAGES, MAX_FACTS = 3, 9

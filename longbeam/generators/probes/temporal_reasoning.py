@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from longbeam.abilities.beam import TEMPORAL_REASONING
-from longbeam.abilities.kinds import QuestionKind
+from longbeam.abilities import TEMPORAL_REASONING, QuestionKind
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -35,11 +34,9 @@ from longbeam.generators.probes.checks import (
 )
 from longbeam.generators.probes.evidence import FactQuote, find_event_day
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.plans import BulletKind, ValueKind
-from longbeam.schemas.probes import EvidencePart, ProbeDetails
-from longbeam.text.computing import recompute
-from longbeam.text.times import format_date
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import BulletKind, EvidencePart, ProbeDetails, ValueKind
+from longbeam.text import format_date, recompute
 
 ABILITY = TEMPORAL_REASONING.name
 Pair = tuple[FactQuote, FactQuote]

@@ -9,8 +9,8 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.schemas.dialogue import Message
-from longbeam.store.spill import Grouped, SpilledSequence
+from longbeam.schemas import Message
+from longbeam.store import Grouped, SpilledSequence
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 
-from longbeam.abilities.kinds import is_kind
-from longbeam.abilities.registry import find_ability
+from longbeam.abilities import find_ability, is_kind
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.nuggets import assemble_probe
 from longbeam.generators.probes.registry import generator_for
-from longbeam.models.asking import Acceptance, Asker
-from longbeam.prompts.calls.probes import (
+from longbeam.models import Acceptance, Asker
+from longbeam.prompts.calls import (
     CandidateOption,
     CandidatesInputs,
     CandidatesReply,
@@ -22,8 +21,7 @@ from longbeam.prompts.calls.probes import (
     ProbeInputs,
     ProbeReply,
 )
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import ConversationHead, Probe
 
 CHOICE_PROMPT = "probe_candidates"
 LEAST_CHOSEN = 2 / 3

@@ -17,12 +17,23 @@ from pydantic import BeforeValidator, Field
 
 from longbeam.generators.suites.base import Draw, Suite, Topic, head_of, key_of, seed_of
 from longbeam.keys import NuggetId, ProbeId
-from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import parse_length
+from longbeam.schemas import (
+    Difficulty,
+    Domain,
+    Evidence,
+    GivenConversation,
+    Message,
+    MessageKind,
+    MessageRole,
+    Nugget,
+    Part,
+    PartKind,
+    Probe,
+    ProbeDetails,
+    Record,
+    parse_length,
+    text_of,
+)
 
 PROJECTS = (
     ("parcelroute", "a routing service for parcel vans"),

@@ -9,11 +9,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from longbeam.keys import MessageKey
-from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import ConversationHead, GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.people import people_graph
-from longbeam.schemas.seeds import Domain, Seed, Timeline
+from longbeam.schemas import (
+    ConversationHead,
+    Domain,
+    GivenConversation,
+    Message,
+    MessageKind,
+    MessageRole,
+    Record,
+    Seed,
+    Timeline,
+    people_graph,
+)
 
 
 @dataclass(frozen=True)

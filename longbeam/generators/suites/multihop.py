@@ -15,9 +15,7 @@ from pydantic import Field
 from longbeam.generators.suites.base import Draw, Suite, key_of
 from longbeam.generators.suites.planted import KEPT_TURNS, Turn, given, messages_of, noted, small_talk
 from longbeam.keys import NuggetId, ProbeId
-from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import GivenConversation
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.schemas import Difficulty, Evidence, GivenConversation, Nugget, Probe, ProbeDetails, Record
 
 _TURNS, _COMPRESSED_AT = 50, 40
 _PAIRS = ((3, 7), (5, 9))

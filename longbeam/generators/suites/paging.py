@@ -15,11 +15,17 @@ from pydantic import Field
 
 from longbeam.generators.suites.base import Draw, Suite, Topic, exchange, head_of, key_of, seed_of
 from longbeam.keys import NuggetId, ProbeId
-from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import GivenConversation
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Domain
+from longbeam.schemas import (
+    Difficulty,
+    Domain,
+    Evidence,
+    GivenConversation,
+    Message,
+    Nugget,
+    Probe,
+    ProbeDetails,
+    Record,
+)
 
 _NAMES = ("Orla", "Matteo", "Ines", "Tomasz", "Keiko", "Bashir", "Greta", "Luca", "Amara", "Henrik")
 _FOODS = ("cashews", "shellfish", "celery", "mustard", "sesame", "lupin", "peanuts", "kiwi")

@@ -13,7 +13,7 @@ from longbeam.errors import UserError
 
 if TYPE_CHECKING:
     from longbeam.generators.suites.base import Suite
-    from longbeam.schemas.base import Record
+    from longbeam.schemas import Record
 
 SUITES: Mapping[str, str] = {
     "agentic": "longbeam.generators.suites.agentic:AGENTIC",

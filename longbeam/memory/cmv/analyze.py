@@ -27,7 +27,7 @@ from longbeam.memory.cmv.session import (
     parse_line,
     speaker_of,
 )
-from longbeam.schemas.base import Record
+from longbeam.schemas import Record
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -37,9 +37,8 @@ from longbeam.memory.cmv.session import (
     speaker_of,
 )
 from longbeam.memory.cmv.trim import TrimMetrics, TrimSettings, refuse_without_messages, trim_lines
-from longbeam.schemas.base import Record
-from longbeam.store.files import describe_os_error, put_in_place, scratch_beside, write_atomically
-from longbeam.store.lease import Lease
+from longbeam.schemas import Record
+from longbeam.store import Lease, describe_os_error, put_in_place, scratch_beside, write_atomically
 
 LIST = "sessions-index.json"
 

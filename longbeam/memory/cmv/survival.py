@@ -13,9 +13,7 @@ from dataclasses import asdict, dataclass
 from longbeam.memory.cmv.analyze import OVERHEAD_TOKENS, Outlook, analyze, outlook, trimmed_tokens
 from longbeam.memory.cmv.system import contents_of, lines_of
 from longbeam.memory.cmv.trim import TrimSettings, Variant, since_compaction, trim_lines
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Message, Probe, Record
 
 FILE, LIVE = "file", "live"
 """States of a session beside the thresholds: its whole file, and its lines after the last compaction."""

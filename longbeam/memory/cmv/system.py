@@ -10,8 +10,7 @@ from longbeam.memory.cmv.session import Line, blocks_of, content_holder, is_comp
 from longbeam.memory.cmv.trim import TrimSettings, trim_lines
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import dated
-from longbeam.schemas.dialogue import Message, MessageRole, Part, PartKind, text_of
-from longbeam.schemas.evaluation import Context, Exchange, Question
+from longbeam.schemas import Context, Exchange, Message, MessageRole, Part, PartKind, Question, text_of
 
 VERSION = "2.1.1"
 """Version of the session format that is written."""

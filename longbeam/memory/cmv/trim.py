@@ -33,8 +33,8 @@ from longbeam.memory.cmv.session import (
     speaker_of,
     tool_ids,
 )
-from longbeam.schemas.base import Record
-from longbeam.store.files import describe_os_error, put_in_place, scratch_beside, write_atomically
+from longbeam.schemas import Record
+from longbeam.store import describe_os_error, put_in_place, scratch_beside, write_atomically
 
 LEAST_THRESHOLD = 50
 """Least threshold, longer than any stub, so that trimming twice equals trimming once."""

@@ -3,3 +3,7 @@
 The ablation of the paper's third version varies what is stored: artifacts, verbatim chunks, or both. The setting
 `representation` does the same.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

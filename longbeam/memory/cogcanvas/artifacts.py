@@ -15,11 +15,9 @@ from typing import Literal
 from pydantic import Field
 from rapidfuzz.fuzz import partial_ratio_alignment
 
-from longbeam.prompts.calls.memory import ArtifactKind
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.text.time_spans import TimeSpan
-from longbeam.text.times import format_date
+from longbeam.prompts.calls import ArtifactKind
+from longbeam.schemas import Message, MessageRole, Record
+from longbeam.text import TimeSpan, format_date
 
 Kind = ArtifactKind | Literal["chunk"]
 MARKS: dict[Kind, str] = {

@@ -17,12 +17,9 @@ from longbeam.memory.base import Tools, in_order
 from longbeam.memory.cogcanvas.artifacts import Artifact, is_duplicate, locate
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.exchanges import said
-from longbeam.prompts.calls.memory import ArtifactDraft, ArtifactsReply, ExtractArtifactsInputs, GleanArtifactsInputs
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.evaluation import Exchange
-from longbeam.text.sentences import sentences
-from longbeam.text.time_spans import CALENDAR, TimeExpression, TimeRules, TimeSpan, day_span, find_times, weekday_near
+from longbeam.prompts.calls import ArtifactDraft, ArtifactsReply, ExtractArtifactsInputs, GleanArtifactsInputs
+from longbeam.schemas import Exchange, Message, MessageRole, PromptInputs
+from longbeam.text import CALENDAR, TimeExpression, TimeRules, TimeSpan, day_span, find_times, sentences, weekday_near
 
 Calendar = Literal["calendar", "released"]
 _DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}

@@ -24,7 +24,7 @@ from longbeam.memory.cogcanvas.linking import Graph
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.retrieval import ranked
 from longbeam.plugins import load, offered
-from longbeam.text.words import words_of
+from longbeam.text import words_of
 
 ENTRY_POINTS = "longbeam.rerankers"
 NONE = "none"

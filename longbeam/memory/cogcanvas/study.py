@@ -16,8 +16,7 @@ from typing import TypeAlias
 
 from Stemmer import Stemmer
 
-from longbeam.abilities.record import Trait
-from longbeam.abilities.registry import ability_of
+from longbeam.abilities import Trait, ability_of
 from longbeam.memory.base import Tools
 from longbeam.memory.cogcanvas.artifacts import written
 from longbeam.memory.cogcanvas.searching import adaptive_k
@@ -25,11 +24,7 @@ from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
 from longbeam.memory.exchanges import dated, exchanges_of
 from longbeam.memory.retrieval import Bm25Index, ranked
-from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import WholeConversation
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.evaluation import Exchange
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Exchange, Message, Probe, Record, WholeConversation
 
 BUDGETS = (500, 1_000, 2_000, 4_000)
 REPRESENTATIONS = ("artifacts", "chunks", "union")

@@ -15,11 +15,10 @@ from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
 from longbeam.memory.index import TextIndex, choose_retriever
-from longbeam.models.asking import Asker
-from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.prompts.calls.evaluation import AnswerInputs
-from longbeam.prompts.calls.memory import ReasonedAnswerInputs, ReasonedAnswerReply
-from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
+from longbeam.models import Asker
+from longbeam.models.embedders import HashedEmbedder
+from longbeam.prompts.calls import AnswerInputs, ReasonedAnswerInputs, ReasonedAnswerReply
+from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, Question
 
 _PER_ARTIFACT = 10
 """Tokens that the released code adds to the estimate for each artifact."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from longbeam.memory.index import Retriever
-from longbeam.schemas.base import Record
+from longbeam.schemas import Record
 
 Component = Literal["nothing", "retrieval", "scratchpad", "working", "filter"]
 

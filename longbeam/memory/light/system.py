@@ -21,8 +21,8 @@ from longbeam.memory.exchanges import dated, released_ids, said, turn_of, with_r
 from longbeam.memory.index import TextIndex, choose_retriever
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.retrieval import Embedder, Vectors
-from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.prompts.calls.memory import (
+from longbeam.models.embedders import HashedEmbedder
+from longbeam.prompts.calls import (
     CompressNotesInputs,
     ExtractKeysInputs,
     ExtractKeysReply,
@@ -33,11 +33,17 @@ from longbeam.prompts.calls.memory import (
     TakeNotesInputs,
     TakeNotesReply,
 )
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
-from longbeam.text.times import format_date
+from longbeam.schemas import (
+    Context,
+    Exchange,
+    Message,
+    MessageRole,
+    PreparationUsage,
+    PromptInputs,
+    Question,
+    digest_of,
+)
+from longbeam.text import format_date
 
 
 async def semantic_chunks(

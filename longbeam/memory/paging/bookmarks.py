@@ -17,8 +17,8 @@ from typing import Literal
 from longbeam.errors import ReplyError
 from longbeam.memory.base import Tools, in_order
 from longbeam.memory.paging.pages import Page
-from longbeam.prompts.calls.memory import BookmarkPagesInputs, BookmarkPagesReply, PageToBookmark
-from longbeam.text.words import words_of
+from longbeam.prompts.calls import BookmarkPagesInputs, BookmarkPagesReply, PageToBookmark
+from longbeam.text import words_of
 
 MOST_KEYWORDS, RANDOM_KEYWORDS, HEAD_TURNS = 5, 4, 4
 SNIPPET_CHARS = 160

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from longbeam.errors import UserError
-from longbeam.text.words import words_of
+from longbeam.text import words_of
 
 SHIFT_WINDOW, SHIFT_BELOW = 5, 0.15
 """`topic_shift`: a page ends before a turn whose words overlap less than 0.15 (Jaccard) with those of five turns."""

@@ -16,7 +16,7 @@ from longbeam.memory.paging.bookmarks import Format, Generator, bookmark, keywor
 from longbeam.memory.paging.pages import Page, Turn, boundary_of, cut
 from longbeam.memory.paging.residency import ONLINE, Capacity, Need, PagedContext, plan_residency
 from longbeam.memory.retrieval import Bm25Index, ranked
-from longbeam.schemas.base import Record
+from longbeam.schemas import Record
 
 Selector = Literal["lexical", "oracle", "random"]
 

@@ -21,9 +21,7 @@ from longbeam.memory.paging.simulator import (
     break_down_accuracy,
     simulate,
 )
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.probes import Probe
+from longbeam.schemas import Message, MessageRole, Probe, Record
 
 SELECTORS: tuple[Selector, ...] = ("random", "lexical", "oracle")
 

@@ -17,11 +17,9 @@ from longbeam.memory.paging.bookmarks import ASKING, Bookmarker, Format, Generat
 from longbeam.memory.paging.pages import Page, Turn, boundary_of, cut
 from longbeam.memory.paging.residency import ONLINE, Capacity, PagedContext
 from longbeam.memory.retrieval import Bm25Index, ranked
-from longbeam.models.asking import Asker
-from longbeam.prompts.calls.memory import RecallStepInputs, RecallStepReply
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
+from longbeam.models import Asker
+from longbeam.prompts.calls import RecallStepInputs, RecallStepReply
+from longbeam.schemas import Context, Exchange, MessageRole, Passage, PreparationUsage, Question, Record
 
 _RESIDENT_PAGES = 5
 

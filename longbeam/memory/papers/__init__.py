@@ -1,1 +1,5 @@
 """Memory systems built from their papers, where the authors' package is missing or cannot be installed."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -15,9 +15,8 @@ from pydantic import Field
 
 from longbeam.memory.base import in_order
 from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of
-from longbeam.prompts.calls.memory import ExtractKeysInputs, SelectNotesInputs
-from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Question
+from longbeam.prompts.calls import ExtractKeysInputs, SelectNotesInputs
+from longbeam.schemas import Question, Record
 
 
 class AMemSettings(Record):

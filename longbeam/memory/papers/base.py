@@ -18,12 +18,10 @@ from longbeam.errors import ReplyError
 from longbeam.memory.base import ExchangeMemory, Settings, Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.retrieval import Embedder, Vectors
-from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.prompts.calls.memory import SelectNotesInputs, UpdateSummaryInputs
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
-from longbeam.text.times import format_date
+from longbeam.models.embedders import HashedEmbedder
+from longbeam.prompts.calls import SelectNotesInputs, UpdateSummaryInputs
+from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, PromptInputs, Question, digest_of
+from longbeam.text import format_date
 
 
 @dataclass(frozen=True)

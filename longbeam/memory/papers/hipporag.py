@@ -24,11 +24,9 @@ from longbeam.memory.base import in_order
 from longbeam.memory.exchanges import said
 from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of
 from longbeam.memory.retrieval import Vectors
-from longbeam.prompts.calls.memory import ExtractKeysInputs, KeyValue
-from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Exchange, Question
-from longbeam.text.extraction import values_in
-from longbeam.text.words import content_words
+from longbeam.prompts.calls import ExtractKeysInputs, KeyValue
+from longbeam.schemas import Exchange, Question, Record
+from longbeam.text import content_words, values_in
 
 _ROUNDS = 40
 """Rounds of PageRank; with a damping of .5 each halves what is left to spread."""

@@ -15,8 +15,7 @@ from pydantic import Field
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import dated
 from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of, put_pieces
-from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Question
+from longbeam.schemas import Context, Question, Record
 
 
 class MemGptSettings(Record):

@@ -24,11 +24,9 @@ from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
 from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of, put_pieces
 from longbeam.memory.retrieval import Vectors
-from longbeam.prompts.calls.memory import ExtractKeysInputs, TakeNotesInputs
-from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Question
-from longbeam.text.times import format_date
-from longbeam.text.words import content_words
+from longbeam.prompts.calls import ExtractKeysInputs, TakeNotesInputs
+from longbeam.schemas import Context, Exchange, Question, Record
+from longbeam.text import content_words, format_date
 
 _FIRST = 1_000_000
 """Places between the tiers of a context, whose newest exchanges have their positions as places."""

@@ -18,9 +18,8 @@ from pydantic import Field
 from longbeam.memory.base import in_order
 from longbeam.memory.papers.base import PaperMemory, Piece, best
 from longbeam.memory.retrieval import Vectors
-from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.evaluation import Exchange, Question
-from longbeam.text.sentences import sentences
+from longbeam.schemas import Exchange, Question, Record, digest_of
+from longbeam.text import sentences
 
 _ROUNDS = 10
 """Rounds of k-means; a tree of 1,300 chunks settles within eight."""

@@ -18,8 +18,7 @@ from longbeam.memory.base import in_order
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.papers.base import PaperMemory, Piece, best, messages_of, put_pieces
 from longbeam.memory.retrieval import Bm25Index
-from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Question
+from longbeam.schemas import Context, Exchange, Question, Record
 
 
 class ReadAgentSettings(Record):

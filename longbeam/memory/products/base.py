@@ -19,8 +19,7 @@ from longbeam.errors import SpecError
 from longbeam.memory.base import Tools
 from longbeam.memory.product import Memory
 from longbeam.memory.products.chat import ModelServer
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.evaluation import Exchange, PreparationUsage
+from longbeam.schemas import Exchange, Message, PreparationUsage
 
 QUIET = {
     "ANONYMIZED_TELEMETRY": "False",  # Chroma

@@ -18,12 +18,8 @@ from pydantic import BaseModel, ValidationError
 
 from longbeam.errors import LongbeamError, SpecError
 from longbeam.memory.base import Tools
-from longbeam.models.asking import Asker, identity_of
-from longbeam.models.base import ModelCall, Sampling
-from longbeam.models.kinds import answers_by_rule
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.calls import ChatMessage, PromptInputs, Retry, Tool
-from longbeam.schemas.spec import Role
+from longbeam.models import Asker, ModelCall, Sampling, answers_by_rule, identity_of
+from longbeam.schemas import ChatMessage, PromptInputs, Retry, Role, Tool, digest_of
 
 if TYPE_CHECKING:
     from longbeam.serving import Receive, Scope, Send

@@ -19,7 +19,7 @@ from longbeam.memory.exchanges import said
 from longbeam.memory.product import Memory, ProductSettings
 from longbeam.memory.products.base import Bridge, OwnFolder, silence
 from longbeam.memory.products.chat import Address
-from longbeam.schemas.evaluation import Exchange, PreparationUsage
+from longbeam.schemas import Exchange, PreparationUsage
 
 
 class GraphitiSettings(ProductSettings):

@@ -13,8 +13,7 @@ from typing import Any
 from longbeam.memory.base import Tools
 from longbeam.memory.product import ProductSettings
 from longbeam.memory.products.base import Bridge, Hit, MessageStore
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.evaluation import PreparationUsage
+from longbeam.schemas import Message, PreparationUsage
 
 _SPACE = ("memories",)
 

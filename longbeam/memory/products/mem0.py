@@ -17,7 +17,7 @@ from longbeam.memory.base import Tools
 from longbeam.memory.product import Memory, ProductSettings
 from longbeam.memory.products.base import Bridge, OwnFolder, silence
 from longbeam.memory.products.chat import Address
-from longbeam.schemas.evaluation import Exchange, PreparationUsage
+from longbeam.schemas import Exchange, PreparationUsage
 
 _USER = "user"
 

@@ -21,7 +21,7 @@ from longbeam.memory.base import Tools
 from longbeam.memory.exchanges import said
 from longbeam.memory.product import Memory, ProductSettings
 from longbeam.memory.products.base import Bridge
-from longbeam.schemas.evaluation import Exchange
+from longbeam.schemas import Exchange
 
 _POLL_S = 1.0
 _OTHER = re.compile(r"[^a-zA-Z0-9_-]+")

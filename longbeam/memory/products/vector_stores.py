@@ -11,7 +11,7 @@ from typing import Any, Literal
 from longbeam.memory.base import Tools
 from longbeam.memory.product import ProductSettings
 from longbeam.memory.products.base import Bridge, Hit, MessageStore
-from longbeam.schemas.dialogue import Message
+from longbeam.schemas import Message
 
 _COLLECTION = "memories"
 

@@ -14,7 +14,7 @@ from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.models.embedders.minilm import MiniLmEmbedder
 from longbeam.models.embedders.remote import OpenAIEmbedder, SentenceTransformersEmbedder
 from longbeam.models.factory import key_of
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas import BenchmarkSpec
 
 
 class EmbeddingModel(Protocol):

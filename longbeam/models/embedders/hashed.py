@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from longbeam.text.words import words_of
+from longbeam.text import words_of
 
 DIMENSIONS = 512
 _LEAST_LENGTH = 1e-12

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from longbeam.errors import ProviderError, SpecError
 from longbeam.models.openai_client import OPENAI_URL
-from longbeam.schemas.spec import Endpoint
+from longbeam.schemas import Endpoint
 
 _BATCH = 128
 _IN_FLIGHT = 8

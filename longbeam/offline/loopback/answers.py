@@ -13,21 +13,19 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json
 
-from longbeam.models.base import ModelCall, PromptDeclaration, Sampling
-from longbeam.models.openai_client import EXTRA_FIELD
+from longbeam.models import EXTRA_FIELD, ModelCall, PromptDeclaration, Sampling
 from longbeam.offline.extras import STATES, WriterExtras, state_of
 from longbeam.offline.loopback.requests import Refusal, Request
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.turns import follow_up_rate
 from longbeam.offline.writer import OfflineWriter, text_of
-from longbeam.prompts.calls.dialogue import (
+from longbeam.prompts.calls import (
     AssistantReplyInputs,
     FollowUpDetectorInputs,
     FollowUpDetectorReply,
     QuestionDetectorReply,
 )
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.spec import Role
+from longbeam.schemas import PromptInputs, Role
 
 ASKS_USER_RATE = 0.2
 """Share of the offline writer's replies that ask the user something; a factor above 1 is relative to this share."""

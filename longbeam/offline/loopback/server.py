@@ -24,8 +24,7 @@ from typing import Any, Protocol
 from pydantic_core import from_json, to_json
 
 from longbeam.errors import UserError
-from longbeam.models.openai_client import EXTRA_FIELD
-from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
+from longbeam.models import DEFAULT_TOKENIZER, EXTRA_FIELD, load_tokenizer
 from longbeam.offline.loopback.answers import Batches, Prompts, UnknownRequest, answer, call_of
 from longbeam.offline.loopback.requests import (
     LOOP_TOKENS,
@@ -45,7 +44,7 @@ from longbeam.offline.loopback.requests import (
 )
 from longbeam.offline.loopback.settings import Counts, PromptUsage, ServerSettings, UsageMeter, changed
 from longbeam.offline.writer import OfflineWriter
-from longbeam.schemas.calls import ModelReply
+from longbeam.schemas import ModelReply
 from longbeam.serving import LOOPBACK, Receive, Scope, Send, open_listener, serving
 
 

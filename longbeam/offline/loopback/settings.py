@@ -14,8 +14,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from longbeam.errors import UserError
 from longbeam.keys import UnitKey
-from longbeam.models.tokens import Tokenizer
-from longbeam.schemas.base import Record
+from longbeam.models import Tokenizer
+from longbeam.schemas import Record
 
 FAULTS = ("rate_limited", "failing", "hanging", "malformed", "truncated", "cut_off", "stalling", "looping", "endless")
 """Settings that are shares of requests; together at most 1."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.models.kinds import TOKENIZER_MARGIN, model_context
+from longbeam.models import TOKENIZER_MARGIN, model_context
 from longbeam.pipeline.cost.rehearsal import Rehearsal
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas import BenchmarkSpec
 from longbeam.terminal import counted
 
 MOST_NAMED = 3

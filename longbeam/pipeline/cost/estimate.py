@@ -19,19 +19,15 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from longbeam import __version__
-from longbeam.generators.dialogue_history import history_tokens
-from longbeam.models.cost import CostMeter, Prices, cost_of
-from longbeam.models.kinds import answers_by_rule, has_model_checks
+from longbeam.generators import history_tokens
+from longbeam.models import CostMeter, Prices, answers_by_rule, cost_of, has_model_checks
 from longbeam.pipeline.cost.contexts import short_contexts
 from longbeam.pipeline.cost.forecast import forecast
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
 from longbeam.pipeline.run.stages import STAGES
 from longbeam.pipeline.services import Services
-from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.journal import Usage
-from longbeam.schemas.spec import BenchmarkSpec, Price
-from longbeam.store.files import write_atomically
-from longbeam.store.layout import Benchmark
+from longbeam.schemas import BenchmarkSpec, Price, Record, Usage, digest_of
+from longbeam.store import Benchmark, write_atomically
 from longbeam.terminal import counted
 
 R = TypeVar("R", bound=Record)

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from longbeam.generators.budget import Budget, Waiting
-from longbeam.generators.dialogue_history import KEPT_SHARE, SUMMARY_TOKENS, USER_MESSAGES
-from longbeam.generators.dialogue_wording import DIALOGUE_PROMPTS
-from longbeam.generators.reply_excerpt import END_CHARACTERS
-from longbeam.generators.turn_loop import (
-    Answer,
+from longbeam.generators import (
+    DIALOGUE_PROMPTS,
+    END_CHARACTERS,
+    KEPT_SHARE,
+    USER_MESSAGES,
     Ask,
+    Budget,
     DetectFollowUp,
     DetectQuestion,
     FollowUp,
@@ -29,11 +29,14 @@ from longbeam.generators.turn_loop import (
     QueuedTurn,
     Reply,
     Step,
+    Waiting,
     dialogue_steps,
 )
-from longbeam.models.prefix_cache import MESSAGE_OVERHEAD
+from longbeam.generators.dialogue_history import SUMMARY_TOKENS
+from longbeam.generators.turn_loop import Answer
+from longbeam.models import MESSAGE_OVERHEAD
 from longbeam.pipeline.cost.rehearsal import PlannedTalk, Rehearsal
-from longbeam.schemas.journal import COUNTS, Usage, UsageKey
+from longbeam.schemas import COUNTS, Usage, UsageKey
 
 PLAYED = 4
 """Times that each dialogue is played; chance differs between them."""

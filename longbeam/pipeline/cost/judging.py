@@ -8,18 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from longbeam.generators.calibration import measured_fitness
-from longbeam.generators.entailment_judge import unsaid_claims
+from longbeam.generators import measured_fitness, unsaid_claims
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.base import Models
-from longbeam.models.kinds import has_model_checks
+from longbeam.models import Asker, Models, has_model_checks
 from longbeam.pipeline.run.units import DIALOGUE
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.spec import TurnWriting
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark
+from longbeam.prompts import default_registry
+from longbeam.schemas import MessageRole, TurnWriting
+from longbeam.store import Benchmark, SealedConversation
 
 JUDGED_EVERY = 8
 """Messages for one that is judged. In the recorded run rules are in doubt about 9 of 70 messages, each with one bullet

@@ -12,28 +12,37 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from longbeam.generators.bullets import Drafted
-from longbeam.generators.dialogue_history import HISTORY_TOKENS, history_tokens
-from longbeam.generators.layout import plan_lengths
-from longbeam.models.base import ChatModel, ModelCall
-from longbeam.models.cost import CostMeter
-from longbeam.models.factory import check_models
-from longbeam.models.kinds import has_model_checks
-from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
-from longbeam.models.tokens import Tokenizer, load_tokenizer
+from longbeam.generators import HISTORY_TOKENS, Drafted, history_tokens, plan_lengths
+from longbeam.models import (
+    ChatModel,
+    CostMeter,
+    ModelCall,
+    PrefixCache,
+    PromptEncoder,
+    Tokenizer,
+    check_models,
+    has_model_checks,
+    load_tokenizer,
+    tokens_in,
+)
 from longbeam.pipeline.cost.judging import rehearse_judging
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.talking import shares_of
 from longbeam.pipeline.services import Services
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.journal import COUNTS, Usage
-from longbeam.schemas.plans import CLOSING, SubPlan
-from longbeam.schemas.spec import BenchmarkSpec, Limits, TurnWriting
-from longbeam.store.layout import create_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.prompts.calls import AssistantReplyInputs
+from longbeam.schemas import (
+    CLOSING,
+    COUNTS,
+    BenchmarkSpec,
+    Limits,
+    ModelReply,
+    Record,
+    SubPlan,
+    TurnWriting,
+    Usage,
+    UserTurn,
+)
+from longbeam.store import WorkLog, create_benchmark
 
 MOST_CONVERSATIONS, MOST_TOKENS = 6, 1_000_000
 """Conversations that are rehearsed, and their tokens, but at least one conversation: 10 to 20 s on one core."""

@@ -15,16 +15,13 @@ from dataclasses import dataclass, field
 
 from longbeam import __version__
 from longbeam.errors import LongbeamError, UserError
-from longbeam.models.cost import CostMeter
+from longbeam.models import CostMeter
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSetup
 from longbeam.pipeline.distributed.worker import REPLIES_S, stop_path
 from longbeam.pipeline.run.driver import RunSummary, conversations_of
 from longbeam.pipeline.run.units import Progress, all_of
-from longbeam.schemas.journal import Position
-from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import Benchmark
-from longbeam.store.lease import position_of_holder
+from longbeam.schemas import BenchmarkSpec, Position, Seed
+from longbeam.store import Benchmark, position_of_holder
 
 DEATHS = 3
 """Workers that may die over one conversation: it may be too large for them."""

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from longbeam.schemas.base import Record
-from longbeam.schemas.journal import Position, Usage
-from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.units import Unit
+from longbeam.schemas import BenchmarkSpec, Position, Record, Seed, Usage
+from longbeam.store import Unit
 
 
 @dataclass(frozen=True)

@@ -21,20 +21,33 @@ from pathlib import Path
 
 from longbeam import __version__
 from longbeam.errors import LongbeamError, StoreError
-from longbeam.models.base import ChatModel, Models
-from longbeam.models.cost import CostMeter
+from longbeam.models import ChatModel, CostMeter, Models
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.run.driver import ConversationRun, RunContext, limited_models, open_run, run_conversation
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.services import Services, load_services
-from longbeam.schemas.journal import Position, Usage
+from longbeam.schemas import Position, Usage
 from longbeam.stopping import drop_replies
-from longbeam.store.digests import record_digest
-from longbeam.store.files import describe_os_error, is_alive, sha256_of, sync_file
-from longbeam.store.layout import Benchmark
-from longbeam.store.lease import BEAT_S, HeldElsewhere, Lease, LeaseLost, SharedLease, worker_name
-from longbeam.store.reply_files import HELD, CopiedJournal, ReplyFiles, merge_replies, remove_replies
-from longbeam.store.worklog import WorkLog
+from longbeam.store import (
+    BEAT_S,
+    HELD,
+    Benchmark,
+    CopiedJournal,
+    HeldElsewhere,
+    Lease,
+    LeaseLost,
+    ReplyFiles,
+    SharedLease,
+    WorkLog,
+    describe_os_error,
+    is_alive,
+    merge_replies,
+    record_digest,
+    remove_replies,
+    sha256_of,
+    sync_file,
+    worker_name,
+)
 
 COPY_EVERY_S = 60.0
 """How often a copy of the work log is put in place, so that `status` sees it and the reply files stay short ..."""

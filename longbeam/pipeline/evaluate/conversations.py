@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 
-from longbeam.evaluation.controls import Control, as_of, without_evidence
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.evaluation import Exchange, Question
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark
+from longbeam.evaluation import Control, as_of, without_evidence
+from longbeam.memory import exchanges_of
+from longbeam.schemas import Exchange, Probe, Question, digest_of
+from longbeam.store import Benchmark, SealedConversation
 
 
 @dataclass(frozen=True)

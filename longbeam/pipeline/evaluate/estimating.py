@@ -11,17 +11,14 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.models.factory import check_models
-from longbeam.models.tokens import load_tokenizer
+from longbeam.models import check_models, load_tokenizer
+from longbeam.models.embedders import HashedEmbedder
 from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.cost.rehearsal import CountingModel
 from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.pipeline.services import Services
-from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Spending
-from longbeam.schemas.spec import Role, is_language_model
-from longbeam.store.layout import Benchmark
+from longbeam.schemas import Record, Role, Spending, is_language_model
+from longbeam.store import Benchmark
 
 _ROLES = {"prepare": Role.EXTRACTOR, "answer": Role.READER, "judge": Role.JUDGE}
 """Role that answers most calls of a stage."""

@@ -25,49 +25,59 @@ from pathlib import Path
 
 from longbeam import __version__
 from longbeam.errors import MemorySystemError, UserError
-from longbeam.evaluation.arms import EVIDENCE, Arm
-from longbeam.evaluation.controls import Control
-from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
-from longbeam.evaluation.judging import JUDGE_PROMPTS, judge_answer
-from longbeam.evaluation.metrics import retrieval_of
-from longbeam.evaluation.results import RESULTS_FILE, TIMINGS_FILE, asked_probe, write_results
-from longbeam.evaluation.scoring import score_of
-from longbeam.evaluation.timings import Timings
-from longbeam.formats.probeless import advice_without_probes
-from longbeam.memory.base import AnsweringSystem, MemorySystem, Tools, in_order
-from longbeam.memory.context import ContextBuilder
-from longbeam.memory.exchanges import dated
-from longbeam.memory.retrieval import Embedder, StoredEmbedder
-from longbeam.models.asking import Asker
-from longbeam.models.base import Models
-from longbeam.models.journal import JournalledModel
-from longbeam.models.tokens import load_tokenizer
+from longbeam.evaluation import (
+    EVIDENCE,
+    FIXED_ANSWERS,
+    JUDGE_PROMPTS,
+    RESULTS_FILE,
+    TIMINGS_FILE,
+    Arm,
+    Control,
+    Timings,
+    asked_probe,
+    judge_answer,
+    retrieval_of,
+    score_of,
+    write_results,
+)
+from longbeam.formats import advice_without_probes
+from longbeam.memory import (
+    AnsweringSystem,
+    ContextBuilder,
+    Embedder,
+    MemorySystem,
+    StoredEmbedder,
+    Tools,
+    dated,
+    in_order,
+)
+from longbeam.models import Asker, JournalledModel, Models, load_tokenizer
 from longbeam.pipeline.evaluate.conversations import ReadConversation, has_probes, read_conversation
 from longbeam.pipeline.evaluate.preparing import Preparation
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
-from longbeam.prompts.calls.evaluation import AnswerInputs
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.defaults import DEFAULT_MODEL
-from longbeam.schemas.evaluation import (
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import AnswerInputs
+from longbeam.schemas import (
+    DEFAULT_MODEL,
     Answer,
     AskedProbe,
+    BenchmarkSpec,
     Context,
     EvaluationRun,
     EvaluationSettings,
     Judgement,
     PreparationUsage,
+    Probe,
     Question,
     Result,
+    Role,
     Spending,
+    digest_of,
+    is_language_model,
 )
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec, Role, is_language_model
-from longbeam.store.files import write_atomically
-from longbeam.store.layout import Benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.store import Benchmark, WorkLog, write_atomically
 
 EVALUATION_VERSION = 4
 """Increased when systems behave differently with the same settings, so that stored answers no longer count."""

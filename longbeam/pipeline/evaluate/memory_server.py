@@ -26,27 +26,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
 from longbeam.errors import LongbeamError, UserError
-from longbeam.evaluation.arms import arms_of
+from longbeam.evaluation import arms_of
 from longbeam.keys import UnitKey
-from longbeam.memory.base import MemorySystem, Tools, close_system
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.registry import Registered
-from longbeam.memory.retrieval import Embedder, StoredEmbedder
-from longbeam.models.asking import Asker
-from longbeam.models.base import Models, close_model
-from longbeam.models.embedders.factory import make_embedder
-from longbeam.models.journal import JournalledModel
-from longbeam.models.limits import LimitedModel
-from longbeam.models.tokens import load_tokenizer
+from longbeam.memory import Embedder, MemorySystem, Registered, StoredEmbedder, Tools, close_system, exchanges_of
+from longbeam.models import Asker, JournalledModel, LimitedModel, Models, close_model, load_tokenizer
+from longbeam.models.embedders import make_embedder
 from longbeam.pipeline.services import Services
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.evaluation import Question
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.prompts import default_registry
+from longbeam.schemas import BenchmarkSpec, Message, MessageKind, MessageRole, Question, Record
 from longbeam.serving import LOOPBACK, open_listener, serving
 from longbeam.stopping import drop_replies
-from longbeam.store.worklog import WorkLog
+from longbeam.store import WorkLog
 
 MAX_BODY = 64 * 1024**2
 Gives = Literal["passages", "context"]

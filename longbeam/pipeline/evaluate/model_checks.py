@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from longbeam.errors import RunStopped, UserError
-from longbeam.models.base import Models
-from longbeam.models.journal import JournalledModel
+from longbeam.models import JournalledModel, Models
 from longbeam.pipeline.evaluate.evaluating import EVALUATION_FIELDS, with_evaluation_fields
 from longbeam.pipeline.run.probe_checks import (
     CHECKERS,
@@ -26,14 +25,9 @@ from longbeam.pipeline.run.probe_checks import (
 from longbeam.pipeline.run.unit_spec import Dependencies
 from longbeam.pipeline.run.units import Progress, SilentProgress, Units
 from longbeam.pipeline.spec_file import with_models
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.base import Record
-from longbeam.schemas.defaults import DEFAULT_MODEL
-from longbeam.schemas.findings import Finding
-from longbeam.schemas.spec import BenchmarkSpec, Role, is_language_model
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.prompts import default_registry
+from longbeam.schemas import DEFAULT_MODEL, BenchmarkSpec, Finding, Record, Role, is_language_model
+from longbeam.store import Benchmark, SealedConversation, WorkLog
 
 CHECKING_FIELDS = (*EVALUATION_FIELDS, "checks")
 """Fields of a spec that decide how the checks are asked; of `models`, the checkers count."""

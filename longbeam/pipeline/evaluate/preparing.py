@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from longbeam.evaluation.timings import Ingestion
-from longbeam.memory.base import MemorySystem, NotingSystem, close_system
+from longbeam.evaluation import Ingestion
+from longbeam.memory import MemorySystem, NotingSystem, close_system
 from longbeam.pipeline.evaluate.conversations import ReadConversation
-from longbeam.schemas.evaluation import PreparationUsage
+from longbeam.schemas import PreparationUsage
 
 
 @dataclass

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from longbeam.models.cost import cost_of, prices_of
-from longbeam.schemas.evaluation import Preparation, PreparationUsage, Spending
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.worklog import WorkLog
+from longbeam.models import cost_of, prices_of
+from longbeam.schemas import BenchmarkSpec, Preparation, PreparationUsage, Spending
+from longbeam.store import WorkLog
 
 SPENDING_STAGES: tuple[Literal["prepare", "answer", "judge"], ...] = ("prepare", "answer", "judge")
 

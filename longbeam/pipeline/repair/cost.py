@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from longbeam.evaluation.model_checks.base import ProbeCase
-from longbeam.generators.probes.writing import writing_prompts
+from longbeam.evaluation.model_checks import ProbeCase
+from longbeam.generators.probes import writing_prompts
 from longbeam.keys import ProbeId, natural_order
-from longbeam.models.cost import cost_of, prices_of
-from longbeam.models.kinds import has_model_checks
+from longbeam.models import cost_of, has_model_checks, prices_of
 from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.repair.mending import TurnFault
 from longbeam.pipeline.repair.plan import Repairs
 from longbeam.pipeline.run.probe_checks import CheckedConversation
-from longbeam.schemas.dialogue import Message, MessageKind
-from longbeam.schemas.journal import COUNTS, Usage, summed
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import COUNTS, Message, MessageKind, Probe, Usage, summed
+from longbeam.store import Benchmark, SealedConversation, WorkLog
 from longbeam.terminal import counted
 
 _PROMPTS = {

@@ -11,21 +11,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from longbeam.generators.dialogue_material import SubPlanMaterial
-from longbeam.generators.dialogue_wording import DIALOGUE_PROMPTS
-from longbeam.generators.mending import Place, mend_turn, turn_key, voice_bullet
-from longbeam.generators.user_turns import USER_TURNS_PROMPTS
+from longbeam.generators import (
+    DIALOGUE_PROMPTS,
+    USER_TURNS_PROMPTS,
+    Place,
+    SubPlanMaterial,
+    mend_turn,
+    turn_key,
+    voice_bullet,
+)
 from longbeam.keys import BulletId, MessageKey, SubPlanKey, TurnKey, natural_order
-from longbeam.models.asking import Asker
+from longbeam.models import Asker
 from longbeam.pipeline.repair.probes import REPAIR
 from longbeam.pipeline.run.conversation import TalkedConversation
 from longbeam.pipeline.run.planning import plan_stage
 from longbeam.pipeline.run.talking import materials_of, user_turns_stage
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, all_of
-from longbeam.schemas.dialogue import Message
-from longbeam.store.units import Failure, UnitStatus
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import Message
+from longbeam.store import Failure, UnitStatus, WorkLog
 
 MENDED_TURN = UnitSpec(REPAIR, Message, unversioned_prompts=(*USER_TURNS_PROMPTS, *DIALOGUE_PROMPTS))
 """A regenerated turn counts while the turn that it replaces is the same, even if the prompts change."""

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from longbeam.generators.mending import turn_key
+from longbeam.generators import turn_key
 from longbeam.pipeline.repair.mending import TurnFault
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark
+from longbeam.schemas import Finding, IncidentKind, Message, Probe, Severity
+from longbeam.store import Benchmark, SealedConversation
 
 TEXT_CHECKS = ("leaks", "degenerate", "duplicates")
 """Checks whose error findings on a message are repaired by regenerating its turn."""

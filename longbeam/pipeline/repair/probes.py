@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.evidence import closest
-from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Evidence, MeasuredDifficulty, Probe
-from longbeam.store.worklog import WorkLog
-from longbeam.text.matching import quote_for
+from longbeam.generators.probes import ProbeCandidate, closest
+from longbeam.schemas import Evidence, MeasuredDifficulty, Probe, Record
+from longbeam.store import WorkLog
+from longbeam.text import quote_for
 
 REPAIR = "repair"
 """Stage of the work log that holds what repair made and decided."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from longbeam.keys import ProbeId, natural_order
-from longbeam.models.base import Models
+from longbeam.models import Models
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.repair.mending import mend_turns
 from longbeam.pipeline.repair.plan import Rejections, Repairs, repairs_of
@@ -32,13 +32,9 @@ from longbeam.pipeline.run.probing import ProbePool, ask_for_new_wording
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import SEAL, probes_stage, seal_stage
 from longbeam.pipeline.run.units import all_of
-from longbeam.prompts.registry import PromptRegistry
-from longbeam.schemas.base import Record
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import SealedConversation, seal_conversation
-from longbeam.store.layout import Benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.prompts import PromptRegistry
+from longbeam.schemas import Finding, Probe, Record, Severity
+from longbeam.store import Benchmark, SealedConversation, WorkLog, seal_conversation
 
 
 def withdraw(benchmark: Benchmark, wanted: dict[str, Repairs]) -> list[str]:

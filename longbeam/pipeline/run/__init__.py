@@ -1,1 +1,5 @@
 """Stages that make one conversation, their units of work, and the scheduling of model calls."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

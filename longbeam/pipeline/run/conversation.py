@@ -23,29 +23,40 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from longbeam.generators.layout import Layout
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.mending import turn_key
-from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.plan_seeds import Storyline
-from longbeam.generators.plans import Frame
-from longbeam.generators.said_plans import said_plans
-from longbeam.generators.transcript import turns_asked
-from longbeam.generators.unasked import Unasked, with_advice
+from longbeam.generators import (
+    Frame,
+    Layout,
+    Ledger,
+    PlanHistory,
+    Storyline,
+    Unasked,
+    said_plans,
+    turn_key,
+    turns_asked,
+    with_advice,
+)
 from longbeam.keys import DialogueKey, MessageKey, natural_order, plan_index_of
-from longbeam.models.tokens import Tokenizer
+from longbeam.models import Tokenizer
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.units import DIALOGUE, Units
-from longbeam.prompts.calls.plans import Stage
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, UserTurn
-from longbeam.schemas.incidents import Incident
-from longbeam.schemas.people import Person, Profile, RelationshipGraph
-from longbeam.schemas.plans import Narrative, Plan, PlanSeed, SubPlan
-from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import Strategy
-from longbeam.store.spill import SpilledBytes, SpilledSequence
+from longbeam.prompts.calls import Stage
+from longbeam.schemas import (
+    ConversationHead,
+    Incident,
+    Message,
+    Narrative,
+    Person,
+    Plan,
+    PlanSeed,
+    Profile,
+    RelationshipGraph,
+    Seed,
+    Strategy,
+    SubPlan,
+    UserTurn,
+    digest_of,
+)
+from longbeam.store import SpilledBytes, SpilledSequence
 
 _TURNS = TypeAdapter(tuple[UserTurn, ...])
 

@@ -14,14 +14,9 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from longbeam.errors import RunStopped
-from longbeam.generators.layout import plan_lengths
-from longbeam.generators.probes.registry import check_generators
-from longbeam.generators.seeds import seeds_for
-from longbeam.models.base import Models, close_model
-from longbeam.models.batching import is_batched
-from longbeam.models.journal import Journal, JournalledModel
-from longbeam.models.limits import LimitedModel
-from longbeam.models.tokens import load_tokenizer
+from longbeam.generators import plan_lengths, seeds_for
+from longbeam.generators.probes import check_generators
+from longbeam.models import Journal, JournalledModel, LimitedModel, Models, close_model, is_batched, load_tokenizer
 from longbeam.pipeline.repair.mending import with_mended_turns
 from longbeam.pipeline.run.conversation import Conversation, PlanResult, TalkedConversation, TalkedPlan
 from longbeam.pipeline.run.gaps import close_gaps, open_gaps
@@ -30,14 +25,9 @@ from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import STAGES, probes_stage, seal_stage
 from longbeam.pipeline.run.talking import dialogue_stage, user_turns_stage
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
-from longbeam.prompts.declarations import default_registry
-from longbeam.prompts.registry import PromptRegistry
-from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import Benchmark
-from longbeam.store.reply_files import take_back
-from longbeam.store.units import Unit
-from longbeam.store.worklog import WorkLog
+from longbeam.prompts import PromptRegistry, default_registry
+from longbeam.schemas import BenchmarkSpec, Seed
+from longbeam.store import Benchmark, Unit, WorkLog, take_back
 
 __all__ = [
     "STAGES",

@@ -8,12 +8,9 @@ what the spec and the installed version say, and so brings finished conversation
 from __future__ import annotations
 
 from longbeam.errors import StoreError
-from longbeam.prompts.registry import PromptRegistry
-from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.prompts import PromptRegistry
+from longbeam.schemas import BenchmarkSpec, Record, digest_of
+from longbeam.store import Benchmark, SealedConversation, WorkLog
 
 _KEY = "made_with"
 _FREE = frozenset({"name", "conversations", "seeds_file", "endpoints", "limits", "batch", "licence"})

@@ -14,11 +14,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from longbeam.keys import UnitKey
-from longbeam.schemas.base import Record
-from longbeam.schemas.incidents import Incident, IncidentKind, Making
-from longbeam.store.layout import Benchmark
-from longbeam.store.units import Failure, UnitStatus
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import Incident, IncidentKind, Making, Record
+from longbeam.store import Benchmark, Failure, UnitStatus, WorkLog
 
 R = TypeVar("R", bound=Record)
 _META = "gaps"

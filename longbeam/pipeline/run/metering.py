@@ -5,14 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from longbeam.models.cost import CostMeter
+from longbeam.models import CostMeter
 from longbeam.pipeline.services import Services
-from longbeam.schemas.journal import Usage, summed
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import Benchmark
-from longbeam.store.lease import HeldElsewhere
-from longbeam.store.reply_files import has_replies, take_back
-from longbeam.store.worklog import WorkLog
+from longbeam.schemas import BenchmarkSpec, Usage, summed
+from longbeam.store import Benchmark, HeldElsewhere, WorkLog, has_replies, take_back
 
 
 def open_meter(benchmark: Benchmark, services: Services, *, invocation_log: Path | None = None) -> CostMeter:

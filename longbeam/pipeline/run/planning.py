@@ -7,75 +7,74 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from longbeam.generators.advice import ADVICE_PROMPTS, advised_plan, write_advice
-from longbeam.generators.advice_sheet import Advised, StageToAdvise
-from longbeam.generators.augmentation import (
+from longbeam.generators import (
+    ADVICE_PROMPTS,
     AUGMENT_PROMPTS,
-    StageToAugment,
-    write_special_bullets,
-)
-from longbeam.generators.augmented import Augmented, augmented_plan
-from longbeam.generators.bullets import Drafted
-from longbeam.generators.choices import Choices, choose_targets
-from longbeam.generators.layout import NARRATIVES as PLAN_NARRATIVE_COUNTS
-from longbeam.generators.layout import Layout, layout_for
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.people import (
     CORE,
+    EVENTS_PROMPTS,
     LARGEST_SIZE,
     MBTI_TRAITS,
+    NARRATIVE_PROMPTS,
+    NARRATIVES as PLAN_NARRATIVE_COUNTS,
+    OUTLINE_PROMPTS,
+    PERSONALITY_PROMPTS,
+    PLAN_SEEDS_PROMPTS,
+    PLAN_SUMMARY_PROMPTS,
+    SUB_PLAN_PROMPTS,
+    Advised,
+    Augmented,
+    Choices,
+    Drafted,
+    Frame,
+    Layout,
+    Ledger,
+    PlanContext,
+    PlanHistory,
+    SideInputs,
+    StageToAdvise,
+    StageToAugment,
+    advised_plan,
     aged,
+    augmented_plan,
     birthdays,
+    chapter_of,
+    choose_targets,
     circles_of,
     draw_profile,
     draw_relationships,
+    draw_timeline,
+    ends_of,
+    ideas_for,
+    layout_for,
+    ledger_of,
+    narratives_for,
     people_of_plan,
-)
-from longbeam.generators.persona import (
-    NARRATIVE_PROMPTS,
-    PERSONALITY_PROMPTS,
-    write_narratives,
-    write_personality,
-)
-from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.plan_seeds import (
-    PLAN_SEEDS_PROMPTS,
-    PLAN_SUMMARY_PROMPTS,
-    chapter_of,
     seed_of,
     spans_of,
+    stages_of,
+    sub_plans_of,
     subjects_of,
+    turns_told,
+    with_side_stories,
+    write_advice,
+    write_events,
+    write_narratives,
+    write_outline,
+    write_personality,
     write_plan_seeds,
     write_plan_summary,
-)
-from longbeam.generators.plans import (
-    EVENTS_PROMPTS,
-    OUTLINE_PROMPTS,
-    SUB_PLAN_PROMPTS,
-    Frame,
-    PlanContext,
-    ends_of,
-    ledger_of,
-    plan_of,
-    write_events,
-    write_outline,
+    write_special_bullets,
     write_sub_plan,
 )
-from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
-from longbeam.generators.side_stories import SideInputs, with_side_stories
-from longbeam.generators.stages import narratives_for, stages_of, turns_told
+from longbeam.generators.plans import plan_of
 from longbeam.keys import SubPlanKey
-from longbeam.models.asking import Asker
+from longbeam.models import Asker
 from longbeam.pipeline.run.conversation import Conversation, PersonaResult, PlanningState, PlanResult
 from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import both
-from longbeam.prompts.calls.plans import PlanSeedsInputs, Stage, StageStory, StoryGraph
-from longbeam.schemas.base import Record
-from longbeam.schemas.people import Profile
-from longbeam.schemas.plans import Narrative, Plan, PlanSeed, SubPlan
-from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import ENGLISH, BenchmarkSpec
+from longbeam.prompts.calls import PlanSeedsInputs, Stage, StageStory, StoryGraph
+from longbeam.schemas import ENGLISH, BenchmarkSpec, Narrative, Plan, PlanSeed, Profile, Record, Seed, SubPlan
 
 
 class PlanSummary(Record):

@@ -15,23 +15,16 @@ from datetime import timedelta
 from functools import cache, cached_property, partial
 
 from longbeam.errors import ReplyError
-from longbeam.evaluation.model_checks.base import NEAREST, ModelCheck, ProbeCase
-from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
-from longbeam.generators.calibration import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
-from longbeam.models.asking import Asker
+from longbeam.evaluation.model_checks import MODEL_CHECKS, NEAREST, ModelCheck, ProbeCase
+from longbeam.generators import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
+from longbeam.models import Asker
 from longbeam.pipeline.repair.probes import version_of
 from longbeam.pipeline.run.unit_spec import Dependencies, Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
-from longbeam.prompts.registry import PromptRegistry
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.units import UnitStatus
-from longbeam.store.worklog import WorkLog
-from longbeam.text.sentences import sentences
-from longbeam.text.words import words_of
+from longbeam.prompts import PromptRegistry
+from longbeam.schemas import BenchmarkSpec, Finding, Incident, IncidentKind, Message, Probe, Role, Severity
+from longbeam.store import UnitStatus, WorkLog
+from longbeam.text import sentences, words_of
 
 STAGE = "checks"
 CHECK = UnitSpec(STAGE, Finding, unversioned_prompts=(CALIBRATION_PROMPT,), acting=Role.CHECKER, version=2)
@@ -105,7 +98,7 @@ class CheckedConversation:
         queries = {p.probe_id: f"{p.question}\n{p.gold_answer}" for p in probes}
         vocabulary = frozenset(word for query in queries.values() for word in words_of(query))
         # Imported here because `status` imports this module, and BM25 brings numpy, which takes 0.1 s.
-        from longbeam.memory.retrieval import Bm25Index, ranked
+        from longbeam.memory import Bm25Index, ranked
 
         index = Bm25Index((passage.content for passage in self._passages()), vocabulary=vocabulary)
         own = {p.probe_id: {e.message_key for e in p.evidence} for p in probes}

@@ -7,21 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from longbeam.evaluation.interference import count_competitors, overlap_of
-from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.generators.probes.on_the_way import Moments, ask_on_the_way
-from longbeam.generators.probes.selection import Interference, Places, select_probes
-from longbeam.generators.probes.writing import (
+from longbeam.evaluation import count_competitors, overlap_of
+from longbeam.generators.probes import (
+    Interference,
+    Moments,
+    Places,
+    ProbeCandidate,
+    ProbeMaterial,
+    ask_on_the_way,
     further_candidates,
     plan_candidates,
     planning_prompts,
+    select_probes,
     write_probe,
     writing_prompts,
 )
 from longbeam.keys import ProbeId
-from longbeam.models.asking import Asker
-from longbeam.models.kinds import has_model_checks
+from longbeam.models import Asker, has_model_checks
 from longbeam.pipeline.repair.probes import (
     on_what_is_said,
     reason_of,
@@ -33,16 +35,9 @@ from longbeam.pipeline.repair.probes import (
 from longbeam.pipeline.run.probe_checks import CheckedConversation, judge_probes
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import digest_of_said
-from longbeam.store.spill import FoldedTexts, SpilledSequence
-from longbeam.store.units import Failure, UnitStatus
-from longbeam.validation.index import ConversationIndex
-from longbeam.validation.run import check_probes
+from longbeam.schemas import ConversationHead, Finding, Message, Probe, Severity, digest_of
+from longbeam.store import Failure, FoldedTexts, SpilledSequence, UnitStatus, digest_of_said
+from longbeam.validation import ConversationIndex, check_probes
 
 MOST_WORDINGS = 3
 """Generations of one probe, the first one included."""
@@ -164,7 +159,7 @@ class _Pool:
 
     def _measured(self, probes: Sequence[Probe]) -> list[Probe]:
         # Imported here because commands that measure nothing import this module, and BM25 takes long to load.
-        from longbeam.evaluation.difficulty import DifficultyMeter
+        from longbeam.evaluation import DifficultyMeter
 
         meter = DifficultyMeter(self.messages, probes, self.text.head.plans, self._key)
         details = (p.details.model_copy(update={"difficulty": meter.of(p)}) for p in probes)

@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from longbeam.errors import ProviderError, is_final
-from longbeam.generators.chat_ledger import EXTRACT_PROMPT, Statement, passages_of, read_passage
-from longbeam.generators.unasked import Unasked, said_once, unasked_advice, uncontested
-from longbeam.models.asking import Asker
-from longbeam.models.kinds import has_model_checks
+from longbeam.generators import (
+    EXTRACT_PROMPT,
+    Statement,
+    Unasked,
+    passages_of,
+    read_passage,
+    said_once,
+    unasked_advice,
+    uncontested,
+)
+from longbeam.models import Asker, has_model_checks
 from longbeam.pipeline.run.conversation import SubPlanDialogue, TalkedConversation
 from longbeam.pipeline.run.probing import PROBES
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import all_of
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import Advice, Plan
-from longbeam.schemas.spec import Role
+from longbeam.schemas import Advice, Incident, IncidentKind, Message, Plan, Role, digest_of
 
 READ_REPLIES = UnitSpec(PROBES, Statement, prompts=(EXTRACT_PROMPT,), acting=Role.CHECKER)
 """The statements of one passage of a dialogue. A second checker reads nothing, so the role is named here."""

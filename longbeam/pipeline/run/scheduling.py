@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import RunStopped, StoreError
 from longbeam.keys import UnitKey
-from longbeam.models.base import ChatModel, ModelCall
-from longbeam.schemas.calls import ModelReply
+from longbeam.models import ChatModel, ModelCall
+from longbeam.schemas import ModelReply
 
 OPEN_PER_CALL = 2
 """Dialogues that are begun per call in flight: enough to choose from, few enough for memory."""

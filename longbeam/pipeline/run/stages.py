@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longbeam.errors import StoreError
-from longbeam.models.asking import Asker
+from longbeam.models import Asker
 from longbeam.pipeline.run.conversation import TalkedConversation
 from longbeam.pipeline.run.finished import made_with, remember
 from longbeam.pipeline.run.gaps import making_of
 from longbeam.pipeline.run.probing import ConversationText, ProbePool, write_probe_pool
 from longbeam.pipeline.run.reading import with_unasked
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
-from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import SealedConversation, seal_conversation
+from longbeam.schemas import ConversationHead, Message, Probe, Record, digest_of
+from longbeam.store import SealedConversation, seal_conversation
 
 
 class Sealed(Record):

@@ -6,21 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from longbeam.generators.dialogue import extend, talk
-from longbeam.generators.dialogue_material import SubPlanMaterial
-from longbeam.generators.dialogue_wording import DETECTOR_PROMPTS, SPEAKING_PROMPTS, WORDING_PROMPTS
-from longbeam.generators.user_turns import (
+from longbeam.generators import (
+    DETECTOR_PROMPTS,
+    SPEAKING_PROMPTS,
     USER_TURNS_PROMPTS,
+    WORDING_PROMPTS,
     Batch,
     Scene,
+    SubPlanMaterial,
     batches_of,
+    extend,
     ordered_turns,
+    talk,
     without_repeats,
     write_user_turns,
 )
 from longbeam.keys import DialogueKey, SubPlanKey, UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.tokens import Tokenizer
+from longbeam.models import Asker, Tokenizer
 from longbeam.pipeline.run.conversation import (
     Conversation,
     PackedTurns,
@@ -34,9 +36,7 @@ from longbeam.pipeline.run.conversation import (
 from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import DIALOGUE, Blocked, all_of
-from longbeam.schemas.dialogue import Message, UserTurn
-from longbeam.schemas.plans import CLOSING, SubPlan
-from longbeam.schemas.spec import TurnWriting
+from longbeam.schemas import CLOSING, Message, SubPlan, TurnWriting, UserTurn
 
 SETTLE_ROUNDS = 3
 """Passes over the sub-plans that use up what their dialogues left of the budget."""

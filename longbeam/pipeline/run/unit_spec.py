@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from longbeam.models.asking import identity_of
-from longbeam.models.kinds import has_model_checks
-from longbeam.prompts.registry import Prompt, PromptRegistry
-from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.models import has_model_checks, identity_of
+from longbeam.prompts import Prompt, PromptRegistry
+from longbeam.schemas import BenchmarkSpec, Record, Role, digest_of
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")

@@ -15,21 +15,12 @@ from typing import Protocol, TypeVar, TypeVarTuple, cast
 
 from longbeam.errors import ProviderError, ReplyError, RunStopped, is_final
 from longbeam.keys import DialogueKey, UnitKey, natural_order
-from longbeam.models.asking import ATTEMPTS, Asker
-from longbeam.models.base import ModelCall, Models
-from longbeam.models.journal import JournalledModel
-from longbeam.models.outcomes import WITHOUT_TEXT
+from longbeam.models import ATTEMPTS, WITHOUT_TEXT, Asker, JournalledModel, ModelCall, Models
 from longbeam.pipeline.run.gaps import Gap, Gaps
 from longbeam.pipeline.run.unit_spec import DeclaredPrompts, Dependencies, UnitSpec
-from longbeam.prompts.registry import PromptRegistry
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.incidents import Incident
-from longbeam.schemas.journal import Position
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.units import Failure, Unit, UnitStatus
-from longbeam.store.worklog import WorkLog
+from longbeam.prompts import PromptRegistry
+from longbeam.schemas import BenchmarkSpec, Incident, Message, ModelReply, Position, Record
+from longbeam.store import Failure, Unit, UnitStatus, WorkLog
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")

@@ -1,1 +1,5 @@
 """Typed inputs and replies of every prompt, one module per stage: the contract between stages and templates."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

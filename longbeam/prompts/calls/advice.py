@@ -7,10 +7,7 @@ import datetime as dt
 from pydantic import Field
 
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import PromptInputs, ReplyModel
-from longbeam.schemas.plans import Advice, AdviceKind, Bullet, Value
-from longbeam.schemas.seeds import Seed
+from longbeam.schemas import Advice, AdviceKind, Bullet, PromptInputs, Record, ReplyModel, Seed, Value
 
 MOST_ITEM_WORDS = 14
 """Words of an option, a step or what an amount is for."""

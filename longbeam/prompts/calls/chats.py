@@ -7,9 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import PromptInputs, ReplyModel
-from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas import MessageRole, PromptInputs, Record, ReplyModel
 
 MOST_STATEMENTS = 40
 """Statements of one passage; the template says this number."""

@@ -6,8 +6,7 @@ import datetime as dt
 
 from pydantic import Field
 
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import PromptInputs, ReplyModel
+from longbeam.schemas import PromptInputs, Record, ReplyModel
 
 
 class GuessInputs(PromptInputs):

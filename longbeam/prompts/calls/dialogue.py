@@ -7,12 +7,18 @@ from enum import StrEnum
 
 from longbeam.prompts.calls.plans import LedgerLine, ProjectName, Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.base import KeptJson
-from longbeam.schemas.calls import ChatMessage, PromptInputs, ReplyModel
-from longbeam.schemas.people import Person, Profile
-from longbeam.schemas.plans import Advice, Bullet
-from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import OnContradiction
+from longbeam.schemas import (
+    Advice,
+    Bullet,
+    ChatMessage,
+    KeptJson,
+    OnContradiction,
+    Person,
+    Profile,
+    PromptInputs,
+    ReplyModel,
+    Seed,
+)
 
 
 class DialogueContext(KeptJson):

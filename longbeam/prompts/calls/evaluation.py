@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Literal
 
-from longbeam.schemas.calls import PromptInputs, ReplyModel
+from longbeam.schemas import PromptInputs, ReplyModel
 
 
 class AnswerInputs(PromptInputs):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from longbeam.schemas.calls import PromptInputs, ReplyModel
+from longbeam.schemas import PromptInputs, ReplyModel
 
 
 class ExtractKeysInputs(PromptInputs):

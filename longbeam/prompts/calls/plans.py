@@ -9,13 +9,25 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from longbeam.schemas.base import KeptJson, Record
-from longbeam.schemas.calls import PromptInputs, ReplyModel
-from longbeam.schemas.people import Person, Profile
-from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
-from longbeam.schemas.seeds import Domain, Seed, Timeline
-from longbeam.schemas.spec import Strategy
-from longbeam.text.times import MONTHS
+from longbeam.schemas import (
+    Bullet,
+    BulletKind,
+    Domain,
+    KeptJson,
+    Narrative,
+    Person,
+    PlanSeed,
+    Profile,
+    PromptInputs,
+    Record,
+    ReplyModel,
+    Seed,
+    Strategy,
+    Timeline,
+    Value,
+    ValueKind,
+)
+from longbeam.text import MONTHS
 
 
 class LedgerLine(Record):

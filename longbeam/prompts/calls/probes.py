@@ -6,13 +6,18 @@ import datetime as dt
 
 from pydantic import Field
 
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import PromptInputs, ReplyModel
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.people import Person
-from longbeam.schemas.plans import Bullet, Value
-from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.seeds import Category, Seed
+from longbeam.schemas import (
+    Bullet,
+    Category,
+    Difficulty,
+    MessageRole,
+    Person,
+    PromptInputs,
+    Record,
+    ReplyModel,
+    Seed,
+    Value,
+)
 
 
 class Excerpt(Record):

@@ -6,10 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from longbeam.schemas.calls import PromptInputs, ReplyModel
-from longbeam.schemas.people import Person, Profile
-from longbeam.schemas.plans import Narrative
-from longbeam.schemas.seeds import Domain, Seed
+from longbeam.schemas import Domain, Narrative, Person, Profile, PromptInputs, ReplyModel, Seed
 
 
 class SeedsInputs(PromptInputs):

@@ -10,11 +10,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.schemas.base import KeptJson, Record
-from longbeam.schemas.calls import PromptInputs, ReplyModel
-from longbeam.schemas.people import Person, Profile
-from longbeam.schemas.plans import Bullet, Value
-from longbeam.schemas.seeds import Seed
+from longbeam.schemas import Bullet, KeptJson, Person, Profile, PromptInputs, Record, ReplyModel, Seed, Value
 
 
 class BulletBrief(Record):

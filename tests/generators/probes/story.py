@@ -10,20 +10,41 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes import ProbeMaterial
 from longbeam.keys import UnitKey
-from longbeam.models.asking import Asker
-from longbeam.models.base import ModelCall
-from longbeam.offline.probing import answer_probe_prompt
-from longbeam.prompts.calls.probes import AbstentionReply, CandidatesReply, NuggetDraft, ProbeReply
-from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Retry
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
-from longbeam.schemas.plans import Advice, AdviceKind, Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
-from longbeam.schemas.seeds import Domain, Seed
-from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.text.values import date_value, money, name
+from longbeam.models import Asker, ModelCall
+from longbeam.offline import answer_probe_prompt
+from longbeam.prompts.calls import AbstentionReply, CandidatesReply, NuggetDraft, ProbeReply
+from longbeam.schemas import (
+    Advice,
+    AdviceKind,
+    Assertion,
+    BenchmarkSpec,
+    Bullet,
+    BulletKind,
+    ChatMessage,
+    ConversationHead,
+    Domain,
+    Fact,
+    Gender,
+    Message,
+    MessageKind,
+    MessageRole,
+    ModelReply,
+    Person,
+    Plan,
+    Profile,
+    PromptInputs,
+    Relation,
+    RelationshipGraph,
+    Retry,
+    Role,
+    Seed,
+    Stance,
+    SubPlan,
+    Value,
+)
+from longbeam.text import date_value, money, name
 from tests.wired import answered_by
 
 START = dt.date(2024, 3, 1)

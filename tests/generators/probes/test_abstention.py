@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.generators.probes.abstention import draft_candidates, problem_of, word_candidate
-from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionInputs, AbstentionReply
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.probes import Difficulty
+from longbeam.generators.probes import draft_candidates, problem_of, word_candidate
+from longbeam.prompts.calls import AbstentionDraft, AbstentionInputs, AbstentionReply
+from longbeam.schemas import Difficulty, MessageRole
 from tests.generators.probes.story import OfflineModel, Story, asker, full_story
 
 

@@ -7,10 +7,9 @@ from collections import Counter
 
 import pytest
 
-from longbeam.generators.probes.candidates import Sketch, cite, deciles_of, is_narrow, thin_out
-from longbeam.generators.probes.evidence import Quote
-from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import money
+from longbeam.generators.probes import Quote, Sketch, cite, deciles_of, is_narrow, thin_out
+from longbeam.schemas import Difficulty
+from longbeam.text import money
 from tests.generators.probes.story import START
 
 MESSAGES = 100

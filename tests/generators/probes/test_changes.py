@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import random
 
-from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.nuggets import assemble_probe
+from longbeam.generators.probes import ProbeCandidate, assemble_probe, probe_inputs
 from longbeam.generators.probes.temporal_reasoning import check, find_candidates
-from longbeam.generators.probes.writing import probe_inputs
-from longbeam.offline.probing import answer_probe_prompt
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.plans import BulletKind, Stance, Value
-from longbeam.text.values import money, name
+from longbeam.offline import answer_probe_prompt
+from longbeam.prompts.calls import ProbeReply
+from longbeam.schemas import BulletKind, Stance, Value
+from longbeam.text import money, name
 from tests.generators.probes.story import Story, day, reply, update
 
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes import ProbeCandidate, assemble_probe, worded_by_code
 from longbeam.generators.probes.information_extraction import find_candidates as find_extractions
 from longbeam.generators.probes.instruction_following import check, find_candidates
-from longbeam.generators.probes.nuggets import assemble_probe
-from longbeam.generators.probes.writing import worded_by_code
-from longbeam.offline.judging import judge
-from longbeam.offline.side_answers import answer_over
-from longbeam.offline.understanding import understand
-from longbeam.prompts.calls.evaluation import JudgeInputs
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.probes import Probe
-from longbeam.text.side_texts import CONFIDENCES, FORGET, FORGET_TEXT, KEEP_FROM, KEEP_TEXT, POISONS, SOURCE
-from longbeam.text.values import money, name, number
+from longbeam.offline import answer_over, judge, understand
+from longbeam.prompts.calls import JudgeInputs
+from longbeam.schemas import BulletKind, Probe
+from longbeam.text import CONFIDENCES, FORGET, FORGET_TEXT, KEEP_FROM, KEEP_TEXT, POISONS, SOURCE, money, name, number
 from tests.generators.probes.story import Story
 
 LOAN = next(texts for texts in CONFIDENCES if texts.name == "the loan")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes import ProbeCandidate
 from longbeam.generators.probes.contradiction_resolution import check, find_candidates
-from longbeam.schemas.plans import BulletKind, Stance
-from longbeam.text.values import money
+from longbeam.schemas import BulletKind, Stance
+from longbeam.text import money
 from tests.generators.probes.story import Story, contradict, day, reply
 
 STATEMENT = "I met the plumber about the kitchen pipes."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes import ProbeCandidate
 from longbeam.generators.probes.event_ordering import check, find_candidates
-from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import money, name, number, ratio
+from longbeam.schemas import Difficulty
+from longbeam.text import money, name, number, ratio
 from tests.generators.probes.story import THINGS, Story, reply
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.evidence import coverage, find_words, words_of
-from longbeam.text.values import money, ratio
+from longbeam.generators.probes import coverage, find_words, words_of
+from longbeam.text import money, ratio
 from tests.generators.probes.story import Story
 
 PRICE = ("the kitchen", "price", money(80))

@@ -5,17 +5,15 @@ from __future__ import annotations
 import pytest
 
 from longbeam.generators.probes import (
+    ProbeCandidate,
     event_ordering,
     information_extraction,
     knowledge_update,
     multi_session_reasoning,
     temporal_reasoning,
 )
-from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import TAKEN, AdviceKind, BulletKind
-from longbeam.schemas.probes import EvidencePart
-from longbeam.text.values import duration, money
+from longbeam.schemas import TAKEN, AdviceKind, BulletKind, EvidencePart, MessageRole
+from longbeam.text import duration, money
 from tests.generators.probes.story import Story, day
 
 OPTIONS = ("a cork floor", "old tiles", "bare boards")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.histories import Histories
-from longbeam.schemas.plans import Bullet, BulletKind, Plan, Stance, SubPlan
-from longbeam.text.values import money
+from longbeam.generators.probes import Histories
+from longbeam.schemas import Bullet, BulletKind, Plan, Stance, SubPlan
+from longbeam.text import money
 from tests.generators.probes.story import START, Story, contradict, update
 
 

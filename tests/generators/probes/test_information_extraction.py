@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes import ProbeCandidate
 from longbeam.generators.probes.information_extraction import check, find_candidates
-from longbeam.schemas.plans import AdviceKind
-from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import money, name
+from longbeam.schemas import AdviceKind, Difficulty
+from longbeam.text import money, name
 from tests.generators.probes.story import Story, contradict, reply, update
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.instruction_following import check, difficulty_by_age, find_candidates
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.probes import Difficulty
+from longbeam.generators.probes import ProbeCandidate, difficulty_by_age
+from longbeam.generators.probes.instruction_following import check, find_candidates
+from longbeam.schemas import BulletKind, Difficulty
 from tests.generators.probes.story import Story, full_story, reply
 
 WISH = "gives a total at the end"

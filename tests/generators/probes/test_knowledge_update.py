@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes import ProbeCandidate
 from longbeam.generators.probes.knowledge_update import check, find_candidates
-from longbeam.schemas.plans import BulletKind, Stance
-from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import money, number
+from longbeam.schemas import BulletKind, Difficulty, Stance
+from longbeam.text import money, number
 from tests.generators.probes.story import Story, reply, update
 
 

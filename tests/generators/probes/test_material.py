@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.text.values import money
+from longbeam.text import money
 from tests.generators.probes.story import Story
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes import ProbeCandidate
 from longbeam.generators.probes.multi_session_reasoning import check, find_candidates
-from longbeam.schemas.plans import Value
-from longbeam.text.values import duration, money, name, number
+from longbeam.schemas import Value
+from longbeam.text import duration, money, name, number
 from tests.generators.probes.story import Story, reply, update
 
 

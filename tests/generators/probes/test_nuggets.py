@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from longbeam.generators.probes import assemble_probe
 from longbeam.generators.probes.multi_session_reasoning import find_candidates
-from longbeam.generators.probes.nuggets import assemble_probe
-from longbeam.schemas.probes import Probe
-from longbeam.text.values import money
+from longbeam.schemas import Probe
+from longbeam.text import money
 from tests.generators.probes.story import Story, reply
 
 

@@ -6,9 +6,8 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators.probes.on_the_way import Moments, ask_on_the_way
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe
+from longbeam.generators.probes import Moments, ask_on_the_way
+from longbeam.schemas import Difficulty, Evidence, Message, MessageKind, MessageRole, Nugget, Probe
 
 START = dt.datetime(2026, 1, 1, 9)
 

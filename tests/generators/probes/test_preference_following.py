@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes import ProbeCandidate
 from longbeam.generators.probes.preference_following import check, find_candidates
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.probes import Difficulty
+from longbeam.schemas import BulletKind, Difficulty
 from tests.generators.probes.story import Story, contradict, reply
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.generators.probes import selection
-from longbeam.generators.probes.selection import ENOUGH, STEP, Interference, Places, select_probes
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.generators.probes import STEP, Interference, Places, select_probes, selection
+from longbeam.generators.probes.selection import ENOUGH
+from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 
 POSITIONS = {f"m{i}": i for i in range(100)}
 

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import random
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes import ProbeCandidate, assemble_probe, find_side_questions, probe_inputs
 from longbeam.generators.probes.multi_session_reasoning import check, find_candidates
-from longbeam.generators.probes.nuggets import assemble_probe
-from longbeam.generators.probes.side_stories import find_side_questions
-from longbeam.generators.probes.writing import probe_inputs
-from longbeam.offline.judging import judge
-from longbeam.offline.probing import answer_probe_prompt
-from longbeam.offline.side_answers import answer_over
-from longbeam.offline.understanding import understand
-from longbeam.prompts.calls.evaluation import JudgeInputs
-from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.plans import BulletKind, Value
-from longbeam.schemas.probes import Probe
-from longbeam.text.side_texts import EVENINGS, OWN_LOGS
-from longbeam.text.values import name, number
-from longbeam.validation.index import ConversationIndex
+from longbeam.offline import answer_over, answer_probe_prompt, judge, understand
+from longbeam.prompts.calls import JudgeInputs, ProbeReply
+from longbeam.schemas import BulletKind, Probe, Value
+from longbeam.text import EVENINGS, OWN_LOGS, name, number
+from longbeam.validation import ConversationIndex
 from longbeam.validation.side_stories import CHECK
 from tests.generators.probes.story import Story
 

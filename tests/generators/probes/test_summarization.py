@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes import ProbeCandidate, probe_inputs
 from longbeam.generators.probes.summarization import check, find_candidates
-from longbeam.generators.probes.writing import probe_inputs
-from longbeam.schemas.plans import AdviceKind
-from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import money, name, number
+from longbeam.schemas import AdviceKind, Difficulty
+from longbeam.text import money, name, number
 from tests.generators.probes.story import Story, contradict, day, reply, update
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes import ProbeCandidate
 from longbeam.generators.probes.temporal_reasoning import check, find_candidates
-from longbeam.text.computing import recompute
+from longbeam.text import recompute
 from tests.generators.probes.story import Story, day, reply, update
 
 

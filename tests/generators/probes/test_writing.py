@@ -7,20 +7,21 @@ from functools import lru_cache
 
 import pytest
 
-from longbeam.abilities.kinds import is_kind
+from longbeam.abilities import is_kind
 from longbeam.errors import ReplyError
-from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.generators.probes.registry import generator_for
-from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
-from longbeam.prompts.calls.probes import CandidatesReply, ProbeReply
-from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import ABILITIES, Probe
-from longbeam.text.computing import recompute
-from longbeam.text.extraction import parse_value
-from longbeam.text.matching import says
-from longbeam.validation.index import ConversationIndex
-from longbeam.validation.run import check_probes
+from longbeam.generators.probes import (
+    ProbeCandidate,
+    ProbeMaterial,
+    generator_for,
+    plan_candidates,
+    planning_prompts,
+    write_probe,
+    writing_prompts,
+)
+from longbeam.prompts.calls import CandidatesReply, ProbeReply
+from longbeam.schemas import ABILITIES, Probe, Value, ValueKind
+from longbeam.text import parse_value, recompute, says
+from longbeam.validation import ConversationIndex, check_probes
 from tests.generators.probes.story import OfflineModel, asker, full_story
 
 MATERIAL = full_story().material()

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.generators.suites.agentic import BEFORE, AgenticSettings, Place, make_conversation
-from longbeam.generators.suites.base import Draw
-from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.dialogue import PartKind, text_of
-from longbeam.store.artifacts import SealedConversation
+from longbeam.generators.suites import BEFORE, AgenticSettings, Draw, Place
+from longbeam.generators.suites.agentic import make_conversation
+from longbeam.models import load_tokenizer
+from longbeam.schemas import PartKind, text_of
+from longbeam.store import SealedConversation
 
 COUNT = load_tokenizer("o200k_base").count
 

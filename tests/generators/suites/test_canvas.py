@@ -7,14 +7,11 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.evaluation.controlled import ControlledRow, controlled_rows, keywords_of, score_answer
-from longbeam.generators.suites.base import Draw
-from longbeam.generators.suites.multihop import MultihopSettings
-from longbeam.generators.suites.planted import PARAPHRASES, TEMPLATES
-from longbeam.generators.suites.registry import find_suite
-from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import GivenConversation, WholeConversation
-from longbeam.text.words import content_words, words_of
+from longbeam.evaluation import ControlledRow, controlled_rows, keywords_of, score_answer
+from longbeam.generators.suites import PARAPHRASES, TEMPLATES, Draw, MultihopSettings, find_suite
+from longbeam.models import load_tokenizer
+from longbeam.schemas import GivenConversation, WholeConversation
+from longbeam.text import content_words, words_of
 
 COUNT = load_tokenizer("o200k_base").count
 SEED = 6

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from longbeam.memory.cmv.trim import TrimMetrics, TrimSettings, Variant, trim_lines
+from longbeam.memory.cmv import TrimMetrics, TrimSettings, Variant, trim_lines
 
 
 def line(kind: str, content: Any = None, **more: Any) -> str:

@@ -9,22 +9,33 @@ from collections.abc import Sequence
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from longbeam.errors import SpecError
-from longbeam.evaluation.arms import ablations, arms_of
-from longbeam.memory.base import Tools
-from longbeam.memory.cogcanvas.artifacts import Artifact, Kind, is_duplicate, locate, written
-from longbeam.memory.cogcanvas.linking import RELEASED_RULES, RULES, build_graph, link
-from longbeam.memory.cogcanvas.searching import LexicalReranker, adaptive_k, expand, expand_released, make_reranker
-from longbeam.memory.cogcanvas.settings import CogCanvasSettings
-from longbeam.memory.cogcanvas.system import CogCanvas
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.models.base import ChatModel, ModelCall
-from longbeam.offline.writer import OfflineWriter
-from longbeam.schemas.calls import ModelReply
-from longbeam.text.time_spans import TimeSpan
+from longbeam.evaluation import ablations, arms_of
+from longbeam.memory import Tools, exchanges_of
+from longbeam.memory.cogcanvas import (
+    RELEASED_RULES,
+    Artifact,
+    CogCanvas,
+    CogCanvasSettings,
+    Kind,
+    LexicalReranker,
+    adaptive_k,
+    build_graph,
+    expand,
+    expand_released,
+    is_duplicate,
+    link,
+    locate,
+    make_reranker,
+    written,
+)
+from longbeam.memory.cogcanvas.linking import RULES
+from longbeam.models import ChatModel, ModelCall
+from longbeam.offline import OfflineWriter
+from longbeam.schemas import ModelReply
+from longbeam.text import TimeSpan
 from tests.generators.scripted import asker_for
 from tests.memory.test_systems import SAID, START, asked, messages
 

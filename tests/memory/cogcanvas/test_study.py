@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.memory.base import Tools
-from longbeam.memory.cogcanvas.study import RecallStudy, recall_study, render_recall, stems_of
-from longbeam.offline.writer import OfflineWriter
-from longbeam.schemas.conversation import WholeConversation
-from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe
+from longbeam.memory import Tools
+from longbeam.memory.cogcanvas import RecallStudy, recall_study, render_recall, stems_of
+from longbeam.offline import OfflineWriter
+from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, WholeConversation
 from tests.generators.scripted import asker_for
 from tests.memory.test_systems import SAID, messages
 

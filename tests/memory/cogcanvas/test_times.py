@@ -6,8 +6,9 @@ import datetime as dt
 
 import pytest
 
-from longbeam.memory.cogcanvas.extracting import RULES, confidence_of
-from longbeam.text.time_spans import find_times
+from longbeam.memory.cogcanvas import confidence_of
+from longbeam.memory.cogcanvas.extracting import RULES
+from longbeam.text import find_times
 
 WEDNESDAY = dt.date(2023, 5, 10)
 

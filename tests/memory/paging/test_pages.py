@@ -1,13 +1,22 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from longbeam.errors import UserError
-from longbeam.memory.paging.bookmarks import FORMATS, GENERATORS, MOST_KEYWORDS, bookmark, keywords_of
-from longbeam.memory.paging.pages import BOUNDARIES, Page, Turn, boundary_of, cut
-from longbeam.memory.paging.system import PageStore
+from longbeam.memory.paging import (
+    BOUNDARIES,
+    FORMATS,
+    GENERATORS,
+    MOST_KEYWORDS,
+    Page,
+    PageStore,
+    Turn,
+    bookmark,
+    boundary_of,
+    cut,
+    keywords_of,
+)
 
 
 def turn(number: int, text: str = "something was said", *, is_user: bool | None = None, session: int = 0) -> Turn:

@@ -1,23 +1,28 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from longbeam.errors import UserError
-from longbeam.memory.paging.pages import Page, Turn, boundary_of
-from longbeam.memory.paging.residency import (
+from longbeam.memory.paging import (
     ONLINE,
     Capacity,
     Foresight,
     History,
     Need,
+    Page,
     PagedContext,
+    PagingConfig,
+    TimedQuestion,
+    Turn,
+    Workload,
+    boundary_of,
+    break_down_accuracy,
     plan_residency,
+    run_study,
+    simulate,
     victim_of,
 )
-from longbeam.memory.paging.simulator import PagingConfig, TimedQuestion, Workload, break_down_accuracy, simulate
-from longbeam.memory.paging.study import run_study
 
 
 def workload(needs: list[tuple[int, int]], turns: int = 12) -> Workload:

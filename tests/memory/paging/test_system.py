@@ -7,23 +7,15 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.generators.suites.base import Draw
-from longbeam.generators.suites.paging import TYPES, make_conversation
-from longbeam.generators.suites.paging import PagingSettings as SuiteSettings
+from longbeam.generators.suites import TYPES, Draw, PagingSettings as SuiteSettings
+from longbeam.generators.suites.paging import make_conversation
 from longbeam.keys import UnitKey
-from longbeam.memory.base import Tools
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.paging.study import workload_of
-from longbeam.memory.paging.system import Paging, PagingSettings
-from longbeam.models.asking import Asker
-from longbeam.models.base import ModelCall
-from longbeam.models.tokens import load_tokenizer
-from longbeam.prompts.calls.memory import BookmarkPagesInputs
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.conversation import GivenConversation
-from longbeam.schemas.evaluation import Question
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.memory import Tools, exchanges_of
+from longbeam.memory.paging import Paging, PagingSettings, workload_of
+from longbeam.models import Asker, ModelCall, load_tokenizer
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import BookmarkPagesInputs
+from longbeam.schemas import BenchmarkSpec, GivenConversation, ModelReply, Question
 from tests.wired import answered_by, offline
 
 COUNT = load_tokenizer("o200k_base").count

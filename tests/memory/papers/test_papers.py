@@ -8,13 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from longbeam.memory.base import MemorySystem
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.papers.hipporag import page_rank, phrases_of
-from longbeam.memory.papers.raptor import k_means
-from longbeam.memory.registry import find_system, settings_of
-from longbeam.models.base import ModelCall
-from longbeam.prompts.calls.memory import KeyValue
+from longbeam.memory import MemorySystem, exchanges_of, find_system, settings_of
+from longbeam.memory.papers import k_means, page_rank, phrases_of
+from longbeam.models import ModelCall
+from longbeam.prompts.calls import KeyValue
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.memory.test_systems import asked, context_of, messages, tools
 

@@ -13,10 +13,8 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.memory.base import MemorySystem, Tools
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.registry import PRODUCTS, find_system, settings_of
-from longbeam.models.embedders.hashed import HashedEmbedder
+from longbeam.memory import PRODUCTS, MemorySystem, Tools, exchanges_of, find_system, settings_of
+from longbeam.models.embedders import HashedEmbedder
 from tests.memory.test_systems import asked, messages, tools
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the products

@@ -12,11 +12,9 @@ import httpx2
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.memory.base import MemorySystem
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.products.chat import ModelServer
-from longbeam.memory.registry import find_system, settings_of
-from longbeam.models.base import ModelCall
+from longbeam.memory import MemorySystem, exchanges_of, find_system, settings_of
+from longbeam.memory.products import ModelServer
+from longbeam.models import ModelCall
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.memory.products.test_adapters import embedding_tools, require
 from tests.memory.test_systems import asked, messages, tools

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI, Request
 
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.registry import find_system, settings_of
+from longbeam.memory import exchanges_of, find_system, settings_of
 from longbeam.serving import LOOPBACK, open_listener, serving
 from tests.memory.products.test_adapters import embedding_tools, require
 from tests.memory.test_systems import asked, messages

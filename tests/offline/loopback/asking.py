@@ -9,11 +9,10 @@ from typing import Any
 
 import openai
 
-from longbeam.models.base import ModelCall
-from longbeam.offline.loopback.server import LoopbackServer, listening
-from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.spec import Role
+from longbeam.models import ModelCall
+from longbeam.offline.loopback import LoopbackServer, ServerSettings, listening
+from longbeam.prompts import default_registry
+from longbeam.schemas import Role
 from tests.prompts.samples import SAMPLES, extras_of
 
 

@@ -10,16 +10,11 @@ from typing import Any
 import pytest
 
 from longbeam.errors import ProviderError
-from longbeam.models.base import ModelCall, Sampling
-from longbeam.models.limits import LimitedModel
-from longbeam.models.openai_client import OpenAIModel
-from longbeam.models.outcomes import outcome_of, spoken
-from longbeam.models.structured import object_in
-from longbeam.offline.loopback.server import LoopbackServer, listening
-from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.offline.writer import OfflineWriter
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.spec import BenchmarkSpec, Limits
+from longbeam.models import LimitedModel, ModelCall, OpenAIModel, Sampling, object_in, outcome_of, spoken
+from longbeam.offline import OfflineWriter
+from longbeam.offline.loopback import LoopbackServer, ServerSettings, listening
+from longbeam.prompts import default_registry
+from longbeam.schemas import BenchmarkSpec, Limits
 from tests.offline.loopback.asking import sample_call
 
 NAME = "openai:offline"

@@ -10,12 +10,10 @@ import openai
 import pytest
 
 from longbeam.errors import UserError, is_final
-from longbeam.models.connections import Answer
-from longbeam.models.provider_errors import error_of_status
-from longbeam.offline.loopback.server import LoopbackServer, listening
-from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.offline.writer import OfflineWriter
-from longbeam.prompts.declarations import PROMPTS, default_registry
+from longbeam.models import Answer, error_of_status
+from longbeam.offline import OfflineWriter
+from longbeam.offline.loopback import LoopbackServer, ServerSettings, listening
+from longbeam.prompts import PROMPTS, default_registry
 from tests.offline.loopback.asking import ask, loopback, sample_call, text_from, typed_inputs
 
 

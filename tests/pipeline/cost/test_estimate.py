@@ -9,33 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.generators.calibration import CALIBRATION_PROMPT
-from longbeam.models.base import ModelCall
-from longbeam.models.cost import CostMeter, Prices, cost_of, prices_of
-from longbeam.models.tokens import load_tokenizer
-from longbeam.offline.loopback.answers import answer
-from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.cost.contexts import short_contexts
-from longbeam.pipeline.cost.estimate import (
+from longbeam.generators import CALIBRATION_PROMPT
+from longbeam.models import CostMeter, ModelCall, Prices, cost_of, load_tokenizer, prices_of
+from longbeam.offline import OfflineWriter
+from longbeam.offline.loopback import ServerSettings, answer
+from longbeam.pipeline import benchmark_status, render_status
+from longbeam.pipeline.cost import (
+    JUDGED_EVERY,
     Outlook,
+    Rehearsal,
     estimate_of,
+    forecast,
     is_worth_rehearsing,
     outlook_line,
     rehearsal_of,
+    rehearse,
     render_estimate,
+    short_contexts,
     stored_outlook,
 )
-from longbeam.pipeline.cost.forecast import forecast
-from longbeam.pipeline.cost.judging import JUDGED_EVERY
-from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.run.metering import journalled_usage
-from longbeam.pipeline.status import benchmark_status, render_status
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.journal import Usage
-from longbeam.schemas.spec import BenchmarkSpec, Checks, Endpoint, TurnWriting
-from longbeam.store.layout import create_benchmark
+from longbeam.pipeline.run import journalled_usage, run_inline
+from longbeam.schemas import BenchmarkSpec, Checks, Endpoint, ModelReply, TurnWriting, Usage
+from longbeam.store import create_benchmark
 from longbeam.wiring import services
 from tests.wired import answered_by
 

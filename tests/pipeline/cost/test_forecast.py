@@ -10,19 +10,22 @@ from itertools import count, cycle
 
 import pytest
 
-from longbeam.generators.dialogue import Talk
-from longbeam.generators.dialogue_material import SubPlanMaterial
-from longbeam.generators.ledger import Ledger
-from longbeam.generators.plans import Frame
-from longbeam.generators.turn_loop import Ask, DetectFollowUp, DetectQuestion, MoreTurns, Step, dialogue_steps
-from longbeam.models.base import ModelCall
-from longbeam.models.tokens import load_tokenizer
-from longbeam.pipeline.cost.forecast import WORDED, Behaviour, Played, PlayedDialogue
-from longbeam.pipeline.cost.rehearsal import PlannedTalk
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs
-from longbeam.prompts.calls.plans import Stage
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.plans import CLOSING
+from longbeam.generators import (
+    Ask,
+    DetectFollowUp,
+    DetectQuestion,
+    Frame,
+    Ledger,
+    MoreTurns,
+    Step,
+    SubPlanMaterial,
+    Talk,
+    dialogue_steps,
+)
+from longbeam.models import ModelCall, load_tokenizer
+from longbeam.pipeline.cost import WORDED, Behaviour, PlannedTalk, Played, PlayedDialogue
+from longbeam.prompts.calls import AssistantReplyInputs, Stage
+from longbeam.schemas import CLOSING, UserTurn
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 

@@ -9,17 +9,12 @@ import time
 from pathlib import Path
 
 from longbeam import __version__
-from longbeam.models.base import ModelCall
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.distributed.jobs import Job
-from longbeam.pipeline.distributed.worker import work
-from longbeam.pipeline.run.driver import seeds_of
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Probe
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark
-from longbeam.store.lease import LEASE_S, Holder
+from longbeam.models import ModelCall
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline.distributed import Job, work
+from longbeam.pipeline.run import seeds_of
+from longbeam.schemas import Message, ModelReply, Probe
+from longbeam.store import LEASE_S, Benchmark, Holder, SealedConversation
 from longbeam.wiring import services
 
 

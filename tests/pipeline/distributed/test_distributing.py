@@ -9,15 +9,21 @@ from typing import Any
 import pytest
 
 from longbeam.errors import LongbeamError, UserError
-from longbeam.models.cost import CostMeter
-from longbeam.pipeline.distributed.distributing import RunControls, WorkerDied, distribute, share_of
-from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSetup
-from longbeam.pipeline.distributed.worker import stop_path
-from longbeam.pipeline.run.driver import RunSummary
-from longbeam.pipeline.run.units import SilentProgress
-from longbeam.schemas.journal import Position, Usage
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.models import CostMeter
+from longbeam.pipeline.distributed import (
+    Job,
+    JobEnd,
+    JobResult,
+    RunControls,
+    WorkerDied,
+    WorkerSetup,
+    distribute,
+    share_of,
+    stop_path,
+)
+from longbeam.pipeline.run import RunSummary, SilentProgress
+from longbeam.schemas import BenchmarkSpec, Position, Usage
+from longbeam.store import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
 
 PRICED = {

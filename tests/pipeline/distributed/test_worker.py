@@ -12,19 +12,13 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.models.base import ModelCall
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.distributed import worker
-from longbeam.pipeline.distributed.jobs import JobEnd, JobResult
-from longbeam.pipeline.distributed.worker import stop_path, work, work_on
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.run.metering import journalled_usage
-from longbeam.pipeline.status import benchmark_status, render_status
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import create_benchmark
-from longbeam.store.lease import BEAT_S, SharedLease, living_holder
-from longbeam.store.reply_files import has_replies
+from longbeam.models import ModelCall
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline import benchmark_status, render_status
+from longbeam.pipeline.distributed import JobEnd, JobResult, stop_path, work, work_on, worker
+from longbeam.pipeline.run import journalled_usage, run_inline
+from longbeam.schemas import BenchmarkSpec, ModelReply
+from longbeam.store import BEAT_S, SharedLease, create_benchmark, has_replies, living_holder
 from longbeam.wiring import services
 from tests.pipeline.conftest import CountingModel
 from tests.pipeline.distributed.remote import Falling, expire, job_of, made

@@ -7,20 +7,22 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import RunStopped
-from longbeam.evaluation.arms import Arm, arm_of
-from longbeam.library.measuring import measurement_of
-from longbeam.models.base import Models
-from longbeam.models.cost import CostMeter
-from longbeam.models.tokens import load_tokenizer
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.cost.rehearsal import CountingModel
-from longbeam.pipeline.evaluate.estimating import estimate_evaluation, render_estimate
-from longbeam.pipeline.evaluate.evaluating import EvaluationModels, EvaluationRequest, evaluate, evaluation_spec
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.run.metering import evaluation_usage
-from longbeam.schemas.evaluation import EvaluationSettings
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.evaluation import Arm, arm_of
+from longbeam.library import measurement_of
+from longbeam.models import CostMeter, Models, load_tokenizer
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline.cost import CountingModel
+from longbeam.pipeline.evaluate import (
+    EvaluationModels,
+    EvaluationRequest,
+    estimate_evaluation,
+    evaluate,
+    evaluation_spec,
+    render_estimate,
+)
+from longbeam.pipeline.run import evaluation_usage, run_inline
+from longbeam.schemas import BenchmarkSpec, EvaluationSettings
+from longbeam.store import Benchmark, create_benchmark
 from longbeam.wiring import services
 from tests.models.endpoint import Answer, endpoint
 from tests.wired import answered_by, offline

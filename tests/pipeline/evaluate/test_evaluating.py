@@ -11,21 +11,13 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import MemorySystemError, ProviderError, SpecError, UserError
-from longbeam.evaluation.arms import Arm, always_there, arm_of, arms_of
-from longbeam.evaluation.controls import Control
-from longbeam.evaluation.results import read_results
-from longbeam.evaluation.table import rows_of
-from longbeam.evaluation.terminal_table import render_table
-from longbeam.formats.reading import ImportOptions
-from longbeam.formats.registry import importer
-from longbeam.memory.base import Tools
-from longbeam.memory.baselines import Rag, RagSettings
-from longbeam.memory.context import ContextBuilder
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.registry import FLOORS, SYSTEMS, Registered
-from longbeam.models.base import ModelCall
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.evaluate.evaluating import (
+from longbeam.evaluation import Arm, Control, always_there, arm_of, arms_of, read_results, render_table, rows_of
+from longbeam.formats import ImportOptions, importer
+from longbeam.memory import FLOORS, SYSTEMS, ContextBuilder, Rag, RagSettings, Registered, Tools, exchanges_of
+from longbeam.models import ModelCall
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline import Origin, import_benchmark
+from longbeam.pipeline.evaluate import (
     EvaluationModels,
     EvaluationRequest,
     evaluate,
@@ -33,14 +25,10 @@ from longbeam.pipeline.evaluate.evaluating import (
     judge_name,
     results_path,
 )
-from longbeam.pipeline.importing import Origin, import_benchmark
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.evaluation import Context, EvaluationSettings, Exchange, Question
-from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.artifacts import SealedConversation, seal_conversation
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.pipeline.run import run_inline
+from longbeam.prompts import default_registry
+from longbeam.schemas import BenchmarkSpec, Context, EvaluationSettings, Exchange, ModelReply, Question, Role
+from longbeam.store import Benchmark, SealedConversation, create_benchmark, seal_conversation
 from tests.pipeline.conftest import CountingModel
 from tests.tiny import tiny_conversation
 from tests.wired import answered_by, offline

@@ -12,17 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from longbeam.errors import SpecError
-from longbeam.evaluation.arms import ablations, arm_of, arms_of, variants
-from longbeam.evaluation.table import rows_of
-from longbeam.models.base import ModelCall
-from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import Benchmark, create_benchmark, open_benchmark
+from longbeam.evaluation import ablations, arm_of, arms_of, rows_of, variants
+from longbeam.models import ModelCall
+from longbeam.models.embedders import HashedEmbedder
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline.evaluate import EvaluationRequest, evaluate
+from longbeam.pipeline.run import run_inline
+from longbeam.schemas import BenchmarkSpec, EvaluationRun, EvaluationSettings, ModelReply, Result
+from longbeam.store import Benchmark, create_benchmark, open_benchmark
 from tests.wired import answered_by, offline
 
 

@@ -10,13 +10,10 @@ import httpx
 import pytest
 
 from longbeam.errors import MemorySystemError
-from longbeam.evaluation.arms import arm_of
-from longbeam.memory.base import Tools
-from longbeam.memory.baselines import LongContext, LongContextSettings
-from longbeam.memory.registry import Registered
-from longbeam.pipeline.evaluate.memory_server import MemoryServer, listening
-from longbeam.schemas.evaluation import Context, Exchange, Question
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.evaluation import arm_of
+from longbeam.memory import LongContext, LongContextSettings, Registered, Tools
+from longbeam.pipeline.evaluate import MemoryServer, listening
+from longbeam.schemas import BenchmarkSpec, Context, Exchange, Question
 from tests.wired import offline
 
 Client = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]

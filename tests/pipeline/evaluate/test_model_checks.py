@@ -12,19 +12,14 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import INCOMPLETE, USER_ERROR, run
-from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
-from longbeam.models.base import ModelCall
-from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.evaluate.model_checks import checking_spec, run_model_checks, stored_model_findings
-from longbeam.pipeline.repair.repairing import repair
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.status import benchmark_status
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import Nugget, Probe
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation, seal_conversation
-from longbeam.store.layout import Benchmark, create_benchmark, write_spec
+from longbeam.evaluation.model_checks import MODEL_CHECKS
+from longbeam.models import ModelCall
+from longbeam.pipeline import benchmark_status, check_and_store
+from longbeam.pipeline.evaluate import checking_spec, run_model_checks, stored_model_findings
+from longbeam.pipeline.repair import repair
+from longbeam.pipeline.run import run_inline
+from longbeam.schemas import BenchmarkSpec, Message, ModelReply, Nugget, Probe
+from longbeam.store import Benchmark, SealedConversation, create_benchmark, seal_conversation, write_spec
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by, offline
 

@@ -12,29 +12,14 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import INCOMPLETE, OK, run
-from longbeam.formats.beam import import_beam
-from longbeam.formats.reading import ImportOptions
-from longbeam.models.base import ModelCall
-from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.importing import Origin, import_benchmark
-from longbeam.pipeline.repair.cost import checker_calls, render_plan
-from longbeam.pipeline.repair.plan import Rejections, repairs_of
-from longbeam.pipeline.repair.repairing import repair, repair_import
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.status import benchmark_status
-from longbeam.review.log import ActContent, SeenVersions, new_event
-from longbeam.review.outcomes import rejections_of
-from longbeam.review.state import probe_version
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import EventKind
-from longbeam.schemas.spec import BenchmarkSpec, Checks
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, create_benchmark
-from longbeam.store.reviews import ReviewStore
-from longbeam.store.worklog import WorkLog
+from longbeam.formats import ImportOptions, import_beam
+from longbeam.models import ModelCall
+from longbeam.pipeline import Origin, benchmark_status, check_and_store, import_benchmark
+from longbeam.pipeline.repair import Rejections, checker_calls, render_plan, repair, repair_import, repairs_of
+from longbeam.pipeline.run import run_inline
+from longbeam.review import ActContent, SeenVersions, new_event, probe_version, rejections_of
+from longbeam.schemas import BenchmarkSpec, Checks, EventKind, IncidentKind, Message, ModelReply, Probe
+from longbeam.store import Benchmark, ReviewStore, SealedConversation, WorkLog, create_benchmark
 from tests.formats.sources import beam_folder
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import RunStopped
-from longbeam.models.base import ModelCall
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.prompts.calls.user_turns import UserTurnsReply
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec, TurnWriting
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.models import ModelCall
+from longbeam.pipeline.run import run_inline
+from longbeam.prompts.calls import UserTurnsReply
+from longbeam.schemas import BenchmarkSpec, ModelReply, TurnWriting
+from longbeam.store import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 

@@ -10,15 +10,10 @@ from typing import Any
 
 import pytest
 
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.run.finished import finished_conversations
-from longbeam.pipeline.run.metering import open_meter
-from longbeam.prompts.declarations import default_registry
-from longbeam.prompts.registry import PromptRegistry
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import Benchmark, create_benchmark
-from longbeam.store.units import Failure
-from longbeam.store.worklog import WorkLog
+from longbeam.pipeline.run import finished_conversations, open_meter, run_inline
+from longbeam.prompts import PromptRegistry, default_registry
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import Benchmark, Failure, WorkLog, create_benchmark
 from longbeam.wiring import services
 
 PROMPTS = default_registry()

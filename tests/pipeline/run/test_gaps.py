@@ -11,22 +11,25 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import ReplyError, RunStopped
-from longbeam.formats.making_section import making_section
-from longbeam.models.asking import Asker
-from longbeam.models.base import ModelCall
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.run.driver import RunSummary, run_inline
-from longbeam.pipeline.run.gaps import Gaps, close_gaps, gaps_of, open_gaps
-from longbeam.pipeline.run.unit_spec import UnitSpec
-from longbeam.pipeline.run.units import Blocked, Units
-from longbeam.pipeline.status import benchmark_status, describe_making, render_status
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.incidents import Incident, IncidentKind, Making, as_row, prompt_lines
-from longbeam.schemas.spec import BenchmarkSpec, Checks, Role, TurnWriting
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, create_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.formats import making_section
+from longbeam.models import Asker, ModelCall
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline import benchmark_status, describe_making, render_status
+from longbeam.pipeline.run import Blocked, Gaps, RunSummary, Units, UnitSpec, close_gaps, gaps_of, open_gaps, run_inline
+from longbeam.prompts import default_registry
+from longbeam.schemas import (
+    BenchmarkSpec,
+    Checks,
+    Incident,
+    IncidentKind,
+    Making,
+    ModelReply,
+    Role,
+    TurnWriting,
+    as_row,
+    prompt_lines,
+)
+from longbeam.store import Benchmark, SealedConversation, WorkLog, create_benchmark
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 

@@ -12,29 +12,23 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import ProviderError
-from longbeam.generators.mending import turn_key
-from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.repair.mending import TurnFault, mend_turns
-from longbeam.pipeline.run.driver import (
+from longbeam.generators import turn_key
+from longbeam.offline import OfflineWriter
+from longbeam.pipeline.repair import TurnFault, mend_turns
+from longbeam.pipeline.run import (
     ConversationRun,
     RunContext,
+    Schedule,
     open_run,
+    probes_stage,
     run_conversation,
+    seal_stage,
     seeds_of,
     talk_conversation,
 )
-from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.stages import probes_stage, seal_stage
-from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import BulletKind, Stance
-from longbeam.schemas.probes import ABILITIES
-from longbeam.schemas.spec import BenchmarkSpec, Strategy
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, create_benchmark
-from longbeam.store.units import UnitStatus
-from longbeam.validation.run import check_conversation
-from longbeam.validation.statistics import benchmark_statistics
-from longbeam.validation.statistics_text import render_text
+from longbeam.schemas import ABILITIES, BenchmarkSpec, BulletKind, MessageRole, Stance, Strategy
+from longbeam.store import Benchmark, SealedConversation, UnitStatus, create_benchmark
+from longbeam.validation import benchmark_statistics, check_conversation, render_text
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 

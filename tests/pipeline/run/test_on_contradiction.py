@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs, UserReplyInputs
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec, OnContradiction
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import create_benchmark
+from longbeam.pipeline.run import run_inline
+from longbeam.prompts import default_registry
+from longbeam.prompts.calls import AssistantReplyInputs, UserReplyInputs
+from longbeam.schemas import BenchmarkSpec, BulletKind, OnContradiction, Probe
+from longbeam.store import SealedConversation, create_benchmark
 from tests.prompts.samples import SAMPLES
 from tests.wired import offline
 

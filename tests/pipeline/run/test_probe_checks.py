@@ -12,17 +12,11 @@ import pytest
 
 from longbeam.errors import RunStopped
 from longbeam.keys import ProbeId
-from longbeam.models.base import ModelCall
-from longbeam.models.kinds import has_model_checks
-from longbeam.pipeline.evaluate.model_checks import run_model_checks, stored_model_findings
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.run.probe_checks import PASSAGE, passages
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, create_benchmark, write_spec
+from longbeam.models import ModelCall, has_model_checks
+from longbeam.pipeline.evaluate import run_model_checks, stored_model_findings
+from longbeam.pipeline.run import PASSAGE, passages, run_inline
+from longbeam.schemas import BenchmarkSpec, IncidentKind, ModelReply, Probe, Role
+from longbeam.store import Benchmark, SealedConversation, create_benchmark, write_spec
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 

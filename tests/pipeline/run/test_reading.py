@@ -8,17 +8,11 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import ProviderError
-from longbeam.models.base import ModelCall
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.prompts.calls.chats import ExtractFactsInputs
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.incidents import IncidentKind
-from longbeam.schemas.plans import Advice
-from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.models import ModelCall
+from longbeam.pipeline.run import run_inline
+from longbeam.prompts.calls import ExtractFactsInputs
+from longbeam.schemas import Advice, BenchmarkSpec, IncidentKind, Message, MessageRole, ModelReply, Probe
+from longbeam.store import Benchmark, SealedConversation, create_benchmark
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 

@@ -11,14 +11,19 @@ import pytest
 
 from longbeam.errors import ProviderError
 from longbeam.keys import UnitKey
-from longbeam.models.base import ModelCall, Models
-from longbeam.pipeline.run.driver import RunContext, open_run, run_inline, seeds_of, talk_conversation
-from longbeam.pipeline.run.finished import finished_conversations
-from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.store.artifacts import seal_conversation
-from longbeam.store.layout import Benchmark, open_benchmark
+from longbeam.models import ModelCall, Models
+from longbeam.pipeline.run import (
+    RunContext,
+    Schedule,
+    finished_conversations,
+    open_run,
+    run_inline,
+    seeds_of,
+    talk_conversation,
+)
+from longbeam.prompts import default_registry
+from longbeam.schemas import ModelReply
+from longbeam.store import Benchmark, open_benchmark, seal_conversation
 from tests.recorded.recording import FOLDER, NAME, work_log
 from tests.tiny import tiny_conversation
 

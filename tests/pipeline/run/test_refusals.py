@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import ProviderError
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.run.gaps import gaps_of
-from longbeam.schemas.spec import BenchmarkSpec, Checks
-from longbeam.store.layout import create_benchmark
+from longbeam.pipeline.run import gaps_of, run_inline
+from longbeam.schemas import BenchmarkSpec, Checks
+from longbeam.store import create_benchmark
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 

@@ -10,22 +10,33 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import ProviderError, RunStopped, StoreError
-from longbeam.models.base import ModelCall
-from longbeam.pipeline.run.conversation import PlanResult
-from longbeam.pipeline.run.driver import RunContext, open_run, run_inline, seeds_of, talk_conversation
-from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.units import SilentProgress
-from longbeam.pipeline.status import benchmark_status
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.conversation import Author
-from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
-from longbeam.schemas.journal import Position
-from longbeam.schemas.probes import ABILITIES, Probe
-from longbeam.schemas.spec import BenchmarkSpec, ProbeSettings
-from longbeam.store.artifacts import SealedConversation
-from longbeam.store.layout import create_benchmark
-from longbeam.validation.run import check_conversation
+from longbeam.models import ModelCall
+from longbeam.pipeline import benchmark_status
+from longbeam.pipeline.run import (
+    PlanResult,
+    RunContext,
+    Schedule,
+    SilentProgress,
+    open_run,
+    run_inline,
+    seeds_of,
+    talk_conversation,
+)
+from longbeam.prompts import default_registry
+from longbeam.schemas import (
+    ABILITIES,
+    Author,
+    BenchmarkSpec,
+    Message,
+    MessageKind,
+    ModelReply,
+    Position,
+    Probe,
+    ProbeSettings,
+    UserTurn,
+)
+from longbeam.store import SealedConversation, create_benchmark
+from longbeam.validation import check_conversation
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by, offline
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import RunStopped
 from longbeam.keys import UnitKey
-from longbeam.models.base import ModelCall
-from longbeam.pipeline.run.scheduling import LEAST_OPEN, Schedule
-from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import Role
+from longbeam.models import ModelCall
+from longbeam.pipeline.run import LEAST_OPEN, Schedule
+from longbeam.prompts import default_registry
+from longbeam.schemas import ModelReply, Role
 from tests.prompts.samples import SAMPLES
 
 

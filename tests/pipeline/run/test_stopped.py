@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.evaluation.arms import arm_of
-from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
-from longbeam.pipeline.run.driver import limited_models, run_inline
-from longbeam.schemas.evaluation import EvaluationSettings
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.evaluation import arm_of
+from longbeam.pipeline.evaluate import EvaluationRequest, evaluate
+from longbeam.pipeline.run import limited_models, run_inline
+from longbeam.schemas import BenchmarkSpec, EvaluationSettings
 from longbeam.stopping import drop_replies
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.store import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel, HeldModel
 from tests.wired import answered_by, offline
 

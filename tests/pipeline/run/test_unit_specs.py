@@ -11,17 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.generators.probes.registry import generator_for
+from longbeam.generators.probes import generator_for
 from longbeam.keys import ProbeId
-from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.run.unit_spec import DeclaredPrompts, UnitSpec
-from longbeam.prompts.declarations import default_registry
-from longbeam.prompts.registry import PromptRegistry
-from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.store.layout import Benchmark, create_benchmark
-from longbeam.store.worklog import WorkLog
+from longbeam.pipeline.run import DeclaredPrompts, UnitSpec, run_inline
+from longbeam.prompts import PromptRegistry, default_registry
+from longbeam.schemas import BenchmarkSpec, Record, UserTurn
+from longbeam.store import Benchmark, WorkLog, create_benchmark
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 

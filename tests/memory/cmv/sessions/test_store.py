@@ -10,10 +10,18 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError, UserError
-from longbeam.memory.cmv.analyze import tree_json, tree_lines
-from longbeam.memory.cmv.session import choose_session, folder_of
-from longbeam.memory.cmv.store import CmvStore, export_snapshot, import_snapshot
-from longbeam.memory.cmv.trim import BACKUPS, TrimSettings, run_hook
+from longbeam.memory.cmv import (
+    BACKUPS,
+    CmvStore,
+    TrimSettings,
+    choose_session,
+    export_snapshot,
+    folder_of,
+    import_snapshot,
+    run_hook,
+    tree_json,
+    tree_lines,
+)
 from tests.memory.cmv.lines import call, line, result, write_session
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from longbeam.memory.cmv.analyze import BUCKETS, TrimmableBytes, analyze, break_even, outlook, trimmed_tokens
+from longbeam.memory.cmv import BUCKETS, TrimmableBytes, analyze, break_even, outlook, trimmed_tokens
 from tests.memory.cmv.lines import call, line, result
 
 

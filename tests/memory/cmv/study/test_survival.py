@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.suites.agentic import AgenticSettings, Place, make_conversation
-from longbeam.generators.suites.base import Draw
-from longbeam.memory.base import Tools
-from longbeam.memory.cmv.survival import measure, render_survival
-from longbeam.memory.cmv.system import Cmv, CmvSettings, contents_of, lines_of
-from longbeam.memory.cmv.trim import Variant
-from longbeam.memory.exchanges import exchanges_of
-from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import GivenConversation
-from longbeam.schemas.evaluation import Question
+from longbeam.generators.suites import AgenticSettings, Draw, Place
+from longbeam.generators.suites.agentic import make_conversation
+from longbeam.memory import Tools, exchanges_of
+from longbeam.memory.cmv import Cmv, CmvSettings, Variant, contents_of, lines_of, measure, render_survival
+from longbeam.models import load_tokenizer
+from longbeam.schemas import GivenConversation, Question
 
 COUNT = load_tokenizer("o200k_base").count
 

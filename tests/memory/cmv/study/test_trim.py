@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given
 
 from longbeam.errors import UserError
-from longbeam.memory.cmv.session import blocks_of, content_holder, is_compaction, parse_line, speaker_of
-from longbeam.memory.cmv.trim import TrimSettings, Variant, since_compaction, trim_file, trim_lines
+from longbeam.memory.cmv import (
+    TrimSettings,
+    Variant,
+    blocks_of,
+    content_holder,
+    is_compaction,
+    parse_line,
+    since_compaction,
+    speaker_of,
+    trim_file,
+    trim_lines,
+)
 from tests.memory.cmv.lines import IMAGE, SESSIONS, blocks, call, line, result, text, trimmed, write_session
 
 LONG = "x" * 501

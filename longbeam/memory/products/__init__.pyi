@@ -1,0 +1,1 @@
+from .chat import ModelServer as ModelServer
