@@ -10,7 +10,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -36,7 +36,6 @@ class House:
     """The modules of a checkout, what they define, and who imports it from outside their package."""
 
     root: Path
-    _definitions: dict[str, set[str]] = field(default_factory=dict)
 
     @cached_property
     def modules(self) -> dict[str, Path]:
@@ -46,12 +45,24 @@ class House:
     def is_package(self, name: str) -> bool:
         return name in self.modules and self.modules[name].name == "__init__.py"
 
-    def uses(self) -> Iterator[Use]:
-        """Yield each import of a name from outside its top-level package; tests and benchmarks are outside of all."""
-        for path in sorted(p for root in ROOTS for p in (self.root / root).rglob("*.py")):
+    @cached_property
+    def uses(self) -> tuple[Use, ...]:
+        """Imports of names from outside their top-level package; tests and benchmarks are outside of all."""
+        return tuple(self._read_uses())
+
+    def _read_uses(self) -> Iterator[Use]:
+        library = self.root / "longbeam" / "__init__.pyi"
+        sources = sorted(p for root in ROOTS for p in (self.root / root).rglob("*.py"))
+        for path in [*sources, *([library] if library.exists() else [])]:
             importer = _dotted(path, self.root)
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if not isinstance(node, ast.ImportFrom) or node.level or node.module not in self.modules:
+                if not isinstance(node, ast.ImportFrom):
+                    continue
+                if node.level:
+                    if path != library:
+                        continue
+                    node.module = f"longbeam.{node.module}"
+                if node.module not in self.modules:
                     continue
                 is_face = self.is_package(node.module)
                 package = node.module if is_face else node.module.rpartition(".")[0]
@@ -60,35 +71,38 @@ class House:
 
     def home(self, package: str, name: str) -> str | None:
         """Return the module of a package that defines a name; "" for a module itself; None if none or several do."""
-        if f"{package}.{name}" in self.modules and not any(
-            name in self._defined(m) for m in self.modules if m.rpartition(".")[0] == package
-        ):
-            return "" if not self.is_package(f"{package}.{name}") else None
-        homes = [m for m in self.modules if m.rpartition(".")[0] == package and name in self._defined(m)]
-        return homes[0].removeprefix(f"{package}.") if len(homes) == 1 else None
+        if homes := self._homes[package].get(name):
+            return homes[0] if len(homes) == 1 else None
+        whole = f"{package}.{name}"
+        return "" if whole in self.modules and not self.is_package(whole) else None
 
-    def _defined(self, module: str) -> set[str]:
-        if module not in self._definitions:
-            tree = ast.parse(self.modules[module].read_text(encoding="utf-8"))
-            self._definitions[module] = set() if self.is_package(module) else set(_defined_names(tree.body))
-        return self._definitions[module]
+    @cached_property
+    def _homes(self) -> dict[str, dict[str, list[str]]]:
+        """Modules that define a name, by package and name."""
+        homes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for module, path in self.modules.items():
+            package, _, stem = module.rpartition(".")
+            if not self.is_package(module):
+                for name in set(_defined_names(ast.parse(path.read_text(encoding="utf-8")).body)):
+                    homes[package][name].append(stem)
+        return homes
 
 
 def misplaced_imports(house: House) -> list[str]:
     """Return one line for each import that names a module although the name stands on a face."""
     return [
         f"{use.path.relative_to(house.root)}:{use.node.lineno}: {alias.name} of {use.module} is {use.package}'s"
-        for use in house.uses()
+        for use in house.uses
         if use.module
         for alias in use.node.names
-        if house.home(use.package, alias.name)
+        if not alias.name.startswith("_") and house.home(use.package, alias.name)
     ]
 
 
 def written_faces(house: House) -> dict[Path, str]:
     """Return the stub of each package: the names that are imported from outside, by their modules."""
     names: dict[str, set[str]] = defaultdict(set)
-    for use in house.uses():
+    for use in house.uses:
         names[use.package].update(a.name for a in use.node.names if not a.name.startswith("_"))
     faces = {}
     for package, used in names.items():
@@ -128,7 +142,7 @@ def _is_inside(importer: str, package: str) -> bool:
 def _redirect(house: House) -> None:
     """Make each import from outside name the face."""
     edits: dict[Path, list[Use]] = defaultdict(list)
-    for use in house.uses():
+    for use in house.uses:
         if use.module:
             edits[use.path].append(use)
     for path, uses in edits.items():

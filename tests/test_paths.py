@@ -153,7 +153,7 @@ def test_a_missing_file_is_found(text: str) -> None:
     "text",
     [
         "[lengths](lengths.md#times), [home](../README.md), [there](https://example.org/gone.md)",
-        "`longbeam/keys.py`, `prompts/registry.py`, `slots.py`, docs/design/0003",
+        "`longbeam/keys.py`, `prompts/registry.py`, `environment.py`, docs/design/0003",
         "design/0003, `longbeam/prompts/calls/<stage>.py`, `templates/*.j2`, `longbeam/offline/`",
         "longbeam.keys.MessageKey, `python -m longbeam.prompts.lock`, longbeam.prompts",
     ],

@@ -265,10 +265,18 @@ def _deny_otherwise(site: Site, wordings: tuple[str, ...], *, quoted: bool) -> C
         return None
     first, denial = site.probe["evidence"]
     message = site.chat.message(denial["message_key"])
-    if message["content"].count(denial["quote"]) != 1 or denial["quote"] not in site.probe["gold_answer"]:
+    if message["content"].count(denial["quote"]) != 1:
         return None
     sentence = site.rng.choice(wordings).format(subject=site.chat.fact(site.probe["fact_ids"][0])["subject"])
-    probe = replaced(site.probe, [(denial["quote"], sentence)]) if quoted else dict(site.probe)
+    probe = dict(site.probe)
+    if quoted and denial["quote"] in probe["gold_answer"]:
+        probe = replaced(site.probe, [(denial["quote"], sentence)])
+    elif quoted:  # the gold names the two values of a slip
+        probe["gold_answer"] = f"You said “{first['quote']}” and “{sentence}”, which contradict each other."
+        probe["rubric"] = [
+            nugget | {"text": f"Says that the user said “{(first['quote'], sentence)[i % 2]}”"}
+            for i, nugget in enumerate(probe["rubric"])
+        ]
     probe["evidence"] = [first, denial | {"quote": sentence}]
     changed = said(message, message["content"].replace(denial["quote"], sentence))
     return Change(probe, (changed,), touches_facts=True)

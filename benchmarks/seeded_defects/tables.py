@@ -83,9 +83,11 @@ def write_export(chats: Iterable[Chat], folder: Path, manifest: Path) -> None:
 
     Without the ledger: the checks are to find the faults in the text, as in anybody's benchmark, and not by looking
     up what the generator meant. The plans, and the ids of bullets and facts, are left out; no length is claimed.
+    The digests of the files are left out too, as the files are others.
     """
     folder.mkdir(parents=True)
-    (folder / "manifest.json").write_text(manifest.read_text(encoding="utf-8"), encoding="utf-8")
+    told = json.loads(manifest.read_text(encoding="utf-8")) | {"files": {}}
+    (folder / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
     tables: dict[str, list[Row]] = {name: [] for name in TABLES}
     for chat in chats:
         count = load_tokenizer(chat.head["tokenizer"]).count

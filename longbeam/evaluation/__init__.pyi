@@ -30,7 +30,11 @@ from .fixed_answers import (
     with_other_values as with_other_values,
     wrong_answer as wrong_answer,
 )
-from .interference import count_competitors as count_competitors, overlap_of as overlap_of
+from .interference import (
+    count_competitors as count_competitors,
+    count_restatements as count_restatements,
+    overlap_of as overlap_of,
+)
 from .judging import (
     CREDIT as CREDIT,
     JUDGE_PROMPTS as JUDGE_PROMPTS,

@@ -1,6 +1,6 @@
-"""Interference with a probe's answer: competitors in the ledger, and the question's words in the evidence.
+"""Interference with a probe's answer: competitors in the ledger, the question's words in the evidence, restatements.
 
-Selection asks for both before anything else is measured, so this module reads no message and loads no index.
+Selection asks for them before anything else is measured, so this module loads no index.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from longbeam.keys import AdviceId
 from longbeam.schemas import Advice, BulletKind, Fact, Plan, Probe, Value
+from longbeam.store import FoldedTexts
 from longbeam.text import ASKING_WORDS, content_words, says, values_in
 
 DIGITS = 3
@@ -73,6 +74,41 @@ def count_competitors(plans: Sequence[Plan], probes: Sequence[Probe]) -> dict[st
         if groups := asked[probe.probe_id]:
             others = {k: rival for group in groups for k, rival in rivals.get(group, {}).items()}
             found[probe.probe_id] = sum(not rival.is_answer_of(probe) for rival in others.values())
+    return found
+
+
+def count_restatements(
+    plans: Sequence[Plan], texts: FoldedTexts, message_keys: Sequence[str], probes: Sequence[Probe]
+) -> dict[str, int]:
+    """Return how many uncited messages say each probe's answer again, by probe_id; 0: what it cites is needed.
+
+    `texts` are those of the messages, whose keys are in the same order. A message says a value of a fact again when it
+    has the value's words and all words of the thing's name. Of several facts, the one said least often counts: a memory
+    has to find them all.
+    """
+    wanted = {fact_id for probe in probes for fact_id in probe.fact_ids}
+    facts = {f.fact_id: f for plan in plans for f in plan.facts if f.fact_id in wanted}
+    values: dict[str, dict[tuple[object, ...], Value]] = {}
+    for plan in plans:
+        for a in plan.assertions:
+            if a.fact_id in wanted and a.value is not None:
+                values.setdefault(a.fact_id, {})[a.value.meaning] = a.value
+    saying: dict[tuple[str, str], set[str]] = {}
+    found = {}
+    for probe in probes:
+        cited = {e.message_key for e in probe.evidence}
+        counts = []
+        for fact_id in probe.fact_ids:
+            fact = facts.get(fact_id)
+            value = next((v for v in values.get(fact_id, {}).values() if says(probe.gold_answer, v)), None)
+            if fact is None or value is None:
+                continue
+            slot = fact.subject.casefold(), value.text.casefold()
+            if slot not in saying:
+                words = [*(sorted(content_words(fact.subject)) if fact.subject != "me" else ()), slot[1]]
+                saying[slot] = {message_keys[i] for i, _ in texts.holding(words)}
+            counts.append(len(saying[slot] - cited))
+        found[probe.probe_id] = min(counts, default=0)
     return found
 
 

@@ -227,7 +227,8 @@ def _body(
 - `manifest.json`: format version, the benchmark's specification, counts, SHA-256 of each file
 
 Messages come in the order in which they were sent: `message_id` is 0, 1, 2, ... within a conversation. A
-probe is asked after the last message. Its `evidence` names the messages that make its gold answer true
+probe is asked after the last message, or after the messages up to its `asked_at`. Its `evidence` names the
+messages that make its gold answer true
 (`message_id`, `message_key`), each with a verbatim `quote`; only abstention probes have none. Each nugget of
 its `rubric` is one criterion that an answer is judged on. `review.status` is `unreviewed` unless a reader
 has looked at the probe.

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 from longbeam.errors import LongbeamError, UserError
 from longbeam.evaluation import Arm, Row, always_there, arm_of, grouped_failures, kind_of, ranked_rows, rows_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from longbeam.models import ChatModel
 
 PathLike = str | Path
-Given = LoadedBenchmark | Benchmark
+Given: TypeAlias = LoadedBenchmark | Benchmark
 System = str | type
 """A system's name, as `--system` has it, or a class with `add` and `search`."""
 

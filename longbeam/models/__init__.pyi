@@ -1,4 +1,4 @@
-from . import connections as connections, gguf as gguf, loops as loops, vllm as vllm
+from . import gguf as gguf, loops as loops, transport as transport, vllm as vllm
 from .asking import (
     ATTEMPTS as ATTEMPTS,
     LONGEST_SHOWN as LONGEST_SHOWN,
@@ -23,14 +23,7 @@ from .base import (
 )
 from .batching import BatchingModel as BatchingModel, is_batched as is_batched
 from .changes import describe_changes as describe_changes
-from .connections import (
-    Answer as Answer,
-    BrokenOff as BrokenOff,
-    Connections as Connections,
-    TooLarge as TooLarge,
-    Unreachable as Unreachable,
-    proxy_of as proxy_of,
-)
+from .completions import CompletionReader as CompletionReader, StreamedReply as StreamedReply
 from .cost import (
     CostMeter as CostMeter,
     Prices as Prices,
@@ -77,11 +70,10 @@ from .prefix_cache import (
     PromptEncoder as PromptEncoder,
     tokens_in as tokens_in,
 )
-from .provider_errors import error_of_status as error_of_status
+from .provider_errors import HttpAnswer as HttpAnswer, TooLarge as TooLarge, error_of_status as error_of_status
 from .redaction import Redactor as Redactor
 from .request_fields import RequestFields as RequestFields
 from .room import FACTOR as FACTOR, LEAST as LEAST, MOST as MOST, room_of as room_of, room_of_schema as room_of_schema
-from .streams import ReplyStream as ReplyStream
 from .structured import (
     GRAMMAR_KEYWORDS as GRAMMAR_KEYWORDS,
     REFUSED_KEYWORDS as REFUSED_KEYWORDS,
@@ -94,6 +86,7 @@ from .tokens import (
     Tokenizer as Tokenizer,
     load_tokenizer as load_tokenizer,
 )
+from .transport import EndpointClient as EndpointClient, proxy_of as proxy_of
 from .unusable import UNUSABLE_REPLIES as UNUSABLE_REPLIES
 from .vllm import Loaded as Loaded, VllmModel as VllmModel, load_engine as load_engine
 from .weights import cache_folder as cache_folder, parts_of as parts_of, weights_digest as weights_digest

@@ -93,7 +93,6 @@ class BatchingModel:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self.api.aclose()
         await self.inner.aclose()
 
     @property
@@ -133,7 +132,7 @@ class BatchingModel:
     def _line(self, waiting: _Waiting) -> bytes:
         call = waiting.call
         waiting.form = self.inner.form_of(call)
-        body = b"".join(self.inner.body(call, call.sampling.max_tokens, is_streamed=False))
+        body = self.inner.body(call, call.sampling.max_tokens, is_streamed=False)
         named = to_json({"custom_id": waiting.request_id, "method": "POST", "url": ROUTE})
         return named[:-1] + b',"body":' + body + b"}"
 
@@ -199,7 +198,7 @@ class BatchingModel:
             self._send_again(waiting, self._unanswered(BatchState("", "expired")))
             return
         try:
-            reply = self.inner.reply_of(self.inner.data_of(line.answer), waiting.call)
+            reply = self.inner.reader.reply_of(self.inner.reader.data_of(line.answer), waiting.call)
         except ProviderError as exc:
             if exc.is_retryable or self.inner.adapts_to(exc, waiting.call, waiting.form):
                 self._send_again(waiting, exc)

@@ -93,7 +93,7 @@ def _client(spec: BenchmarkSpec, name: str, role: str, kinds: Kinds, around: Sur
         case "openai":
             key = key_of(spec, name, os.environ)
             client = OpenAIModel(name, endpoint, key=key, notice=around.notice, limits=spec.limits)
-            return _batching(spec, client, key, around) if spec.batch.stages else client
+            return _batching(spec, client, around) if spec.batch.stages else client
         case "vllm":
             from longbeam.models.vllm import VllmModel, refuse_without_vllm
 
@@ -109,10 +109,10 @@ def _client(spec: BenchmarkSpec, name: str, role: str, kinds: Kinds, around: Sur
             return make(name, endpoint)
 
 
-def _batching(spec: BenchmarkSpec, client: OpenAIModel, key: str, around: Surroundings) -> ChatModel:
+def _batching(spec: BenchmarkSpec, client: OpenAIModel, around: Surroundings) -> ChatModel:
     if around.batches is None:
         raise SpecError("batch.stages: this command keeps no record of batches; leave the stages out of its spec")
-    return BatchingModel(client, spec, client.batch_api(key), around.batches, around.notice)
+    return BatchingModel(client, spec, client.batch_api(), around.batches, around.notice)
 
 
 def key_of(spec: BenchmarkSpec, name: str, environment: Mapping[str, str]) -> str:

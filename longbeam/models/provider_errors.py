@@ -8,13 +8,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from pydantic_core import from_json
 
 from longbeam.errors import ProviderError
-from longbeam.models.connections import Answer
 from longbeam.terminal import followed_by, printable
 
 LONGEST_REASON = 300
@@ -60,12 +60,29 @@ _KEY_LIKE = re.compile(r"\b(sk|pk|rk|key|gsk|hf|xai)[-_][A-Za-z0-9_*.-]{6,}")
 _HTML = re.compile(rb"^\s*(<!doctype|<html|<head|<body|<\?xml)", re.I)
 
 
+class TooLarge(Exception):
+    """An answer exceeds its limit; the message says which part of it and which limit."""
+
+
+@dataclass(frozen=True)
+class HttpAnswer:
+    """The response to a request."""
+
+    status: int
+    body: bytes
+    """Empty for an event stream."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """By name in small letters."""
+    is_stream: bool = False
+    """Whether the body was received event by event."""
+
+
 def is_web_page(body: bytes) -> bool:
     """Whether a body is HTML: the address is that of a page, or a proxy speaks in the endpoint's place."""
     return _HTML.match(body) is not None
 
 
-def error_of_status(where: str, answer: Answer, redacted: Redacted) -> ProviderError:
+def error_of_status(where: str, answer: HttpAnswer, redacted: Redacted) -> ProviderError:
     """Return the error of an answer with a status of 400 or more."""
     code, said = _said(answer.body)
     reason = _tidy(redacted(said))

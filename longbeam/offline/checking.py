@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,13 +22,8 @@ from longbeam.prompts.calls import (
     SupportReply,
 )
 from longbeam.schemas import Value
-from longbeam.text import recompute, says, sentences, spell_out, values_in, words_of
+from longbeam.text import CHANGE, other_values, recompute, says, sentences, spell_out, values_in, words_of
 
-_CHANGE = re.compile(
-    r"\b(?:moved|moving|changed|changing|raised|lowered|cut|switched|went|postponed|pushed|brought forward|instead|"
-    r"no longer|from now on|now|new|actually|corrected|turns out)\b",
-    re.IGNORECASE,
-)
 _SAME_THING = 0.5
 """Share of the question's words that a sentence must have to be on the same thing."""
 _ANSWERS = 0.8
@@ -142,10 +136,10 @@ def counter_evidence(inputs: CounterEvidenceInputs) -> CounterEvidenceReply:
                 if share >= _ANSWERS:
                     return _found(message, sentence, f"{share:.0%} of the question's words are in one sentence")
                 continue
-            is_change = message.is_after and share >= _SAME_THING and _CHANGE.search(sentence)
-            other = _other_value(sentence, values, known) if is_change else None
-            if other is not None:
-                return _found(message, sentence, f"a later message changes it to {other.text}")
+            is_change = message.is_after and share >= _SAME_THING and CHANGE.search(sentence)
+            others = other_values(sentence, values, known) if is_change else []
+            if others and not any(says(sentence, value) for value in values):
+                return _found(message, sentence, f"a later message changes it to {others[0].text}")
     return CounterEvidenceReply(reason="no later sentence changes a value of the same kind about the same thing")
 
 
@@ -157,10 +151,3 @@ def _statements(message: DatedMessage) -> Iterator[str]:
     for first, last in sentences(message.text):
         if not (sentence := message.text[first:last]).rstrip().endswith("?"):
             yield sentence
-
-
-def _other_value(sentence: str, values: Sequence[Value], known: str) -> Value | None:
-    kinds = {(v.kind, v.unit) for v in values}
-    if any(says(sentence, v) for v in values):
-        return None
-    return next((v for v in values_in(sentence) if (v.kind, v.unit) in kinds and not says(known, v)), None)

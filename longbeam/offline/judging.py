@@ -41,7 +41,7 @@ _CONTRADICTS = re.compile(
     re.IGNORECASE,
 )
 _UNSAID = re.compile(r"Says of .+?: (.+), without giving the amount of (.+)$")
-_ONLY = re.compile(r"Names (.+?), and nobody else\b")
+_ONLY = re.compile(r"Names (.+?) and no other person\b")
 _WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 """Capitalized words within a sentence."""
 _ASKS = re.compile(r"^(?:[^:]{0,60}:\s*)?(?:asks\b|which\b[^.]*\?\s*$)", re.IGNORECASE)

@@ -118,11 +118,12 @@ def _people(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"I want to tease somebody. {upper_first(wanted)}?",
     )
     verb, ones = ("It was", "the one") if len(inputs.items) == 1 else ("They were", "the ones")
+    # Who answers with the right name alone names no other person, so the point asks for nothing to be said.
     nugget = NuggetDraft(
-        text=f"Names {people}, and nobody else, as {ones} {wanted}",
+        text=f"Names {people} and no other person as {ones} {wanted}",
         excerpts=[e.ordinal for e in inputs.excerpts],
     )
-    return ProbeReply(question=rng.choice(forms), gold_answer=f"{verb} {people}, and nobody else.", nuggets=[nugget])
+    return ProbeReply(question=rng.choice(forms), gold_answer=f"{verb} {people}.", nuggets=[nugget])
 
 
 def _tally(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:

@@ -32,6 +32,8 @@ from longbeam.offline.fact_wording import (
     stated_of,
     stated_to,
     stated_together,
+    told_of,
+    told_to,
 )
 from longbeam.offline.packs import Thread, pack_for
 from longbeam.offline.planning import thread_of
@@ -59,20 +61,25 @@ from longbeam.prompts.calls import (
     CandidatesReply,
     Excerpt,
     NuggetDraft,
+    OrderReply,
     ProbeInputs,
     ProbeReply,
 )
-from longbeam.schemas import Bullet, BulletKind, Difficulty, EvidencePart, MessageRole, PromptInputs, Value, ValueKind
-from longbeam.text import echoed_denial, format_date, listed
+from longbeam.schemas import (
+    AdviceKind,
+    Bullet,
+    BulletKind,
+    Difficulty,
+    EvidencePart,
+    MessageRole,
+    PromptInputs,
+    Value,
+    ValueKind,
+)
+from longbeam.text import echoed_denial, listed
 
-OF_THINGS = " of different things"
-"""End of a theme that is an attribute of several things."""
 WordingRule = Callable[[ProbeInputs, random.Random], ProbeReply]
 """Function that words a candidate: question, gold answer and nuggets."""
-FRAMED_WORDS = 50
-"""Most words of what a summary of one thing is to cover in a question that names the thing beforehand."""
-MOST_COVERED_WORDS = 64
-"""Longest list of what a summary is to cover; a longer one names attributes alone."""
 QUOTED_WORDS = 45
 """Longest quote in a gold answer or nugget, in words."""
 
@@ -182,6 +189,8 @@ def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, it = number_word(len(inputs.items)), inputs.topic
+    if inputs.excerpts[0].attribute == AdviceKind.STEPS:
+        return _steps(inputs, rng)
     forms = (
         f"Which {count} ways to deal with {it} did you once name for me?",
         f"You once named {count} ways to deal with {it}. Which were they?",
@@ -192,6 +201,21 @@ def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         NuggetDraft(text=f"States that {item} is one of the options for {of_user(it)}", excerpts=[0])
         for item in inputs.items
     ]
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
+
+
+def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    count, it = number_word(len(inputs.items)), inputs.topic
+    forms = (
+        f"Which {count} steps did you once give me for {it}?",
+        f"You once gave me {count} steps for {it}. What were they?",
+        f"I want to go through it again: what were the {count} steps that you gave me for {it}?",
+    )
+    nuggets = [
+        NuggetDraft(text=f"States that one of the steps for {of_user(it)} is to {item}", excerpts=[0])
+        for item in inputs.items
+    ]
+    gold = f"I gave you these steps for {to_you(it)}: {'; '.join(inputs.items)}."
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
 
 
@@ -366,51 +390,21 @@ def _count(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 
 def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    count, theme = number_word(len(inputs.items)), inputs.topic
-    if inputs.variety == "steps":
-        return _steps(inputs, rng)
-    if theme.endswith(OF_THINGS):
-        told = theme.removesuffix(OF_THINGS)
-        is_first = inputs.variety == "first"
-        of = "people" if all(item[:1].isupper() for item in inputs.items) else "things"
-        clause = asked(inputs.excerpts[0], "each")
-        number = "several" if is_first else count
-        each = clause or told
-        forms: tuple[str, ...] = (
-            f"For {number} {of} I told you {each}. Which were {f'the first {count}' if is_first else 'they'}, in the "
-            "order in which I told you?",
-            f"Please list the {'first ' if is_first else ''}{count} {of} in the order in which I told you {each}.",
-        )
-    else:
-        forms = (
-            f"After I first told you about {theme}, which {count} people or things did I bring up next that I had "
-            f"never mentioned before? Name them in order, {count} items only.",
-            f"Which {count} people or things came up for the first time right after {theme} did? Please name "
-            f"{count}, in the order in which I brought them up.",
-        )
-    gold = "You brought them up in this order: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1)) + "."
-    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=_places(inputs.items, "as brought up {}"))
-
-
-def _places(items: Sequence[str], place: str) -> list[NuggetDraft]:
-    """Return a nugget for each item that demands the item and its place, so that a list in another order loses."""
-    return [
-        NuggetDraft(text=f"Names {item} {place.format(ordinal(i))}", excerpts=[i - 1])
-        for i, item in enumerate(items, 1)
-    ]
-
-
-def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    count, it = number_word(len(inputs.items)), inputs.topic
-    # Other replies may have points on the same thing.
-    day = format_date(inputs.excerpts[0].said_on)
+    items = [asked_to(e) or (told_to(e) if e.subject else to_you(e.topic)) for e in inputs.excerpts]
+    told = [asked_of(e) or (told_of(e) if e.subject else of_user(e.topic)) for e in inputs.excerpts]
+    named = [asked(e) or (slot_of(e) if e.subject else e.topic) for e in inputs.excerpts]
+    *some, last = (named[i] for i in inputs.listed_as)
+    them = f"{'; '.join(some)}; and {last}"
     forms = (
-        f"On {day} you gave me {count} numbered steps for {it}. What were they, first to last?",
-        f"Which {count} numbered steps did you give me for {it} on {day}, first to last?",
+        f"In which order did I first tell you these: {them}?",
+        f"I am writing it all up: in which order did I first tell you {them}?",
+        f"Please put these in the order in which I first told you of them: {them}.",
     )
-    gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
-    nuggets = _places(inputs.items, "as the {} step")
-    return ProbeReply(question=rng.choice(forms), gold_answer=f"{gold}.", nuggets=nuggets)
+    gold = "You told me of them in this order: " + "; ".join(f"{i}) {x}" for i, x in enumerate(items, 1)) + "."
+    nuggets = [
+        NuggetDraft(text=f"Names {item} as told {ordinal(i)}", excerpts=[i - 1]) for i, item in enumerate(told, 1)
+    ]
+    return OrderReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets, items=items)
 
 
 # --- behaviour --------------------------------------------------------------------------------------------------
@@ -489,38 +483,33 @@ def _standing(inputs: ProbeInputs, rng: random.Random, verb: str) -> ProbeReply:
 
 
 def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    # The question says what the summary covers: other things may have been told on the topic, too.
-    subjects = list(dict.fromkeys(e.subject for e in inputs.excerpts))
-    clauses = asked_each(_by_subject(inputs.excerpts))
-    covered = listed(clauses or ["-"])
-    forms: tuple[str, ...] = (f"Please sum up {covered}.", f"Can you sum up for me {covered}?")
-    if not clauses or len(covered.split()) > MOST_COVERED_WORDS:
-        covered = _covered(inputs.excerpts)
-        forms = (f"Please sum up {covered}.", f"Can you sum up for me {covered}?")
-    elif len(subjects) == 1 and len(covered.split()) <= FRAMED_WORDS:
-        it = subjects[0]
-        of_it = listed([asked(e, pronoun(it)) for e in inputs.excerpts])
-        forms = (f"I have lost track of {it}. Can you sum up {of_it}?", f"About {it}: please sum up {of_it}.")
+    of_value = [e for e in inputs.excerpts if e.value is not None and e.part != EvidencePart.ORIGINAL]
+    events = [e for e in inputs.excerpts if e.value is None]
+    it = listed(list(dict.fromkeys(e.subject for e in inputs.excerpts if e.subject)) or [inputs.topic])
+    forms = (
+        f"How did it go with {it}, from the beginning to where it stands now? Please sum up what I told you.",
+        f"Can you sum up for me how {it} came along: what I told you of it, what changed and where it stands?",
+        f"I have lost track of {it}. From my first word on it to the last, what did I tell you?",
+    )
+    told = [f"You said: {_quoted(e)}" for e in events]
+    changes = [f"Before that it was {listed(e.past)}: {asked_to(e) or told_to(e)}." for e in of_value if e.past]
     return ProbeReply(
         question=rng.choice(forms),
-        gold_answer=stated_together(inputs.excerpts),
-        nuggets=[_fact_nugget(e) for e in inputs.excerpts],
+        gold_answer=" ".join([*([stated_together(of_value)] if of_value else []), *changes, *told]),
+        nuggets=[*(_development(e, inputs.excerpts) for e in of_value), *(_event_nugget(e) for e in events)],
     )
 
 
-def _by_subject(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
-    """Return the excerpts with those of one thing side by side, things in the order of their first mention."""
-    places = {s: i for i, s in enumerate(dict.fromkeys(e.subject for e in excerpts))}
-    return sorted(excerpts, key=lambda e: places[e.subject])
+def _development(excerpt: Excerpt, excerpts: Sequence[Excerpt]) -> NuggetDraft:
+    """Return the nugget of a value, with those that it had before."""
+    slot = (excerpt.subject, excerpt.attribute)
+    before = [e for e in excerpts if e.part == EvidencePart.ORIGINAL and (e.subject, e.attribute) == slot]
+    changed = f", after {listed(excerpt.past)}" if before else ""
+    return NuggetDraft(text=f"States {stated_of(excerpt)}{changed}", excerpts=[e.ordinal for e in (*before, excerpt)])
 
 
-def _covered(excerpts: Sequence[Excerpt]) -> str:
-    """Return `the price and the builder of the roof, and the size of the cellar`."""
-    attributes: dict[str, list[str]] = {}
-    for excerpt in excerpts:
-        attributes.setdefault(excerpt.subject, []).append(excerpt.attribute)
-    slots = [slots_of(list(dict.fromkeys(named)), subject) for subject, named in attributes.items()]
-    return slots[0] if len(slots) == 1 else f"{', '.join(slots[:-1])}, and {slots[-1]}"
+def _event_nugget(excerpt: Excerpt) -> NuggetDraft:
+    return NuggetDraft(text=f"Tells this: {_quoted(excerpt)}", excerpts=[excerpt.ordinal])
 
 
 _WRITERS: dict[str, WordingRule] = {

@@ -45,6 +45,7 @@ from longbeam.prompts.calls.probes import (
     AbstentionReply,
     CandidatesInputs,
     CandidatesReply,
+    OrderReply,
     ProbeInputs,
     ProbeReply,
 )
@@ -63,8 +64,8 @@ _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
 
 
-def _probe(ability: str, version: int) -> Prompt:
-    return Prompt(f"probe_{ability}", version, Role.PROBER, ProbeInputs, ProbeReply, narrow=narrowing.probe)
+def _probe(ability: str, version: int, output: type[ProbeReply] = ProbeReply) -> Prompt:
+    return Prompt(f"probe_{ability}", version, Role.PROBER, ProbeInputs, output, narrow=narrowing.probe)
 
 
 RECALL = Tool(
@@ -173,12 +174,12 @@ PROMPTS: tuple[Prompt, ...] = (
     # The probes.
     Prompt("probe_candidates", 4, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", 7),
-    _probe("multi_session_reasoning", 5),
+    _probe("multi_session_reasoning", 6),
     _probe("knowledge_update", 4),
     _probe("temporal_reasoning", 6),
-    _probe("event_ordering", 6),
+    _probe("event_ordering", 7, OrderReply),
     _probe("contradiction_resolution", 5),
-    _probe("summarization", 6),
+    _probe("summarization", 7),
     _probe("preference_following", 4),
     _probe("instruction_following", 4),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),

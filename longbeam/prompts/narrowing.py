@@ -245,8 +245,10 @@ def probe(schema: Schema, inputs: ProbeInputs) -> None:
     is_conflict = ability_of(inputs.ability).has(Trait.RESOLVES_CONTRADICTION)
     # Four nuggets: the conflict, its two sides, and the question which side is right.
     # The people of a join are named in one.
-    count = 4 if is_conflict else 1 if inputs.variety in _NAMING_ALL else len(inputs.items)
-    _count(schema["properties"]["nuggets"], count or 1, count or MAX_NUGGETS)
+    count = 4 if is_conflict else 1 if inputs.variety in _NAMING_ALL else len(inputs.items) or len(inputs.listed_as)
+    if inputs.listed_as:
+        _count(schema["properties"]["items"], count)
+    _count(schema["properties"]["nuggets"], count or 1, count or max(MAX_NUGGETS, len(inputs.excerpts)))
     nugget = schema["$defs"]["NuggetDraft"]
     _items(nugget["properties"]["excerpts"], [e.ordinal for e in inputs.excerpts])
     nugget["properties"]["excerpts"]["minItems"] = 1

@@ -3,7 +3,7 @@
 A template holds up to three blocks. `system` has what is fixed for a sub-plan, `user` what this call asks. The
 declaration may name a `history` field, whose messages go between the two, so that a server's prefix cache serves
 the next call; `opening` precedes a history that begins with the assistant. Foreign text must pass the `fenced`,
-`inline` or `listed` filter (`slots.py`); rendering refuses a plain string.
+`inline` or `listed` filter (`environment.py`); rendering refuses a plain string.
 """
 
 from __future__ import annotations

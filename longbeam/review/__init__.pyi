@@ -22,12 +22,7 @@ from .checks import (
     gates_of as gates_of,
     known_findings as known_findings,
 )
-from .counter_evidence import (
-    WINDOW as WINDOW,
-    CounterCandidate as CounterCandidate,
-    CounterEvidence as CounterEvidence,
-    counter_evidence as counter_evidence,
-)
+from .counter_evidence import CounterEvidence as CounterEvidence, counter_evidence as counter_evidence
 from .dates import DatesView as DatesView, dates_view as dates_view
 from .decisions import (
     Decision as Decision,

@@ -92,6 +92,9 @@ class MeasuredDifficulty(Record):
     competitors: int | None = None
     """Things in the ledger that a memory could give instead: other values, lists or wishes, as docs/probes.md has them
     for each kind of question. None: the probe rests on nothing of the ledger."""
+    restated: int | None = None
+    """Uncited messages that say the answer again, in its words; of several facts, of the one said least often. 0: the
+    cited messages are needed."""
     lexical_overlap: float | None = None
     """Share of the question's content words that stand in the quotes."""
     bm25: float | None = None

@@ -25,6 +25,26 @@ from .grounding import (
     value_keys as value_keys,
     values_with_keys as values_with_keys,
 )
+from .later_evidence import (
+    CHANGE as CHANGE,
+    CHANGE_VERBS as CHANGE_VERBS,
+    CHANGED_TO as CHANGED_TO,
+    MOVED as MOVED,
+    PASSAGE as PASSAGE,
+    READ as READ,
+    WINDOW as WINDOW,
+    Passage as Passage,
+    Piece as Piece,
+    Postings as Postings,
+    Sign as Sign,
+    Subject as Subject,
+    evidence_on as evidence_on,
+    find_evidence as find_evidence,
+    is_recalled as is_recalled,
+    other_values as other_values,
+    passages_of as passages_of,
+    rank_passages as rank_passages,
+)
 from .matching import in_days as in_days, quote_for as quote_for, says as says, says_equivalent as says_equivalent
 from .name_tables import PLACES as PLACES, jobs as jobs, names_of as names_of
 from .normalizing import normalize_values as normalize_values

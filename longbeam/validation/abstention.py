@@ -107,7 +107,7 @@ def _record(index: ConversationIndex, probe: Probe) -> Problem:
 def _answering(index: ConversationIndex, question: str) -> Iterator[tuple[Message, str]]:
     """Yield messages of the user with a sentence that may answer a question."""
     terms = content_words(question) - _ASKING - ASKING_WORDS
-    weights = {t: index.rarity(t) for t in terms}
+    weights = {t: index.said_by_user.rarity(t) for t in terms}
     least = MIN_COVERED * sum(weights.values()) - 1e-9  # sums of fractions depend on their order
     if len(terms) < MIN_TERMS:
         return

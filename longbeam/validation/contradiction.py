@@ -175,7 +175,7 @@ def _gives_two_values(said: str, denied: str) -> bool:
 
 def _is_beside_the_point(index: ConversationIndex, denied: frozenset[str], statement: str) -> bool:
     """Return whether a statement has next to nothing of what a denial denies."""
-    weights = {w: index.rarity(w) for w in denied - _ASKING - {"never"}}
+    weights = {w: index.said_by_user.rarity(w) for w in denied - _ASKING - {"never"}}
     said = sum(weights[w] for w in content_words(statement) & weights.keys())
     return len(weights) > MIN_TOLD and said < MIN_TOUCHED * sum(weights.values())
 
@@ -192,7 +192,7 @@ def _is_about_one_thing(index: ConversationIndex, asked: frozenset[str], stateme
         return False
     beyond = asked - (said & denied)
     shared = (said & denied) - asked
-    return not beyond or bool(beyond & denied) or any(index.share_of_user(w) < MAX_COMMON for w in shared)
+    return not beyond or bool(beyond & denied) or any(index.said_by_user.share(w) < MAX_COMMON for w in shared)
 
 
 def _is_denial_said(nugget: Nugget, statement: _Side, denial: _Side) -> bool:

@@ -92,6 +92,8 @@ def _shared_problems(probe: Probe, first: str, second: str) -> Iterator[Problem]
 
 
 def _asked_problems(probe: Probe) -> Iterator[Problem]:
+    if any(item.casefold() in probe.question.casefold() for item in probe.details.items):
+        return  # the question names the items, and the numbers in it are theirs
     match = next(filter(None, (pattern.search(probe.question) for pattern in _ITEMS_ASKED)), None)
     if match is None:
         return

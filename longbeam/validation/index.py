@@ -6,9 +6,7 @@ and memory does not grow with their text. Look-ups hold positions in these files
 
 from __future__ import annotations
 
-import math
 from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +28,7 @@ from longbeam.schemas import (
     Stance,
 )
 from longbeam.store import FoldedTexts, Grouped, Keyed, Ordinals, SpilledSequence
-from longbeam.text import content_words, spell_out
+from longbeam.text import Postings, content_words, spell_out
 
 R = TypeVar("R")
 
@@ -89,35 +87,18 @@ class ConversationIndex:
         return found
 
     @cached_property
-    def _said_by_user(self) -> tuple[dict[str, array[int]], int]:
-        """Ordinals of the user's messages that have each stem, and the number of these messages."""
-        places: dict[str, array[int]] = {}
-        total = 0
+    def said_by_user(self) -> Postings:
+        """The user's messages by their stems, without pasted documents."""
+        postings = Postings()
         for ordinal, message in enumerate(self.messages):
             if self.speaks_as_user(message) and not self.is_pasted(message):
-                total += 1
-                for stem in content_words(message.content):
-                    places.setdefault(stem, array("I")).append(ordinal)
-        return places, total
+                postings.add(ordinal, message.content)
+        return postings
 
     def user_messages_with(self, weights: Mapping[str, float], least: float) -> Iterator[tuple[int, Message]]:
         """Yield the user's messages whose stems weigh at least this much together, with their ordinals, in order."""
-        places, weight = self._said_by_user[0], defaultdict[int, float](float)
-        for stem, own in weights.items():
-            for ordinal in places.get(stem, ()):
-                weight[ordinal] += own
-        for ordinal in sorted(o for o, total in weight.items() if total >= least):
+        for ordinal in self.said_by_user.with_words(weights, least):
             yield ordinal, self.messages[ordinal]
-
-    def share_of_user(self, stem: str) -> float:
-        """Return the share of the user's messages that have a stem."""
-        places, total = self._said_by_user
-        return len(places.get(stem, ())) / max(total, 1)
-
-    def rarity(self, stem: str) -> float:
-        """Return the inverse document frequency of a stem among the user's messages, from 0."""
-        places, total = self._said_by_user
-        return math.log((total + 1) / (len(places.get(stem, ())) + 1))
 
     def speaks_as_user(self, message: Message) -> bool:
         """Return whether the speaker can be the subject of questions: the user, or one of several named speakers."""

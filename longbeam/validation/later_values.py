@@ -1,21 +1,31 @@
-"""Gold that a later message changes, read from the messages alone.
+"""Gold that is out of date: a later bullet or a later message changes the value that it says.
 
-A later message of the user gives another value of the same kind, next to the words that stand next to the value in the
-gold, and says that something changed. Changes that the ledger has are left to `stale_gold`: a value that a bullet of
-the message asserts is none of this check's findings.
+Two readings of the conversation. `stale_gold` reads the ledger, where there is one. `later_values` reads the messages
+alone, with the change words and the word index of the ranker of later evidence (`text/later_evidence.py`). It follows a
+value by three namings of its thing: the clause of the gold, or the question, that says it; its slot, the thing behind
+the last `of` or `for` with an attribute; and the user's own clause in the cited message. A value that a bullet of the
+message asserts is left to `stale_gold`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from longbeam.abilities import Trait
-from longbeam.schemas import Message, Probe, Value, ValueKind
+from longbeam.schemas import Message, Probe, Stance, Value, ValueKind
 from longbeam.text import (
+    ASKING_WORDS,
+    CHANGE,
+    CHANGE_VERBS,
+    CHANGED_TO,
+    MOVED,
     content_words,
     distinct_values,
     is_day_named,
+    is_recalled,
+    normalize_values,
     parse_value,
     says,
     says_equivalent,
@@ -26,28 +36,14 @@ from longbeam.text import (
 )
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.slots import is_other_end, is_recalled, later_mentions, slot_of
 from longbeam.validation.wording import answer_text, asks_for_past
 
-_VERBS = (
-    r"(?:re-?schedul|mov|postpon|chang|extend|increas|push|updat|adjust|revis|shift|rais|lower|reduc|delay|grow|grew|"
-    r"upgrad|bring|brought|switch|bump|cut)"
-)
-CHANGES = re.compile(
-    rf"(?:\b{_VERBS}\w*\b[^.,;!?\n]{{0,70}}?\b(?:to|until|till)|\bnow\b[^.,;!?\n]{{0,50}}?\b(?:to|by|for|at|is|are|on|has|reached|costs?|takes?))"
-    r"(?: (?:the|a|an|about|around|only))?\s*$",
-    re.IGNORECASE,
-)
-"""Words directly in front of the value that something was changed to."""
-CUES = re.compile(
-    r"\b(?:now|instead|after all|no longer|any ?more|new (?:date|day|time|deadline)|slipped|re-?schedul\w*|"
-    r"postpon\w*|moved|pushed|shifted|delayed|brought forward)\b",
-    re.IGNORECASE,
-)
-"""Words near a day that may say that it is a new one."""
-_CHANGE_WORDS = re.compile(rf"^(?:{_VERBS})")
-_GENERIC = content_words("date target number total amount value figure")
+_FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
+_VERB_OF_CHANGE = re.compile(rf"^(?:{CHANGE_VERBS})")
+_TYPES = content_words("date number total amount value")
 """Stems of words that name a value of any thing."""
+_AIMS, _TIMES = content_words("target figure"), content_words("day time")
+"""Stems that name a value only beside others: a slot may be a target, and a thing a day."""
 MIN_SHARED, MIN_WORDS = 0.6, 2
 """Share and number of the words naming a value that must stand near the other value."""
 WINDOW = 90
@@ -61,6 +57,72 @@ _CORRECTS = re.compile(r"\b(?:correction|misspoke|correct (?:myself|what I said)
 """Words that announce a correction; with them, `MIN_WORDS` are enough."""
 _SPANS = content_words("day week month year")
 _KINDS = frozenset({ValueKind.DATE, ValueKind.MONEY, ValueKind.RATIO, ValueKind.NUMBER, ValueKind.DURATION})
+MIN_CORE = 0.75
+"""Share of the core's weight that the words of a sentence must have."""
+MAX_COMMON = 0.3
+"""Words in a larger share of the user's messages than this name nothing."""
+_BEGIN = content_words("start begin began begun kick opening launch")
+_END = content_words("finish complete completion end close final deadline due deliver done")
+_PLANNED = content_words("goal target aim budget limit hope estimate expect allowance")
+"""Stems that tell one attribute of a thing from another: its first day from its last, an aim from a result."""
+_WRITTEN_DOWN = re.compile(r"\b(?:have|has|had|having)(?: \w+){0,3}? down (?:for|as)\b", re.IGNORECASE)
+"""Words of a plan that the stems do not tell: `the day you had down for having the tests done`."""
+_THING = re.compile(r"^.*\b(?:of|for)\s+(.*)$", re.DOTALL)
+
+
+# --- the ledger -------------------------------------------------------------------------------------------------
+
+
+def find_stale(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield facts of the probe whose gold is superseded or contradicted."""
+    if has_trait(probe, Trait.ABSTAINS, Trait.RESOLVES_CONTRADICTION):
+        return
+    # Without a ledger, `first` may as well name a thing (`the first sprint`), so `asks_for_past` does not count it.
+    wants_old_value = asks_for_past(probe.question) or _FIRST.search(probe.question) is not None
+    for fact_id in dict.fromkeys(probe.fact_ids):
+        if not wants_old_value:
+            yield from _superseded(index, probe, fact_id)
+        yield from _contradicted(index, probe, fact_id)
+
+
+def _superseded(index: ConversationIndex, probe: Probe, fact_id: str) -> Iterator[Problem]:
+    changes = index.values_over_time(fact_id)
+    answer = "\n".join((answer_text(probe), *probe.details.computed_from))
+    current = changes[-1].value if changes else None
+    if current is None or says(answer, current):
+        return
+    fact = index.facts.get(fact_id)
+    name = f"{fact.attribute} of {fact.subject}" if fact else fact_id
+    last = changes[-1].bullet_id
+    # In gold that retells a story an old value may have its place.
+    kind = "superseded_in_story" if has_trait(probe, Trait.RETELLS_HISTORY) else "superseded"
+    for value in _old_values(index, probe, fact_id):
+        if not _is_same(value, current) and says(answer, value):
+            text = f"the gold says {shorten(value.text)!r} for the {name}; {last} makes it {shorten(current.text)!r}"
+            yield Problem(kind, probe.probe_id, text, tuple(m.message_key for m in index.voicing(last)))
+
+
+def _old_values(index: ConversationIndex, probe: Probe, fact_id: str) -> Iterator[Value]:
+    """Yield the values that a fact had before its current one, as far as the probe cites them."""
+    cited = {*probe.bullet_ids, *(b for m in index.cited(probe) for b in m.bullet_ids)}
+    for change in index.values_over_time(fact_id)[:-1]:
+        if change.value is not None and change.bullet_id in cited:
+            yield change.value
+
+
+def _is_same(one: Value, other: Value) -> bool:
+    return one.means_same_as(other) or one.text.casefold() == other.text.casefold()
+
+
+def _contradicted(index: ConversationIndex, probe: Probe, fact_id: str) -> Iterator[Problem]:
+    denial = next((a for a in index.by_fact.of(fact_id) if a.stance is Stance.DENIES), None)
+    if denial is not None and not has_trait(probe, Trait.RETELLS_HISTORY):
+        text = f"{denial.bullet_id} denies {fact_id}, which the gold rests on: there is no one answer"
+        keys = tuple(m.message_key for m in index.voicing(denial.bullet_id))
+        yield Problem("contradicted", probe.probe_id, text, keys)
+
+
+# --- the messages: words beside the value -----------------------------------------------------------------------
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -123,7 +185,7 @@ def _retold(index: ConversationIndex, probe: Probe, value: Value, cited: Message
         return None
     answer, after = answer_text(probe), index.position[cited.message_key]
     for place, message in index.user_messages_with(dict.fromkeys(words, 1.0), MIN_WORDS):
-        if place <= after or not CUES.search(message.content):
+        if place <= after or not MOVED.search(message.content):
             continue
         told, key = _spelled(message), message.message_key
         for other in values_in(told):
@@ -132,8 +194,8 @@ def _retold(index: ConversationIndex, probe: Probe, value: Value, cited: Message
             near = _around(told, other)
             said = content_words(near)
             least = max(MIN_WORDS if _CORRECTS.search(near) else MIN_RETOLD, MIN_RETOLD_SHARE * len(words))
-            is_retold = len(said & words) >= least and not is_other_end(words, said)
-            if is_retold and CUES.search(near) and not is_recalled(near, other):
+            is_retold = len(said & words) >= least and not _is_other_end(words, said)
+            if is_retold and MOVED.search(near) and not is_recalled(near, other):
                 text = f"{key} says {other.text!r} of {_named(words)}, and the gold {value.text!r}"
                 return Problem("maybe_changed", probe.probe_id, text, (cited.message_key, key))
     return None
@@ -147,13 +209,13 @@ def _spelled(message: Message) -> str:
 def _kind_of_change(probe: Probe, words: frozenset[str], text: str, other: Value) -> str:
     """Return how sure it is that a message changes the value that these words name to another one."""
     sentence = next((s for a, b in sentences(text) if other.text in (s := text[a:b])), text)
-    if is_other_end(words, content_words(sentence)):
+    if _is_other_end(words, content_words(sentence)):
         return "other_later"
-    if CHANGES.search(_before(text, other)):
+    if CHANGED_TO.search(_before(text, other)):
         return "third_value" if has_trait(probe, Trait.ASKS_UPDATED_VALUE) else "changed_later"
     at = sentence.find(other.text)
     near = sentence[max(at - WINDOW, 0) : at + len(other.text) + WINDOW]
-    is_cued = CUES.search(near) is not None and not is_recalled(sentence, other)
+    is_cued = MOVED.search(near) is not None and not is_recalled(sentence, other)
     is_named = len(content_words(sentence) & words) >= _least(words)
     return "maybe_changed" if other.kind is ValueKind.DATE and is_cued and is_named else "other_later"
 
@@ -171,10 +233,10 @@ def _is_recorded(index: ConversationIndex, message: Message, other: Value) -> bo
 
 def _tracked(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
     """Return the problem of the first later sentence that gives the slot of this value another value."""
-    slot = slot_of(index, probe, value, _clause(probe, value))
+    slot = _slot_of(index, probe, value, _clause(probe, value))
     if slot is None:
         return None
-    for mention in later_mentions(index, slot, index.position[cited.message_key]):
+    for mention in _later_mentions(index, slot, index.position[cited.message_key]):
         if _is_recorded(index, mention.message, mention.value):
             continue
         key = mention.message.message_key
@@ -199,7 +261,7 @@ def _words_of_value(probe: Probe, value: Value) -> frozenset[str]:
 
 
 def _without_changes(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(w for w in words if not _CHANGE_WORDS.match(w) and w not in _GENERIC)
+    return frozenset(w for w in words if not _VERB_OF_CHANGE.match(w) and w not in _TYPES | _AIMS)
 
 
 def _least(words: frozenset[str]) -> float:
@@ -239,6 +301,130 @@ def _named(slot: frozenset[str]) -> str:
     return shorten(repr(" ".join(sorted(slot))), 60)
 
 
+# --- the messages: the slot of the value ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """The thing and the attribute that a value belongs to."""
+
+    value: Value
+    core: dict[str, float]
+    """Stems that name the thing, with their weights."""
+    attribute: frozenset[str]
+    """Stems that name the attribute."""
+    is_planned: bool
+    """Whether the value is an aim or an estimate, and no result."""
+    known: str
+    """Texts whose values are not new: gold, rubric, old value, cited messages."""
+
+
+@dataclass(frozen=True)
+class _Mention:
+    """A later sentence that gives the slot another value."""
+
+    message: Message
+    value: Value
+    sentence: str
+
+
+def _slot_of(index: ConversationIndex, probe: Probe, value: Value, clause: str) -> _Slot | None:
+    """Return the slot of a value of the gold; None where too little names it."""
+    cited = [m for m in index.cited(probe) if index.speaks_as_user(m)]
+    said = frozenset().union(*(index.words(m) for m in cited))
+    own = content_words(value.text) | ASKING_WORDS | _TYPES | _TIMES
+    # The clause of the gold that says the value names its thing best; a bare value leaves that to the question.
+    for text in (clause, probe.question):
+        thing = _THING.search(text)
+        for named in (thing[1] if thing else "", text):
+            words = content_words(named) - own
+            # Words that the user says all the time tell nothing of the slot.
+            core = {
+                w: index.said_by_user.rarity(w)
+                for w in sorted(words & said)
+                if index.said_by_user.share(w) < MAX_COMMON
+            }
+            if core:
+                known = (probe.gold_answer, probe.details.old_value, *(n.text for n in probe.rubric))
+                attribute = content_words(text) - own - core.keys()
+                told = "\n".join((*known, *(m.content for m in cited)))
+                is_planned = _is_planned(f"{clause}\n{probe.question}")
+                return _Slot(value, core, attribute, is_planned, told)
+    return None
+
+
+def _is_planned(text: str) -> bool:
+    return bool(content_words(text) & _PLANNED) or _WRITTEN_DOWN.search(text) is not None
+
+
+def _is_other_end(words: frozenset[str], said: frozenset[str]) -> bool:
+    """Return whether a text speaks of the end of a thing where others name its beginning, or the other way round."""
+    if words & _BEGIN:
+        return not said & _BEGIN
+    return bool(words & _END and said & _BEGIN and not said & _END)
+
+
+def _later_mentions(index: ConversationIndex, slot: _Slot, after: int) -> Iterator[_Mention]:
+    """Yield sentences of the user, after a message, that give the slot a value that nobody gave it before."""
+    has_one_attribute = True
+    for place, message in index.user_messages_with(slot.core, _least_of_core(slot)):
+        for sentence, others in _other_values(slot, message.content):
+            words = content_words(sentence)
+            is_of_plan = _is_planned(sentence) or (slot.is_planned and CHANGE.search(sentence) is not None)
+            if is_of_plan != slot.is_planned:
+                continue
+            names_attribute = bool(slot.attribute & words)
+            if place <= after:
+                # A second value without a word of the attribute shows that the thing has two attributes.
+                has_one_attribute &= names_attribute
+            elif names_attribute or (has_one_attribute and (_has_unit(slot.value) or CHANGE.search(sentence))):
+                for other in others:
+                    if not is_recalled(sentence, other):
+                        yield _Mention(message, other, sentence)
+
+
+def _other_values(slot: _Slot, text: str) -> Iterator[tuple[str, list[Value]]]:
+    """Yield the sentences of a text that hold the slot's core, with the new values that they say."""
+    for start, end in sentences(text):
+        sentence = normalize_values(text[start:end])
+        others = [v for v in values_in(sentence) if _is_new(slot, v)]
+        if others and _holds_core(slot, content_words(sentence)):
+            yield sentence, others
+
+
+def _holds_core(slot: _Slot, words: Iterable[str]) -> bool:
+    return sum(slot.core.get(w, 0.0) for w in words) >= _least_of_core(slot)
+
+
+def _least_of_core(slot: _Slot) -> float:
+    """Return the weight of the core's words that must stand together."""
+    # Less than by the letter, as sums of fractions depend on their order.
+    return MIN_CORE * sum(slot.core.values()) - 1e-9
+
+
+def _has_unit(value: Value) -> bool:
+    """Return whether the unit tells one attribute of a thing from another."""
+    return value.kind in (ValueKind.NUMBER, ValueKind.DURATION) and bool(value.unit)
+
+
+def _is_new(slot: _Slot, other: Value) -> bool:
+    """Return whether a value is comparable with the slot's and known from no text of the probe."""
+    value = slot.value
+    if (
+        other.kind is not value.kind
+        or content_words(other.unit) != content_words(value.unit)
+        or says_equivalent(other.text, value)
+    ):
+        return False
+    return not says_equivalent(slot.known, other)
+
+
+STALE_GOLD = Check(
+    name="stale_gold",
+    doc="No gold says a value that a later bullet changes, or rests on a fact that another bullet denies.",
+    severities={"superseded": ERROR, "superseded_in_story": WARNING, "contradicted": WARNING},
+    on_probe=find_stale,
+)
 CHECK = Check(
     name="later_values",
     doc="No later message of the user gives what the gold says a value that no bullet has; read from the messages.",

@@ -136,9 +136,9 @@ def test_there_are_twenty_kinds_of_ten_faults_and_two_hundred_controls() -> None
     assert sum(count for kind, _, count in ALL if kind == CONTROL) == 200
 
 
-def test_too_few_probes_are_an_error(chats: list[Chat]) -> None:
-    with pytest.raises(ValueError, match=r"swap_two_items: \d+ of 99 planted; give more"):
-        plant(chats, 1, [("wrong_order", next(p for p, _ in FAULTS["wrong_order"]), 99)])
+def test_too_few_probes_bear_fewer_faults(chats: list[Chat]) -> None:
+    _, planted = plant(chats, 1, [("wrong_order", next(p for p, _ in FAULTS["wrong_order"]), 99)])
+    assert 0 < len(planted) < 99
 
 
 def test_what_is_written_comes_back_without_the_ledger(chats: list[Chat], export: Path, tmp_path: Path) -> None:

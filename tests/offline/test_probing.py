@@ -31,6 +31,7 @@ from longbeam.prompts.calls import (
     CandidatesReply,
     Excerpt,
     JudgeInputs,
+    OrderReply,
     ProbeInputs,
     ProbeReply,
 )
@@ -126,19 +127,28 @@ def test_what_never_was_is_asked_for_like_anything_told_unless_that_repeats_the_
     assert "price" not in _answer("contradiction_resolution", statement, repeated).question
 
 
-def test_an_item_of_an_order_is_named_with_its_place() -> None:
-    steps = _excerpt(0, "my kitchen", money(1)).model_copy(update={"value": None, "attribute": ""})
-    reply = _answer("event_ordering", steps, variety="steps", items=("clear it", "paint it"))
-    assert [n.text for n in reply.nuggets] == ["Names clear it as the first step", "Names paint it as the second step"]
+def test_things_are_named_in_the_question_out_of_order_and_told_in_order() -> None:
+    things = [_excerpt(i, it, money(80 + i)) for i, it in enumerate(("the roof", "my kitchen", "the porch"))]
+    reply = _answer("event_ordering", *things, variety="told", listed_as=(1, 2, 0))
+    assert isinstance(reply, OrderReply)
+    assert reply.question.index("my kitchen") < reply.question.index("the porch") < reply.question.index("the roof")
+    assert reply.items[1] == "what the price of your kitchen was"
+    assert reply.gold_answer.index(reply.items[0]) < reply.gold_answer.index(reply.items[1])
+    assert reply.nuggets[1].text == "Names what the price of the user's kitchen was as told second"
 
 
-def test_a_summary_is_asked_for_and_told_in_clauses() -> None:
-    price = _excerpt(0, "the live site", money(80))
-    provider = _excerpt(1, "the live site", plain("Vercel")).model_copy(update={"attribute": "provider"})
-    reply = _answer("summarization", price, provider, variety="thing")
+def test_a_summary_asks_for_a_development_and_tells_what_changed() -> None:
+    first, price = (_excerpt(i, "the live site", money(80 + i), part) for i, part in enumerate(("original", "support")))
+    price = price.model_copy(update={"past": ("$80",)})
+    provider = _excerpt(2, "the live site", plain("Vercel")).model_copy(update={"attribute": "provider"})
+    reply = _answer("summarization", first, price, provider, variety="thing")
     assert "the live site" in reply.question
-    assert "was and who provides it" in reply.question
-    assert reply.gold_answer == "You told me what the price of the live site was ($80) and who provides it (Vercel)."
+    assert "price" not in reply.question
+    assert "Before that it was $80: what the price of the live site was." in reply.gold_answer
+    assert [(n.text, n.excerpts) for n in reply.nuggets] == [
+        ("States what the price of the live site was: $81, after $80", [0, 1]),
+        ("States who provides the live site: Vercel", [2]),
+    ]
 
 
 @pytest.mark.parametrize("seed", ["a", "b", "c", "d", "e"])
@@ -193,23 +203,13 @@ def test_a_series_is_one_thing() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", ["a", "b", "c", "d", "e", "f"])
-def test_a_summary_of_one_thing_names_it_once_and_does_not_say_that_it_goes_on(seed: str) -> None:
-    price = _excerpt(0, "the live site", money(80))
-    provider = _excerpt(1, "the live site", plain("Vercel")).model_copy(update={"attribute": "provider"})
-    question = _answer("summarization", price, provider, seed=seed, variety="thing").question
-    assert question.count("the live site") == 1
-    assert "who provides it" in question
-    assert "go on" not in question
-
-
-def test_steps_are_asked_for_in_the_order_of_the_list() -> None:
-    steps = _excerpt(0, "my kitchen", money(1)).model_copy(update={"value": None, "attribute": ""})
-    questions = [
-        _answer("event_ordering", steps, seed=seed, variety="steps", items=("clear it", "paint it")).question
-        for seed in "abcd"
+def test_steps_of_the_assistants_are_asked_for_with_their_number() -> None:
+    said = _excerpt(0, "my kitchen", money(1)).model_copy(update={"value": None, "attribute": "steps"})
+    reply = _answer("information_extraction", said, variety="listed", items=("clear it", "paint it"))
+    assert "two steps" in reply.question
+    assert [n.text for n in reply.nuggets] == [
+        f"States that one of the steps for the user's kitchen is to {step}" for step in ("clear it", "paint it")
     ]
-    assert all("first to last" in question for question in questions)
 
 
 def test_absent_details_fit_the_thing() -> None:

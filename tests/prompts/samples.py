@@ -620,8 +620,8 @@ SAMPLES: dict[str, PromptInputs] = {
             excerpt(i, "item", f"something about the {n}", group=i)
             for i, n in enumerate(("lease", "loan", "kiln", "permit"))
         ),
-        variety="first",
-        items=("lease", "loan", "kiln", "permit"),
+        variety="told",
+        listed_as=(2, 0, 3, 1),
     ),
     "probe_contradiction_resolution": probe(
         "contradiction_resolution",

@@ -9,14 +9,13 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from longbeam.errors import ProviderError
-from longbeam.models import Answer, OpenAIModel, parse_items, parse_reply
+from longbeam.models import CompletionReader, HttpAnswer, Redactor, parse_items, parse_reply
 from longbeam.prompts import PROMPTS
-from longbeam.schemas import Endpoint
 from tests.models.calls import call
 from tests.models.endpoint import completion
 from tests.properties.hostile import VALUES, spoilt
 
-CLIENT = OpenAIModel("openai:m", Endpoint(base_url="http://127.0.0.1:9/v1"), key="sk-1", notice=lambda line: None)
+READER = CompletionReader("openai:m", "m", Redactor("sk-1"))
 USAGE = {"prompt_tokens": 3, "completion_tokens": 2, "completion_tokens_details": {"reasoning_tokens": 1}}
 BODIES = spoilt(completion("Yes.", usage=USAGE)).map(lambda tree: json.dumps(tree).encode()) | st.binary(max_size=40)
 AROUND = ("{}", "Here: {}.", "```json\n{}\n```", "{")
@@ -27,7 +26,7 @@ SCHEMAS = [prompt.output for prompt in PROMPTS if prompt.output is not None]
 def test_an_answer_is_a_reply_or_one_line(status: int, body: bytes) -> None:
     said = ""
     try:
-        CLIENT.reply_of(CLIENT.data_of(Answer(status, body, ())), call()).model_dump_json()
+        READER.reply_of(READER.data_of(HttpAnswer(status, body)), call()).model_dump_json()
     except ProviderError as exc:
         said = str(exc)
     assert "\n" not in said

@@ -25,6 +25,7 @@ from .checks import (
     run_checks as run_checks,
     words_beyond as words_beyond,
 )
+from .event_ordering import MAX_ITEMS as MAX_ITEMS, lengths_for as lengths_for
 from .evidence import (
     FactQuote as FactQuote,
     Quote as Quote,
@@ -39,8 +40,15 @@ from .material import ProbeMaterial as ProbeMaterial
 from .nuggets import assemble_probe as assemble_probe
 from .on_the_way import Moments as Moments, ask_on_the_way as ask_on_the_way
 from .registry import check_generators as check_generators, generator_for as generator_for
-from .selection import STEP as STEP, Interference as Interference, Places as Places, select_probes as select_probes
+from .selection import (
+    ENOUGH as ENOUGH,
+    STEP as STEP,
+    Interference as Interference,
+    Places as Places,
+    select_probes as select_probes,
+)
 from .side_stories import find_side_questions as find_side_questions
+from .summarization import messages_for as messages_for
 from .writing import (
     further_candidates as further_candidates,
     plan_candidates as plan_candidates,

@@ -67,6 +67,7 @@ class ProbeCandidate(Record):
     condition: str = ""
     requirement: str = ""
     items: tuple[str, ...] = ()
+    listed_as: tuple[int, ...] = ()
     known: tuple[str, ...] = ()
     """What is known of the user, where a request is to be written that anybody could make."""
     beside: tuple[str, ...] = ()
@@ -251,15 +252,6 @@ def is_narrow(positions: Sequence[int], total_messages: int) -> bool:
     return len(set(positions)) > 1 and max(positions) - min(positions) < WIDE * total_messages
 
 
-LAST_TENTH = 0.9
-"""Share of a conversation before its last tenth."""
-
-
-def is_late(positions: Sequence[int], total_messages: int) -> bool:
-    """Return whether evidence lies in the last tenth of the conversation."""
-    return bool(positions) and max(positions) >= LAST_TENTH * total_messages
-
-
 def far_apart(said: Sequence[T], total_messages: int, place: Callable[[T], int]) -> Iterator[tuple[T, T]]:
     """Yield pairs that lie about 25 % and 40 % of the conversation apart, two for each item at most.
 
@@ -288,11 +280,10 @@ def thin_out(
     groups by the ten thousand, so sketches are dropped and made again when they are needed.
 
     The choice is greedy and deterministic. One set of facts makes one candidate: who finds the values for their sum
-    has found them for their difference. Candidates that need all their messages come first; then those that cite
-    nothing in the last tenth; then, in a conversation of many plans, those whose evidence spans a fifth of it; of
-    equally good ones, the earlier. Left out are candidates whose subject cannot be named without an answer ("the
-    version 2 rollout" has version 2), and those that a search of the conversation refutes; these are checked only for
-    those that are about to be taken, because it is slow.
+    has found them for their difference. Candidates that need all their messages come first; then, in a conversation
+    of many plans, those whose evidence spans a fifth of it; of equally good ones, the earlier. Left out are candidates
+    whose subject cannot be named without an answer ("the version 2 rollout" has version 2), and those that a search of
+    the conversation refutes; these are checked only for those that are about to be taken, because it is slow.
     """
     pool = _Pool(groups, sketch, total_messages)
     taken: list[ProbeCandidate] = []
@@ -323,15 +314,14 @@ class _CostKey(NamedTuple):
     """Everything that the cost of a candidate depends on, except the facts and bullets it shares with those taken."""
 
     can_spare: bool
-    is_late: bool
     is_narrow: bool
     difficulty: Difficulty
     deciles: tuple[int, ...]
 
     @classmethod
     def of(cls, sketch: Sketch, total_messages: int) -> _CostKey:
-        late, narrow = (at(sketch.positions, total_messages) for at in (is_late, is_narrow))
-        return cls(sketch.can_spare, late, narrow, sketch.difficulty, deciles_of(sketch.positions, total_messages))
+        narrow = is_narrow(sketch.positions, total_messages)
+        return cls(sketch.can_spare, narrow, sketch.difficulty, deciles_of(sketch.positions, total_messages))
 
 
 @dataclass
@@ -356,7 +346,7 @@ class _Pool(Generic[G]):
     """Candidates in queues by cost key, so that finding the best one does not look at all of them.
 
     The cost is, in this order: whether a message can be spared, the overlap (how often the candidate's subjects were
-    used by those taken), whether the evidence is late, whether it is narrow, how many of its level were taken, and how
+    used by those taken), whether the evidence is narrow, how many of its level were taken, and how
     full its deciles are. Only the overlap differs within a queue. While it is 0, the first of a queue is the best of
     the queue. Overlap never shrinks, so a candidate that has some moves to `sharing` for good.
     """
@@ -443,9 +433,9 @@ class _Pool(Generic[G]):
         """Mean number of candidates taken on each of these facts and bullets."""
         return sum([self._uses[s] for s in subjects]) / (len(subjects) or 1)
 
-    def _crowding(self, key: _CostKey) -> tuple[bool, bool, int, float]:
+    def _crowding(self, key: _CostKey) -> tuple[bool, int, float]:
         is_narrow = key.is_narrow and len(self._plans) > 1
-        return key.is_late, is_narrow, self._levels[key.difficulty], _crowd(key.deciles, self._deciles)
+        return is_narrow, self._levels[key.difficulty], _crowd(key.deciles, self._deciles)
 
 
 def deciles_of(positions: Iterable[int], total_messages: int) -> tuple[int, ...]:

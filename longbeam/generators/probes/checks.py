@@ -19,6 +19,8 @@ Check = Callable[[ProbeCandidate, ProbeReply], str | None]
 
 MAX_NUGGET_WORDS = 60
 MAX_QUESTION_WORDS = 70
+WORDS_AN_ITEM = 12
+"""Further words that each thing of a list to be put in order may add to the question."""
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
 _USERS_VOICE = re.compile(
     r"\b(?:[Mm]y|[Mm]ine|I (?:am|was|have|had|said|set|will|plan|planned|want|need|prefer)|I['’](?:m|ve|ll|d))\b"
@@ -46,13 +48,15 @@ def check_form(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """Question, gold and nuggets are there, of a sane size, and name existing excerpts."""
     if not reply.question.strip() or not reply.gold_answer.strip():
         return "question and gold_answer must not be empty"
-    if len(reply.question.split()) > MAX_QUESTION_WORDS:
-        return f"the question has {len(reply.question.split())} words; at most {MAX_QUESTION_WORDS} are allowed"
+    most = MAX_QUESTION_WORDS + WORDS_AN_ITEM * len(candidate.listed_as)
+    if len(reply.question.split()) > most:
+        return f"the question has {len(reply.question.split())} words; at most {most} are allowed"
     for text, name in ((reply.question, "question"), (reply.gold_answer, "gold_answer")):
         if inside := _INSIDE_WORDS.search(_without_values(text, candidate)):
             return f"the {name} says {inside.group()!r}, which nobody in the conversation would"
-    if not 1 <= len(reply.nuggets) <= MAX_NUGGETS:
-        return f"{len(reply.nuggets)} nuggets; 1 to {MAX_NUGGETS} are allowed"
+    allowed = max(MAX_NUGGETS, len(candidate.excerpts))
+    if not 1 <= len(reply.nuggets) <= allowed:
+        return f"{len(reply.nuggets)} nuggets; 1 to {allowed} are allowed"
     texts = [n.text.strip().casefold() for n in reply.nuggets]
     if len(set(texts)) < len(texts):
         return "two nuggets are the same; each must add something"

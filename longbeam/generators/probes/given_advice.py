@@ -11,7 +11,7 @@ from sys import intern
 
 from longbeam.generators.probes.evidence import FactQuote, Quote, find_words
 from longbeam.generators.probes.voices import Voices
-from longbeam.generators.said_advice import advice_quote, item_span
+from longbeam.generators.said_advice import advice_quote
 from longbeam.schemas import Advice, AdviceKind, Bullet, Message, MessageRole, Plan
 
 
@@ -21,8 +21,6 @@ class GivenList:
 
     advice: Advice
     whole: Quote
-    items: tuple[Quote, ...]
-    """The words of each item, in its order."""
     choice: Quote | None = None
     """The words in which the user says which item they took."""
 
@@ -109,24 +107,20 @@ def _list(advice: Advice, voices: Voices, choices: Mapping[str, Bullet]) -> Give
         return None
     position, message, quote = found
 
-    def quoted(words: str) -> Quote:
-        return Quote(
-            message_key=message.message_key,
-            position=position,
-            session=message.session,
-            said_on=message.sent_at.date(),
-            speaker=MessageRole.ASSISTANT,
-            quote=words,
-            bullet_id=advice.advice_id,
-            topic=intern(advice.topic),
-            narrative=intern(advice.narrative),
-            subject=intern(advice.topic),
-            attribute=intern(advice.attribute),
-            value=advice.value,
-        )
-
-    spans = [item_span(advice, message.content, i) for i in range(len(advice.items))]
-    items = tuple(quoted(message.content[slice(*span)]) for span in spans if span is not None)
+    whole = Quote(
+        message_key=message.message_key,
+        position=position,
+        session=message.session,
+        said_on=message.sent_at.date(),
+        speaker=MessageRole.ASSISTANT,
+        quote=quote,
+        bullet_id=advice.advice_id,
+        topic=intern(advice.topic),
+        narrative=intern(advice.narrative),
+        subject=intern(advice.topic),
+        attribute=intern(advice.attribute),
+        value=advice.value,
+    )
     bullet = choices.get(advice.taken_in)
     choice = find_words(voices, bullet) if bullet is not None else None
-    return GivenList(advice, quoted(quote), items, choice)
+    return GivenList(advice, whole, choice)

@@ -2,7 +2,7 @@
 
 Easy: one fact, asked for by its name. Medium: two facts of one thing. Hard: one fact of a thing that the question
 refers to only by something else that was said of it. Of what the assistant said: a value, what an amount is for, its
-list of options (medium), and the option that the user took, who names only its number (hard).
+list of options or steps (medium), and the option that the user took, who names only its number (hard).
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 
 def _of_assistant(material: ProbeMaterial) -> Iterator[Sketch]:
-    """Yield candidates on what the assistant said: options, the one of them that was taken, uses, and values."""
+    """Yield candidates on what the assistant said: options, the one of them that was taken, steps, uses, and values."""
     given = material.advice
-    for options in given.lists_of(AdviceKind.OPTIONS):
+    for options in (*given.lists_of(AdviceKind.OPTIONS), *given.lists_of(AdviceKind.STEPS)):
         if options.choice is not None:
             yield _taken(options, options.choice)
         elif not _is_given_for_more(material, options):

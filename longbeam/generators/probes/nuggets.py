@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.keys import NuggetId
-from longbeam.prompts.calls import ProbeReply
+from longbeam.prompts.calls import OrderReply, ProbeReply
 from longbeam.schemas import Evidence, Nugget, Probe
 
 
 def assemble_probe(candidate: ProbeCandidate, reply: ProbeReply) -> Probe:
     """Return the probe; evidence is in the order of the conversation, each message and quote once per group."""
+    details = candidate.details
+    if isinstance(reply, OrderReply):
+        details = details.model_copy(update={"items": tuple(item.strip() for item in reply.items)})
     return Probe(
         probe_id=candidate.candidate_id,
         ability=candidate.ability,
@@ -23,7 +26,7 @@ def assemble_probe(candidate: ProbeCandidate, reply: ProbeReply) -> Probe:
         evidence=_evidence(candidate, reply),
         bullet_ids=candidate.bullet_ids,
         fact_ids=candidate.fact_ids,
-        details=candidate.details,
+        details=details,
         rank=candidate.rank,
     )
 

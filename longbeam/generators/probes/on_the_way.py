@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from longbeam.generators.probes.candidates import LAST_TENTH
 from longbeam.schemas import Message, MessageRole, Probe
+
+LAST_TENTH = 0.9
+"""Share of a conversation before its last tenth, in which nothing is asked on the way: it would be asked at the end."""
 
 
 class Moment(NamedTuple):

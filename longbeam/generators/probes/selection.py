@@ -4,14 +4,14 @@ The choice is greedy, in rounds over the abilities. Each ability takes the probe
 (docs/probes.md has the same list),
 
 1. no check doubts;
-2. cites nothing in the last tenth of the conversation, where a memory of the newest messages finds it;
-3. needs a message of the assistant's while the ability lacks its share of such probes, and needs none afterwards;
-4. is of a further kind of question while the ability lacks its share of such probes, and of none afterwards;
+2. needs a message of the assistant's while the ability lacks its share of such probes, and needs none afterwards;
+3. is of a further kind of question while the ability lacks its share of such probes, and of none afterwards;
    of the further kinds, the one taken least so far;
-5. where hard probes are asked for, trivial memories answer least;
-6. shares fewest facts and bullets with the conversation's other selected probes;
-7. has a wording unlike those of its ability's selected probes;
-8. in a conversation of many plans, rests on evidence that lies far apart;
+4. where hard probes are asked for, trivial memories answer least;
+5. shares fewest facts and bullets with the conversation's other selected probes;
+6. has a wording unlike those of its ability's selected probes;
+7. in a conversation of many plans, rests on evidence that lies far apart;
+8. needs what it cites while fewer than half of the selected probes do: nobody says the answer again;
 9. has the level that the ability's selected probes have least often;
 10. has most competitors in the ledger, of which 3 count;
 11. shares fewest words with its evidence, in steps of 0.2;
@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from longbeam.abilities import is_kind
-from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_late, is_narrow, needs_reply
+from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_narrow, needs_reply
 from longbeam.schemas import Probe
 
 ALIKE = 0.7
@@ -69,6 +69,8 @@ class Places:
     """Best score of a trivial memory, and the sum of all, by probe_id; empty where they do not count."""
     interference: Mapping[str, Interference] = field(default_factory=dict)
     """What stands in the way of each probe's answer, by probe_id; empty where it does not count."""
+    restated: Mapping[str, int] = field(default_factory=dict)
+    """Uncited messages that say the answer again, by probe_id."""
     assistant_share: float = 0.0
     """Share of the selected probes that should need a message of the assistant's."""
     kinds_share: float = 0.0
@@ -92,6 +94,8 @@ class _Load:
     """Probes of each ability that still have to be of a further kind."""
     kinds: Counter[str] = field(default_factory=Counter)
     """Probes of each kind."""
+    needed: int = 0
+    """Probes whose answer nobody says again."""
 
     def places(self, probe: Probe) -> list[int]:
         """Return the positions of a probe's evidence, as far as they are known."""
@@ -103,7 +107,6 @@ class _Load:
         total, variety = self.given.total_messages, probe.details.variety
         return (
             probe.probe_id in self.doubted,
-            is_late(self.places(probe), total),
             needs_reply(probe.bullet_ids) is not (self.due[probe.ability] > 0),
             is_kind(variety) is not (self.kinds_due[probe.ability] > 0),
             self.kinds[variety],
@@ -111,6 +114,7 @@ class _Load:
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
             self.given.prefers_wide and is_narrow(self.places(probe), total),
+            self._is_needless(probe),
             self.levels[probe.ability, probe.difficulty],
             interference.ease if (interference := self.given.interference.get(probe.probe_id)) else (0, 0),
             crowd_of(self.places(probe), self.deciles, total),
@@ -118,8 +122,13 @@ class _Load:
             probe.probe_id,
         )
 
+    def _is_needless(self, probe: Probe) -> bool:
+        """Return whether the answer is said again, while too few of the taken probes need what they cite."""
+        return 2 * self.needed < sum(self.levels.values()) + 1 and self.given.restated.get(probe.probe_id, 0) > 0
+
     def take(self, probe: Probe) -> None:
         """Count a probe as taken."""
+        self.needed += not self.given.restated.get(probe.probe_id, 0)
         self.subjects.update(_subjects(probe))
         self.questions.setdefault(probe.ability, []).append(_words(probe))
         self.levels[probe.ability, probe.difficulty] += 1
@@ -163,17 +172,17 @@ def select_probes(
 
 def _shares_of_replies(pools: Mapping[str, Sequence[Probe]], per_ability: int, load: _Load) -> Counter[str]:
     """Return how many probes of each ability should need a message of the assistant's, as even as their pools allow."""
-    given, due = load.given, Counter[str]()
-    wanted = math.ceil(given.assistant_share * per_ability * len(pools) - 1e-9)
-
-    def is_usable(probe: Probe) -> bool:
-        is_sound = probe.probe_id not in load.doubted and not is_late(load.places(probe), given.total_messages)
-        return is_sound and needs_reply(probe.bullet_ids)
-
-    left = {ability: sum(map(is_usable, pool)) for ability, pool in pools.items()}
-    for _ in range(per_ability):
-        for ability in sorted(pools):
-            if due.total() < wanted and due[ability] < left[ability]:
+    due = Counter[str]()
+    wanted = math.ceil(load.given.assistant_share * per_ability * len(pools) - 1e-9)
+    usable = {
+        ability: sum(p.probe_id not in load.doubted and needs_reply(p.bullet_ids) for p in pool)
+        for ability, pool in pools.items()
+    }
+    # An ability is more than what the assistant said, so no more than half of its probes ask for that. Abilities with
+    # most of such probes give first: where only few have any, their few would else be all that is asked.
+    for _ in range(math.ceil(per_ability / 2)):
+        for ability in sorted(pools, key=lambda name: (-usable[name], name)):
+            if due.total() < wanted and due[ability] < usable[ability]:
                 due[ability] += 1
     return due
 

@@ -1,15 +1,17 @@
-"""Summarization: the current facts about one, two or three things of a narrative, stated over several sessions.
+"""Summarization: how a matter came about, what changed, and where it stands, told over several sessions.
 
-Each fact is a nugget with its value at the end of the conversation; contested facts are left out. Difficulty is
-the number of sessions that must be put together. The writer also sees what else was told of the things, which the
-question must not ask for: contested facts, and the assistant's advice.
+A matter is one thing, or neighbouring things of one narrative. Its gold rests on every message in which the user tells
+of these things: each fact with its last value, the earlier values of changed facts, and events without a fact.
+Contested facts are left out, and the writer sees them, and the assistant's advice, as what the question must not ask
+for. The number of cited messages grows with the length of the conversation. Difficulty is the number of sessions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 
 from longbeam.abilities import SUMMARIZATION
 from longbeam.generators.probes.candidates import (
@@ -18,115 +20,145 @@ from longbeam.generators.probes.candidates import (
     Sketch,
     cite,
     difficulty_by_sessions,
-    far_apart,
     sessions_of,
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
-from longbeam.generators.probes.evidence import FactQuote, words_of
+from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls import ProbeReply
-from longbeam.schemas import ProbeDetails
+from longbeam.schemas import BulletKind, EvidencePart, ProbeDetails
 from longbeam.text import listed, says
 
 ABILITY = SUMMARIZATION.name
-MIN_MESSAGES, MAX_FACTS = 3, 9
-MAX_THINGS = 3
+MIN_MESSAGES, MAX_CITED = 3, 32
 FEWEST = 3
-"""Candidates below which things of one narrative are joined that have nothing else in common."""
+"""Candidates below which matters of other lengths, and things that have only their narrative in common, are taken."""
+Told = Sequence[tuple[Quote, str]]
+"""The user's statements on one thing, each with its part, in the order of the conversation."""
+
+
+def messages_for(total_messages: int) -> int:
+    """Return the number of messages that a summary should rest on: 3 of 100, 7 of 500, 27 of 4,000.
+
+    BEAM's summaries cite 7.1 messages at 128K tokens and 27.6 at a million: 7 · 8^0.65 = 27.
+    """
+    return max(round(7 * math.pow(total_messages / 500, 0.65)), MIN_MESSAGES)
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
-    """Return a candidate for each thing with enough to tell, and for neighbouring things."""
-    things: dict[str, list[FactQuote]] = {}
-    for said in material.stated.current:
-        things.setdefault(said.subject, []).append(said)
-    strands: dict[str, list[list[FactQuote]]] = {}
-    for facts in things.values():
-        strands.setdefault(facts[0].narrative, []).append(facts)
+    """Return a candidate for each matter that has a development, those of the wanted length first."""
+    things = _things(material)
+    strands: dict[str, list[Told]] = {}
+    for told in things:
+        strands.setdefault(told[0][0].narrative, []).append(told)
+    groups = [group for strand in strands.values() for group in _neighbours(strand)]
+    wanted = messages_for(material.total_messages)
+    near = [g for g in groups if _fit(g) and 2 * abs(_messages(g) - wanted) <= wanted]
     sketch = partial(_sketch, _told_beside(material))
-    groups: Iterator[Sequence[list[FactQuote]]] = filter(_fit, _neighbours(strands.values()))
-    if len(material.head.plans) > 1:
-        groups = chain(groups, _far_apart(strands.values(), material.total_messages))
-    found = thin_out(groups, sketch, material.total_messages)
+    found = thin_out(near, sketch, material.total_messages)
     if len(found) < FEWEST:  # a short story may tell each thing but once
-        looser = (group for group in _neighbours(strands.values()) if not _fit(group))
-        found += thin_out(looser, sketch, material.total_messages, FEWEST - len(found), len(found))
+        chosen = set(map(id, near))
+        rest = sorted((g for g in groups if id(g) not in chosen), key=lambda g: abs(_messages(g) - wanted))
+        found += thin_out(rest, sketch, material.total_messages, FEWEST - len(found), len(found))
     return found
 
 
-def _neighbours(strands: Collection[list[list[FactQuote]]]) -> Iterator[Sequence[list[FactQuote]]]:
-    """Yield single things, then neighbours of one narrative."""
-    for size in range(1, MAX_THINGS + 1):
-        for strand in strands:
-            for start in range(len(strand) - size + 1):
-                yield strand[start : start + size]
+def _things(material: ProbeMaterial) -> list[Told]:
+    """Return what the user tells of each thing, things in the order of their first statement that holds."""
+    things: dict[str, list[tuple[Quote, str]]] = {}
+    for said in material.stated.current:
+        things.setdefault(said.subject.casefold(), []).append((said, EvidencePart.SUPPORT))
+    for values in material.stated.changed:
+        own = things.get(values[0].subject.casefold())
+        if own is not None and any(s.fact_id == values[0].fact_id for s, _ in own if isinstance(s, FactQuote)):
+            own.extend((said, EvidencePart.ORIGINAL) for said in values[:-1])
+    histories = material.histories
+    telling = {bullet.bullet_id for life in histories.lives() for bullet, _ in life.made} | histories.contested_bullets
+    for bullet in histories.bullets():
+        own = things.get(bullet.topic.casefold())
+        is_bare = bullet.kind is BulletKind.EVENT and bullet.bullet_id not in telling
+        if own is not None and is_bare and (event := find_words(material.voices, bullet)) is not None:
+            own.append((event, EvidencePart.SUPPORT))
+    return [sorted(own, key=lambda told: told[0].position) for own in things.values()]
 
 
-def _fit(group: Sequence[Sequence[FactQuote]]) -> bool:
-    """Return whether something is told of all things, or their names have a word in common.
+def _neighbours(strand: Sequence[Told]) -> Iterator[Sequence[Told]]:
+    """Yield single things, neighbours of one narrative, and pairs that lie far apart in it."""
+    for size in range(1, len(strand) + 1):
+        for start in range(len(strand) - size + 1):
+            yield strand[start : start + size]
+    half = len(strand) // 2
+    yield from ((strand[i], strand[i + half]) for i in range(len(strand) - half) if half > 1)
+
+
+def _messages(group: Sequence[Told]) -> int:
+    return len({said.position for told in group for said, _ in told})
+
+
+def _fit(group: Sequence[Told]) -> bool:
+    """Return whether something is told of all things, or the names of neighbours have a word in common.
 
     Nobody asks for a summary of things that do not belong together, if there are others.
     """
-    told = (frozenset(said.attribute.casefold() for said in facts) for facts in group)
-    named = (words_of(facts[0].subject) for facts in group)
-    return bool(frozenset.intersection(*told)) or bool(frozenset.intersection(*map(frozenset, named)))
-
-
-def _far_apart(strands: Iterable[list[list[FactQuote]]], total_messages: int) -> Iterator[Sequence[list[FactQuote]]]:
-    for strand in strands:
-        in_order = sorted(strand, key=lambda facts: facts[0].position)
-        yield from filter(_fit, far_apart(in_order, total_messages, lambda facts: facts[0].position))
+    told = (frozenset(said.attribute.casefold() for said, _ in own if said.attribute) for own in group)
+    named = [words_of(own[0][0].subject) for own in group]
+    return bool(frozenset.intersection(*told)) or all(first & second for first, second in pairwise(named))
 
 
 def _told_beside(material: ProbeMaterial) -> dict[str, list[str]]:
     """Return what no summary tells of a thing, by its case-folded name: contested facts and the assistant's advice."""
     uncontested = {said.fact_id for said in material.stated.current}
     advice = material.advice
+    contested = (
+        (s.subject, f"{s.subject}, {s.attribute}: the user's messages disagree")
+        for s in material.stated.first
+        if s.fact_id not in uncontested
+    )
+    given = (
+        (s.subject, f"{s.subject}, {s.attribute}: {s.value.text}, from the assistant")
+        for s in (*advice.settled, *(last for _, last in advice.corrected))
+    )
+    lists = ((g.advice.topic, f"{g.advice.topic}: the assistant's {g.advice.attribute}") for g in advice.lists)
     beside: dict[str, list[str]] = {}
-    for said in material.stated.first:
-        if said.fact_id not in uncontested:
-            line = f"{said.subject}, {said.attribute}: the user's messages disagree"
-            beside.setdefault(said.subject.casefold(), []).append(line)
-    for said in (*advice.settled, *(last for _, last in advice.corrected)):
-        line = f"{said.subject}, {said.attribute}: {said.value.text}, from the assistant"
-        beside.setdefault(said.subject.casefold(), []).append(line)
-    for given in advice.lists:
-        line = f"{given.advice.topic}: the assistant's {given.advice.attribute}"
-        beside.setdefault(given.advice.topic.casefold(), []).append(line)
+    for subject, line in chain(contested, given, lists):
+        beside.setdefault(subject.casefold(), []).append(line)
     return beside
 
 
-def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Sequence[FactQuote]]) -> Sketch | None:
-    facts = sorted((said for facts in group for said in facts), key=lambda s: s.position)
-    if len({s.position for s in facts}) < MIN_MESSAGES or len(facts) > MAX_FACTS or sessions_of(facts) < 2:
+def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Told]) -> Sketch | None:
+    told = sorted((one for own in group for one in own), key=lambda one: one[0].position)
+    said = [quote for quote, _ in told]
+    if len({s.position for s in said}) < MIN_MESSAGES or len(said) > MAX_CITED or sessions_of(said) < 2:
         return None
-    subjects = [facts[0].subject for facts in group]
-    topic = listed(subjects)
-    past = [v for s in facts for v in s.past]
+    facts = [s for s, part in told if isinstance(s, FactQuote) and part == EvidencePart.SUPPORT]
+    subjects = [own[0][0].subject for own in group]
+    topic, variety = listed(subjects), "thing" if len(group) == 1 else "things"
     current = [s.value for s in facts]
     return Sketch.of(
         ABILITY,
-        cite(facts),
-        difficulty=difficulty_by_sessions(sessions_of(facts)),
-        variety="thing" if len(group) == 1 else "things",
-        can_spare=not all(said.is_stated_once for said in facts),
+        cite(said, [part for _, part in told]),
+        difficulty=difficulty_by_sessions(sessions_of(said)),
+        variety=variety,
+        can_spare=not all(s.is_stated_once for s in facts),
         topic=topic,
         summary=f"{topic}: {'; '.join(f'{s.attribute} {s.value.text}' for s in facts)}",
         answers=tuple(current),
         # What one fact no longer is another may well be.
-        stale=tuple(v for v in past if not any(v.means_same_as(c) for c in current)),
+        stale=tuple(v for s in facts for v in s.past if not any(v.means_same_as(c) for c in current)),
         beside=tuple(line for subject in subjects for line in beside.get(subject.casefold(), ())),
-        details=ProbeDetails(variety="thing" if len(group) == 1 else "things"),
+        details=ProbeDetails(variety=variety),
     )
 
 
 def check_facts(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Each fact has a nugget of its own that says its value."""
+    """Each statement has a nugget that tells its value, or its words where it has none."""
     for excerpt in candidate.excerpts:
         own = [n for n in reply.nuggets if excerpt.ordinal in n.excerpts]
         if excerpt.value is not None and not any(says(n.text, excerpt.value) for n in own):
             return f"no nugget on excerpt {excerpt.ordinal} says {excerpt.value.text!r}"
+        if excerpt.value is None and own and not any(coverage(n.text, excerpt.quote) for n in own):
+            return f"no nugget on excerpt {excerpt.ordinal} tells what it says: {excerpt.quote!r}"
     return None
 
 

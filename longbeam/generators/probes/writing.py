@@ -152,6 +152,7 @@ def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInpu
         condition=candidate.condition,
         requirement=candidate.requirement,
         items=candidate.items,
+        listed_as=candidate.listed_as,
         known=candidate.known,
         beside=candidate.beside,
     )

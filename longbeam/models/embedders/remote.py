@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from longbeam.errors import ProviderError, SpecError
 from longbeam.models.openai_client import OPENAI_URL
+from longbeam.models.redaction import Redactor
 from longbeam.schemas import Endpoint
 
 _BATCH = 128
 _IN_FLIGHT = 8
-_RETRIES = 6
+_RETRIES, _TIMEOUT_S = 6, 600.0
+_MOST_BYTES = 64 * 1024**2
+"""Size limit of an answer: 128 vectors of 4,096 numbers take 12 MB as JSON."""
 
 
 class SentenceTransformersEmbedder:
@@ -54,35 +57,33 @@ class OpenAIEmbedder:
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
         """Return one unit vector per text; raise ProviderError when the endpoint gives none."""
-        import openai
+        from longbeam.models.transport import EndpointClient, most_header
 
         batches = [list(texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
         free = asyncio.Semaphore(_IN_FLIGHT)
-        async with openai.AsyncOpenAI(
-            api_key=self._key or "none", base_url=self._base_url, max_retries=_RETRIES
-        ) as client:
+        where = f"{self.name} at {self._base_url}"
+        client = EndpointClient(self._base_url, self._key, where=where, redacted=Redactor(self._key))
+        sdk = client.sdk.with_options(max_retries=_RETRIES, timeout=_TIMEOUT_S)
 
-            async def one(batch: list[str]) -> NDArray[np.float32]:
-                async with free:
-                    # An empty text is refused by most endpoints.
-                    given = [text if text.strip() else "." for text in batch]
-                    reply = await client.embeddings.create(model=self._model, input=given, encoding_format="float")
-                if len(reply.data) != len(batch):
-                    raise ProviderError(
-                        f"{self.name} at {self._base_url}: {len(reply.data)} vectors for {len(batch)} texts",
-                        kind="not_an_api",
-                        is_retryable=False,
+        async def one(batch: list[str]) -> NDArray[np.float32]:
+            # An empty text is refused by most endpoints.
+            given = [text if text.strip() else "." for text in batch]
+            async with free:
+                with client.errors():
+                    reply = await sdk.embeddings.create(
+                        model=self._model, input=given, encoding_format="float", extra_headers=most_header(_MOST_BYTES)
                     )
-                return np.array([d.embedding for d in sorted(reply.data, key=lambda d: d.index)], dtype=np.float32)
+            if len(reply.data) != len(batch):
+                text = f"{where}: {len(reply.data)} vectors for {len(batch)} texts"
+                raise ProviderError(text, kind="not_an_api", is_retryable=False)
+            return np.array([d.embedding for d in sorted(reply.data, key=lambda d: d.index)], dtype=np.float32)
 
-            try:
-                found = await asyncio.gather(*(one(batch) for batch in batches))
-            except openai.OpenAIError as exc:
-                reason = " ".join(str(exc).split())[:300]
-                raise ProviderError(
-                    f"{self.name} at {self._base_url}: {reason}; is it an embedding model, and is base_url right?",
-                    kind="embedding",
-                    is_retryable=isinstance(exc, openai.APIConnectionError | openai.RateLimitError),
-                ) from exc
+        try:
+            found = await asyncio.gather(*(one(batch) for batch in batches))
+        except ProviderError as exc:
+            text = f"{exc}; is it an embedding model, and is base_url right?"
+            raise ProviderError(text, kind="embedding", is_retryable=exc.is_retryable) from exc
+        finally:
+            await client.aclose()
         vectors = np.concatenate(found) if found else np.zeros((0, 0), dtype=np.float32)
         return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), dtype=np.float32)

@@ -267,7 +267,7 @@ class EvaluationModels:
     extractor: str
 
 
-EVALUATION_FIELDS = ("models", "endpoints", "sampling", "limits", "batch")
+EVALUATION_FIELDS: tuple[str, ...] = ("models", "endpoints", "sampling", "limits", "batch")
 """Fields of a spec that decide how a benchmark is evaluated; of `models`, the roles of `EvaluationModels` count."""
 
 

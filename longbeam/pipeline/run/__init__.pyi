@@ -27,7 +27,6 @@ from .metering import (
     meter_of_checks as meter_of_checks,
     open_meter as open_meter,
 )
-from .probe_checks import PASSAGE as PASSAGE, passages as passages
 from .scheduling import LEAST_OPEN as LEAST_OPEN, Schedule as Schedule
 from .stages import STAGES as STAGES, probes_stage as probes_stage, seal_stage as seal_stage
 from .unit_spec import DeclaredPrompts as DeclaredPrompts, UnitSpec as UnitSpec

@@ -9,7 +9,7 @@ With a second judge, an error counts when both judges find it: the second one is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, cached_property, partial
@@ -24,16 +24,14 @@ from longbeam.pipeline.run.units import Blocked, Units, all_of
 from longbeam.prompts import PromptRegistry
 from longbeam.schemas import BenchmarkSpec, Finding, Incident, IncidentKind, Message, Probe, Role, Severity
 from longbeam.store import UnitStatus, WorkLog
-from longbeam.text import sentences, words_of
+from longbeam.text import Passage, Subject, find_evidence
 
 STAGE = "checks"
 CHECK = UnitSpec(STAGE, Finding, unversioned_prompts=(CALIBRATION_PROMPT,), acting=Role.CHECKER, version=2)
 """A check of a probe; the check says which prompts it asks. The version rises when a check makes something else of the
 same replies."""
-PASSAGE = 800
-"""Characters of a message that are ranked and shown together where other messages may change an answer."""
 RANKED = 96
-"""Passages that are ranked, cited messages among them."""
+"""Passages of a probe that are read for signs: eight times as many as are shown."""
 CHECKERS = (Role.CHECKER, Role.SECOND_CHECKER)
 UNDECIDED = "undecided"
 """Kind of the finding that a check could not be decided."""
@@ -94,53 +92,23 @@ class CheckedConversation:
         ]
 
     def _nearest(self, probes: Sequence[Probe]) -> Mapping[str, Sequence[Message]]:
-        """Return the uncited passages nearest in words to each probe, oldest first, by probe_id."""
-        queries = {p.probe_id: f"{p.question}\n{p.gold_answer}" for p in probes}
-        vocabulary = frozenset(word for query in queries.values() for word in words_of(query))
-        # Imported here because `status` imports this module, and BM25 brings numpy, which takes 0.1 s.
-        from longbeam.memory import Bm25Index, ranked
-
-        index = Bm25Index((passage.content for passage in self._passages()), vocabulary=vocabulary)
-        own = {p.probe_id: {e.message_key for e in p.evidence} for p in probes}
-        places = {i: ranked(index.scores(query), RANKED) for i, query in queries.items()}
-        wanted = {place for found in places.values() for place in found}
-        read = {place: passage for place, passage in enumerate(self._passages()) if place in wanted}
-        found = {i: _nearest_of(read, ranking, own[i]) for i, ranking in places.items()}
-        return {i: [read[place] for place in sorted(nearest)] for i, nearest in found.items()}
-
-    def _passages(self) -> Iterator[Message]:
-        """Yield the messages, and in place of long ones their passages: a reply of a page matches every question."""
-        for message in self.messages():
-            if len(message.content) <= PASSAGE:
-                yield message
-            else:
-                yield from (message.model_copy(update={"content": part}) for part in passages(message.content))
+        """Return the uncited passages that may change each probe's answer, oldest first, by probe_id."""
+        subjects = {p.probe_id: Subject.of(p.question, p.gold_answer) for p in probes}
+        cited = {p.probe_id: {e.message_key for e in p.evidence} for p in probes}
+        found = find_evidence(self.messages, subjects, cited, read=RANKED)
+        return {probe_id: _shown(passages) for probe_id, passages in found.items()}
 
 
-def _nearest_of(read: Mapping[int, Message], ranking: Iterable[int], cited: Collection[str]) -> list[int]:
-    """Return the places of the first uncited passages of each role."""
+def _shown(passages: Iterable[Passage]) -> list[Message]:
+    """Return the first passages of each role as messages, oldest first."""
     left = dict(NEAREST)
-    nearest = []
-    for place in ranking:
-        role = read[place].role
-        if read[place].message_key not in cited and left[role]:
-            nearest.append(place)
-            left[role] -= 1
-    return nearest
-
-
-def passages(text: str) -> Iterator[str]:
-    """Yield runs of whole sentences of at most PASSAGE characters, where sentences allow it, without code between."""
-    start = end = -1
-    for first, last in sentences(text):
-        if start >= 0 and last - start <= PASSAGE:
-            end = last
-            continue
-        if start >= 0:
-            yield text[start:end]
-        start, end = first, last
-    if start >= 0:
-        yield text[start:end]
+    shown = []
+    for passage in passages:
+        if left[passage.message.role]:
+            shown.append(passage)
+            left[passage.message.role] -= 1
+    shown.sort(key=lambda p: (p.place, p.start))
+    return [p.message.model_copy(update={"content": p.text}) for p in shown]
 
 
 def _of(nearest: Callable[[], Mapping[str, Sequence[Message]]], probe_id: str) -> Sequence[Message]:

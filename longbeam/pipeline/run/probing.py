@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from longbeam.evaluation import count_competitors, overlap_of
+from longbeam.evaluation import count_competitors, count_restatements, overlap_of
 from longbeam.generators.probes import (
     Interference,
     Moments,
@@ -102,6 +102,7 @@ class _Pool:
     doubted: set[str] = field(default_factory=set)
     positions: dict[str, int] = field(default_factory=dict)
     """Ordinals of the cited messages, by key."""
+    _restated: dict[str, int] = field(default_factory=dict)
 
     def add(self, worded: Sequence[tuple[ProbeCandidate, Probe]]) -> None:
         """Add worded probes, without those that a rule refuses."""
@@ -138,10 +139,18 @@ class _Pool:
             prefers_wide=len(self.text.head.plans) > 1,
             answered=answered,
             interference=self._interference(),
+            restated=self.restated(),
             assistant_share=self.units.spec.probes.assistant_share,
             kinds_share=self.units.spec.probes.kinds_share,
         )
         return select_probes(self.probes, per_ability, places, doubted=self.doubted)
+
+    def restated(self) -> Mapping[str, int]:
+        """Return how many uncited messages say each probe's answer again, by probe_id."""
+        if new := [p for p in self.probes if p.probe_id not in self._restated]:
+            keys = [m.message_key for m in self.messages]
+            self._restated |= count_restatements(self.text.head.plans, self.texts, keys, new)
+        return self._restated
 
     def _interference(self) -> dict[str, Interference]:
         competitors = count_competitors(self.text.head.plans, self.probes)
@@ -162,7 +171,9 @@ class _Pool:
         from longbeam.evaluation import DifficultyMeter
 
         meter = DifficultyMeter(self.messages, probes, self.text.head.plans, self._key)
-        details = (p.details.model_copy(update={"difficulty": meter.of(p)}) for p in probes)
+        restated = self.restated()
+        measured = (meter.of(p).model_copy(update={"restated": restated.get(p.probe_id)}) for p in probes)
+        details = (p.details.model_copy(update={"difficulty": m}) for p, m in zip(probes, measured, strict=True))
         return [p.model_copy(update={"details": d}) for p, d in zip(probes, details, strict=True)]
 
     @property

@@ -133,6 +133,7 @@ from .probes import (
     CandidatesReply as CandidatesReply,
     Excerpt as Excerpt,
     NuggetDraft as NuggetDraft,
+    OrderReply as OrderReply,
     ProbeInputs as ProbeInputs,
     ProbeReply as ProbeReply,
 )

@@ -57,7 +57,9 @@ class ProbeInputs(PromptInputs):
     condition: str = ""
     requirement: str = ""
     items: tuple[str, ...] = ()
-    """The ordered items, for event ordering."""
+    """The items of a list of the assistant's, or the people of a side story."""
+    listed_as: tuple[int, ...] = ()
+    """Event ordering: the excerpts in the order in which the question lists them."""
     known: tuple[str, ...] = ()
     """What is known of the user, for requests that anybody could make."""
     beside: tuple[str, ...] = ()
@@ -65,7 +67,7 @@ class ProbeInputs(PromptInputs):
 
 
 MAX_NUGGETS = 12
-"""Nuggets of a rubric."""
+"""Nuggets of a rubric that has not more excerpts."""
 
 
 class NuggetDraft(ReplyModel):
@@ -81,6 +83,12 @@ class ProbeReply(ReplyModel):
     question: str
     gold_answer: str
     nuggets: list[NuggetDraft]
+
+
+class OrderReply(ProbeReply):
+    """Question, gold answer, rubric, and the things to be put in order, each as question and answer name it."""
+
+    items: list[str]
 
 
 class AbstentionInputs(PromptInputs):

@@ -14,7 +14,7 @@ from longbeam.generators.probes import ProbeMaterial
 from longbeam.keys import UnitKey
 from longbeam.models import Asker, ModelCall
 from longbeam.offline import answer_probe_prompt
-from longbeam.prompts.calls import AbstentionReply, CandidatesReply, NuggetDraft, ProbeReply
+from longbeam.prompts.calls import AbstentionReply, CandidatesReply, NuggetDraft, OrderReply, ProbeReply
 from longbeam.schemas import (
     Advice,
     AdviceKind,
@@ -284,7 +284,11 @@ class BarePrompts:
     """Every probe prompt."""
 
     def __getitem__(self, prompt_id: str) -> BarePrompt:
-        outputs = {"probe_abstention": AbstentionReply, "probe_candidates": CandidatesReply}
+        outputs = {
+            "probe_abstention": AbstentionReply,
+            "probe_candidates": CandidatesReply,
+            "probe_event_ordering": OrderReply,
+        }
         return BarePrompt(prompt_id, outputs.get(prompt_id, ProbeReply))
 
     def find_passage(self, prompt_id: str, text: str, known: Iterable[str]) -> str | None:

@@ -12,7 +12,7 @@ from longbeam.generators.probes import (
     multi_session_reasoning,
     temporal_reasoning,
 )
-from longbeam.schemas import TAKEN, AdviceKind, BulletKind, EvidencePart, MessageRole
+from longbeam.schemas import TAKEN, AdviceKind, EvidencePart, MessageRole
 from longbeam.text import duration, money
 from tests.generators.probes.story import Story, day
 
@@ -146,37 +146,15 @@ def test_a_day_of_the_assistants_belongs_to_a_date_of_the_sixty_days_before_it(d
     assert not _given(temporal_reasoning.find_candidates(story.material()))
 
 
-def test_the_steps_of_a_plan_are_asked_for_in_its_order() -> None:
+def test_the_steps_of_a_plan_are_information_that_the_assistant_gave() -> None:
     story = Story()
     floor = story.tell(0, "the floor", "The floor creaks.")
     listed = "Steps for the floor:\n" + "\n".join(f"{i}. {s}" for i, s in enumerate(STEPS, 1)) + "\n\n"
     story.bring_in(floor, AdviceKind.STEPS, "steps", listed, items=STEPS)
-    (candidate,) = _given(event_ordering.find_candidates(story.material()))
+    (candidate,) = _given(information_extraction.find_candidates(story.material()))
 
-    assert candidate.items == STEPS
-    assert [e.group for e in candidate.excerpts] == [0, 1, 2, 3]
-    assert all(step in e.quote for step, e in zip(STEPS, candidate.excerpts, strict=True))
-
-
-def test_steps_are_not_asked_for_beside_a_wish_for_another_order() -> None:
-    story = Story()
-    floor = story.tell(0, "the floor", "The floor creaks.")
-    listed = "Steps for the floor:\n" + "\n".join(f"{i}. {s}" for i, s in enumerate(STEPS, 1)) + "\n\n"
-    story.bring_in(floor, AdviceKind.STEPS, "steps", listed, items=STEPS)
-    wish = {"condition": "when I ask for a first step", "requirement": "proposes a step of five minutes"}
-    story.tell(1, "first steps", "A small first step, please.", kind=BulletKind.PREFERENCE, **wish)
-    assert len(_given(event_ordering.find_candidates(story.material()))) == 1
-    wish = {
-        "condition": "when I ask in which order to work",
-        "requirement": "lists the steps from the last to the first",
-    }
-    story.tell(2, "the order of work", "The last step first, please.", kind=BulletKind.INSTRUCTION, **wish)
-    assert len(_given(event_ordering.find_candidates(story.material()))) == 1, "a short story has no other list"
-    for attribute in ("price", "length"):
-        for session, thing in enumerate(("the roof", "the porch", "the attic"), 3):
-            value = money(40 + session) if attribute == "price" else duration(session, "days")
-            text = f"The {attribute} of {thing} is {value.text}."
-            story.tell(session, thing, text, (thing, attribute, value))
+    assert (candidate.variety, candidate.items) == ("listed", STEPS)
+    assert all(step in candidate.excerpts[0].quote for step in STEPS)
     assert not _given(event_ordering.find_candidates(story.material()))
 
 
@@ -190,27 +168,3 @@ def test_options_are_not_asked_for_that_are_given_for_another_thing(other: tuple
     again = "Options for the roof:\n" + "\n".join(f"- {o}" for o in reversed(other))
     story.messages[-1] = story.messages[-1].model_copy(update={"content": again})
     assert len(_given(information_extraction.find_candidates(story.material()))) == asked
-
-
-@pytest.mark.parametrize(("session", "asked"), [(0, 0), (1, 1)])
-def test_steps_are_not_asked_for_that_the_day_gives_twice(session: int, asked: int) -> None:
-    story = Story()
-    floor = story.tell(0, "the floor", "The floor creaks.")
-    story.tell(session, "the floor", "The floor is cold.")
-    given = "\n".join(f"{i}. {s}" for i, s in enumerate(STEPS, 1))
-    story.bring_in(floor, AdviceKind.STEPS, "steps", f"Steps for the floor:\n{given}\n", items=STEPS)
-    again = "\n".join(f"{i}. {s}" for i, s in enumerate(reversed(STEPS), 1))
-    story.messages[-1] = story.messages[-1].model_copy(update={"content": f"Now for the floor:\n{again}"})
-
-    assert len(_given(event_ordering.find_candidates(story.material()))) == asked
-
-
-def test_a_step_is_quoted_from_the_list_and_not_from_an_earlier_mention() -> None:
-    story = Story()
-    floor = story.tell(0, "the floor", "The floor creaks.")
-    listed = "\n".join(f"{i}. {s}" for i, s in enumerate(STEPS, 1))
-    given = f"You may buy the glue before you measure twice.\n\nSteps for the floor:\n{listed}\n\nSeal the rest last."
-    story.bring_in(floor, AdviceKind.STEPS, "steps", given, items=STEPS)
-    (candidate,) = _given(event_ordering.find_candidates(story.material()))
-
-    assert [e.quote.lstrip("1234. ") for e in candidate.excerpts] == list(STEPS)

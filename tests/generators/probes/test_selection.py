@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.generators.probes import STEP, Interference, Places, select_probes, selection
-from longbeam.generators.probes.selection import ENOUGH
+from longbeam.generators.probes import ENOUGH, STEP, Interference, Places, select_probes, selection
 from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 
 POSITIONS = {f"m{i}": i for i in range(100)}
@@ -69,10 +68,24 @@ def test_deciles_are_spread() -> None:
     assert _select(probes, 2) == ["a.0", "a.2"]
 
 
-def test_evidence_in_the_last_tenth_is_taken_only_where_there_is_no_other() -> None:
+def test_evidence_in_the_last_tenth_is_taken_like_any_other() -> None:
     late, shared = _probe("a", 0, at=95), _probe("a", 1, at=1, fact="b.0")
-    assert _select([late, shared, _probe("b", 0, at=2)]) == ["a.1", "b.0"]
-    assert _select([late]) == ["a.0"]
+    assert _select([late, shared, _probe("b", 0, at=2)]) == ["a.0", "b.0"]
+
+
+def test_no_ability_gives_all_of_its_probes_to_what_the_assistant_said() -> None:
+    # One pool alone has such probes, and five of the twenty are asked for: half of its own are all that it gives.
+    said = [_probe(ability, i, at=10 * i) for ability in ("a", "b", "c", "d") for i in range(4)]
+    given = [_probe("a", 4 + i, at=40 + i).model_copy(update={"bullet_ids": (f"p0.s0.a{i}",)}) for i in range(4)]
+    chosen = select_probes([*said, *given], 4, Places(POSITIONS, 100, assistant_share=0.25))
+    assert sum(p.is_selected and bool(p.bullet_ids) for p in chosen) == 2
+
+
+def test_half_of_the_probes_need_what_they_cite_where_there_are_such() -> None:
+    probes = [_probe("a", i, at=10 * i) for i in range(4)]
+    restated = {"a.0": 3, "a.1": 1}
+    chosen = select_probes(probes, 2, Places(POSITIONS, 100, restated=restated))
+    assert [p.probe_id for p in chosen if p.is_selected] == ["a.2", "a.0"]
 
 
 def test_hard_probes_are_those_that_trivial_memories_answer_least() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes import ProbeCandidate, probe_inputs
+import pytest
+
+from longbeam.generators.probes import ProbeCandidate, messages_for, probe_inputs
 from longbeam.generators.probes.summarization import check, find_candidates
 from longbeam.schemas import AdviceKind, Difficulty
 from longbeam.text import money, name, number
@@ -26,26 +28,43 @@ def _candidate() -> ProbeCandidate:
 
 def test_candidate_has_current_values_in_order_of_the_conversation() -> None:
     candidate = _candidate()
-    # The price comes last: its current value was said in the fourth session.
-    assert [e.value.text for e in candidate.excerpts if e.value] == ["Bramble", "April 10, 2024", "$95"]
+    # The first price was said in the first session, and the price that holds in the fourth.
+    assert [e.value.text for e in candidate.excerpts if e.value] == ["$80", "Bramble", "April 10, 2024", "$95"]
+    assert [e.part for e in candidate.excerpts] == ["original", "support", "support", "support"]
+    assert [v.text for v in candidate.answers] == ["Bramble", "April 10, 2024", "$95"]
     assert [v.text for v in candidate.stale] == ["$80"]
-    assert candidate.difficulty is Difficulty.MEDIUM
+    assert candidate.difficulty is Difficulty.HARD
+
+
+def test_an_event_of_the_thing_without_a_fact_is_part_of_its_story() -> None:
+    story = _story()
+    story.tell(4, "the kitchen", "We danced in the finished kitchen.")
+    (candidate,) = find_candidates(story.material())
+    assert candidate.excerpts[-1].quote == "We danced in the finished kitchen."
+    assert candidate.excerpts[-1].value is None
+
+
+@pytest.mark.parametrize(("messages", "wanted"), [(20, 3), (100, 3), (500, 7), (4_000, 27)])
+def test_the_number_of_messages_grows_with_the_conversation(messages: int, wanted: int) -> None:
+    assert messages_for(messages) == wanted
 
 
 def test_contested_facts_are_left_out() -> None:
     story = _story()
     contradict(story, 4, "the kitchen", "I have never hired anybody to build the kitchen.", "p0.s1.b0")
-    assert find_candidates(story.material()) == []  # two messages are left, three are needed
+    # two facts are left, and the earlier value of one of them
+    (candidate,) = find_candidates(story.material())
+    assert [v.text for v in candidate.answers] == ["April 10, 2024", "$95"]
 
 
 def test_check_wants_a_nugget_per_fact_with_its_value() -> None:
     candidate = _candidate()
-    gold = "Bramble builds it from April 10, 2024, for $95."
-    nuggets = [("Names Bramble", [0]), ("States April 10, 2024", [1]), ("States $95", [2])]
-    question = "Can you sum up the kitchen?"
+    gold = "Bramble builds it from April 10, 2024, for $95 in place of $80."
+    nuggets = [("Names Bramble", [1]), ("States April 10, 2024", [2]), ("States $95 after $80", [0, 3])]
+    question = "How did the kitchen come about?"
     assert not check(candidate, reply(question, gold, *nuggets))
-    assert "no nugget names excerpt 2" in str(check(candidate, reply(question, gold, *nuggets[:2])))
-    stale = [*nuggets, ("States $80", [2])]
+    assert "no nugget names excerpt 0" in str(check(candidate, reply(question, gold, *nuggets[:2])))
+    stale = [*nuggets, ("States $80", [0])]
     assert "no longer holds" in str(check(candidate, reply(question, gold, *stale)))
     assert "does not say 'Bramble'" in str(check(candidate, reply(question, gold.replace("Bramble", "He"), *nuggets)))
 
@@ -86,7 +105,7 @@ def test_the_writer_is_told_what_changed_and_what_was_only_planned() -> None:
     story.tell(2, "the roof", "I plan to invite 9 guests under the roof.", ("the roof", "guests", number(9, "guests")))
     story.tell(3, "the roof", "Bramble is the builder of the roof.", ("the roof", "builder", name("Bramble")))
     (candidate,) = find_candidates(story.material())
-    assert [(e.past, e.is_plan) for e in candidate.excerpts] == [(("$80",), False), ((), True), ((), False)]
+    assert [(e.past, e.is_plan) for e in candidate.excerpts[1:]] == [(("$80",), False), ((), True), ((), False)]
 
 
 def test_the_writer_is_told_what_is_contested_and_what_the_assistant_said() -> None:

@@ -18,7 +18,7 @@ from longbeam.generators.probes import (
     write_probe,
     writing_prompts,
 )
-from longbeam.prompts.calls import CandidatesReply, ProbeReply
+from longbeam.prompts.calls import CandidatesReply, OrderReply, ProbeReply
 from longbeam.schemas import ABILITIES, Probe, Value, ValueKind
 from longbeam.text import parse_value, recompute, says
 from longbeam.validation import ConversationIndex, check_probes
@@ -83,7 +83,8 @@ def test_gold_passes_its_own_check_and_wrong_answers_do_not(ability: str) -> Non
     model = OfflineModel()
     for candidate in asyncio.run(plan_candidates(asker(model), MATERIAL, ability)):
         asyncio.run(write_probe(asker(model), MATERIAL.head, candidate))
-        good = ProbeReply.model_validate_json(asyncio.run(model.complete(model.calls[-1])).text)
+        form = OrderReply if ability == "event_ordering" else ProbeReply
+        good = form.model_validate_json(asyncio.run(model.complete(model.calls[-1])).text)
         assert not generator.check(candidate, good)
         empty = good.model_copy(update={"gold_answer": " "})
         no_rubric = good.model_copy(update={"nuggets": []})

@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from longbeam.errors import UserError, is_final
-from longbeam.models import Answer, error_of_status
+from longbeam.models import HttpAnswer, error_of_status
 from longbeam.offline import OfflineWriter
 from longbeam.offline.loopback import LoopbackServer, ServerSettings, listening
 from longbeam.prompts import PROMPTS, default_registry
@@ -81,7 +81,7 @@ async def test_poison_comes_in_the_forms_of_real_refusals(form: str, status: int
     async with loopback(poison=("*/bad",), poison_as=form) as (_, client):
         with pytest.raises(openai.APIStatusError, match="is poisoned") as refused:
             await ask(client, sample_call("personality", place="bad"))
-    answer = Answer(refused.value.status_code, refused.value.response.content, ())
+    answer = HttpAnswer(refused.value.status_code, refused.value.response.content)
     error = error_of_status("here", answer, str)
 
     assert (answer.status, error.kind, is_final(error)) == (status, kind, True)

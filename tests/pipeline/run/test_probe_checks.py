@@ -14,7 +14,7 @@ from longbeam.errors import RunStopped
 from longbeam.keys import ProbeId
 from longbeam.models import ModelCall, has_model_checks
 from longbeam.pipeline.evaluate import run_model_checks, stored_model_findings
-from longbeam.pipeline.run import PASSAGE, passages, run_inline
+from longbeam.pipeline.run import run_inline
 from longbeam.schemas import BenchmarkSpec, IncidentKind, ModelReply, Probe, Role
 from longbeam.store import Benchmark, SealedConversation, create_benchmark, write_spec
 from tests.pipeline.conftest import CountingModel
@@ -264,11 +264,3 @@ async def test_verdicts_on_criteria_that_do_not_exist_are_left_out(
     await run_inline(benchmark, answered_by(Verbose()))
     assert selected(benchmark) == selected(unchecked)
     assert stored_model_findings(benchmark) == []
-
-
-def test_passages_are_whole_sentences_in_their_order() -> None:
-    text = " ".join(f"Sentence number {i} tells of the pond and of what grows beside it." for i in range(40))
-    found = list(passages(text))
-    assert " ".join(found) == text
-    assert all(part.endswith("beside it.") and len(part) <= PASSAGE for part in found)
-    assert list(passages("Before.\n\n```\ncode\n```\n")) == ["Before."]

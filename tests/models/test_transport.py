@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import gzip
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,7 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from longbeam.models import BrokenOff, Connections, TooLarge, Unreachable, connections, proxy_of
+from longbeam.errors import ProviderError
+from longbeam.models import EndpointClient, proxy_of, transport
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes"
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -38,15 +40,20 @@ async def serving(serve: Serve, tls: ssl.SSLContext | None = None) -> AsyncItera
 
 
 @asynccontextmanager
-async def connections_to(
-    address: str, headers: dict[str, str] | None = None, tls: ssl.SSLContext | None = None
-) -> AsyncIterator[Connections]:
-    made = Connections(address, headers or {}, create_ssl_context=lambda: tls or ssl.create_default_context())
+async def client_to(address: str, *, key: str = "") -> AsyncIterator[EndpointClient]:
+    made = EndpointClient(address, key, where="openai:m", redacted=str)
     try:
         yield made
     finally:
-        made.close()
+        await made.aclose()
         await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def client_of(serve: Serve) -> AsyncIterator[EndpointClient]:
+    """Give a client of a server on 127.0.0.1."""
+    async with serving(serve) as port, client_to(f"http://127.0.0.1:{port}/v1") as made:
+        yield made
 
 
 async def request_of(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
@@ -69,16 +76,50 @@ def answering(*answers: bytes, requests: list[tuple[bytes, bytes]] | None = None
     return serve
 
 
-async def test_a_request_says_its_headers_and_length_once() -> None:
+async def test_a_request_says_no_more_than_it_must() -> None:
     requests: list[tuple[bytes, bytes]] = []
-    async with (
-        serving(answering(OK, requests=requests)) as port,
-        connections_to(f"http://127.0.0.1:{port}/v1/chat", {"Accept": "application/json"}) as to,
-    ):
-        answer = await to.post([b"{", b"}"])
-    assert (answer.status, answer.body, answer.headers) == (200, b"yes", {"content-length": "3"})
-    head = f"POST /v1/chat HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json\r\nContent-Length: 2\r\n\r\n"
-    assert requests == [(head.encode(), b"{}")]
+    async with serving(answering(OK, requests=requests)) as port, client_to(f"http://127.0.0.1:{port}/v1") as to:
+        answer = await to.complete(b"{}")
+    assert (answer.status, answer.body, dict(answer.headers)) == (200, b"yes", {"content-length": "3"})
+    ((head, body),) = requests
+    first, *headers = head.decode().split("\r\n")[:-2]
+    assert (first, body) == ("POST /v1/chat/completions HTTP/1.1", b"{}")
+    named = dict(line.lower().split(": ") for line in headers)
+    assert named.pop("user-agent").startswith("asyncopenai/python")
+    assert named == {
+        "host": f"127.0.0.1:{port}",
+        "accept": "application/json",
+        "content-type": "application/json",
+        "content-length": "2",
+    }
+
+
+async def test_neither_a_cookie_nor_a_redirection_nor_a_content_coding_is_followed() -> None:
+    packed = gzip.compress(b" " * 1_000_000)
+    coded = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nSet-Cookie: a=b\r\nContent-Length: %d\r\n\r\n%s"
+    moved = b"HTTP/1.1 307 Moved\r\nLocation: /v1/elsewhere\r\nContent-Length: 0\r\n\r\n"
+    requests: list[tuple[bytes, bytes]] = []
+    answers = answering(coded % (len(packed), packed), moved, OK, requests=requests)
+    async with client_of(answers) as to:
+        assert (await to.complete(b"{}")).body == packed
+        assert (await to.complete(b"{}")).status == 307
+        assert (await to.complete(b"{}")).body == b"yes"
+    assert [head.partition(b" HTTP")[0] for head, _ in requests] == [b"POST /v1/chat/completions"] * 3
+    assert b"cookie" not in requests[1][0].lower()
+
+
+async def test_an_answer_that_nobody_asked_for_ends_its_connection() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request_of(reader)
+        writer.write(OK)
+        await asyncio.sleep(0.02)
+        writer.write(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 4\r\n\r\nslow")
+        await reader.read()
+
+    async with client_of(serve) as to:
+        assert (await to.complete(b"{}")).body == b"yes"
+        await asyncio.sleep(0.05)
+        assert (await to.complete(b"{}")).body == b"yes"
 
 
 @pytest.mark.parametrize(
@@ -91,8 +132,8 @@ async def test_a_request_says_its_headers_and_length_once() -> None:
     ],
 )
 async def test_a_body_is_whole_however_it_is_sent(answer: bytes) -> None:
-    async with serving(answering(answer)) as port, connections_to(f"http://127.0.0.1:{port}/v1") as to:
-        assert (await to.post([b"{}"])).body == b"yes"
+    async with client_of(answering(answer)) as to:
+        assert (await to.complete(b"{}")).body == b"yes"
 
 
 async def test_a_connection_is_kept_until_it_was_silent_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,22 +145,23 @@ async def test_a_connection_is_kept_until_it_was_silent_for_long(monkeypatch: py
             ports.append(writer.get_extra_info("peername")[1])
             writer.write(OK)
 
-    async with serving(serve) as port, connections_to(f"http://127.0.0.1:{port}/v1") as to:
-        await to.post([b"{}"])
-        await to.post([b"{}"])
-        monkeypatch.setattr(connections, "KEEP_ALIVE_S", 0.0)
-        await to.post([b"{}"])
+    monkeypatch.setattr(transport, "KEEP_ALIVE_S", 0.1)
+    async with client_of(serve) as to:
+        await to.complete(b"{}")
+        await to.complete(b"{}")
+        await asyncio.sleep(0.2)
+        await to.complete(b"{}")
     assert ports[0] == ports[1] != ports[2]
 
 
 async def test_a_connection_that_the_server_closed_is_not_used_again() -> None:
     closing = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nyes"
-    async with serving(answering(closing)) as port, connections_to(f"http://127.0.0.1:{port}/v1") as to:
-        assert [(await to.post([b"{}"])).status for _ in range(3)] == [200, 200, 200]
-    async with serving(answering(OK)) as port, connections_to(f"http://127.0.0.1:{port}/v1") as to:
-        await to.post([b"{}"])
+    async with client_of(answering(closing)) as to:
+        assert [(await to.complete(b"{}")).status for _ in range(3)] == [200, 200, 200]
+    async with client_of(answering(OK)) as to:
+        await to.complete(b"{}")
         await asyncio.sleep(0.05)  # the server hangs up without a word
-        assert (await to.post([b"{}"])).body == b"yes"
+        assert (await to.complete(b"{}")).body == b"yes"
 
 
 async def test_a_request_that_meets_the_end_of_a_kept_connection_is_sent_again() -> None:
@@ -130,23 +172,23 @@ async def test_a_request_that_meets_the_end_of_a_kept_connection_is_sent_again()
         writer.write(OK)
         await request_of(reader)  # on its way when the server hangs up
 
-    async with serving(serve) as port, connections_to(f"http://127.0.0.1:{port}/v1") as to:
-        assert [(await to.post([b"{}"])).body for _ in range(3)] == [b"yes"] * 3
+    async with client_of(serve) as to:
+        assert [(await to.complete(b"{}")).body for _ in range(3)] == [b"yes"] * 3
     assert len(requests) == 3
 
 
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (b"", "the endpoint hung up"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nyes", "the endpoint hung up"),
+        (b"", "disconnected without sending a response"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nyes", "received 3 bytes, expected 5"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "what came is no HTTP"),
     ],
 )
 async def test_half_an_answer_is_none(answer: bytes, reason: str) -> None:
-    async with serving(answering(answer)) as port, connections_to(f"http://127.0.0.1:{port}/v1") as to:
-        with pytest.raises(BrokenOff, match=reason):
-            await to.post([b"{}"])
+    async with client_of(answering(answer)) as to:
+        with pytest.raises(ProviderError, match=f"broke before the reply was whole .*{reason}"):
+            await to.complete(b"{}")
 
 
 async def test_a_request_that_is_cancelled_ends_its_connection() -> None:
@@ -157,10 +199,10 @@ async def test_a_request_that_is_cancelled_ends_its_connection() -> None:
         await reader.read()
         gone.set()
 
-    async with serving(serve) as port, connections_to(f"http://127.0.0.1:{port}/v1") as to:
+    async with client_of(serve) as to:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
-                await to.post([b"{}"])
+                await to.complete(b"{}")
         await asyncio.wait_for(gone.wait(), 2)
 
 
@@ -168,12 +210,12 @@ async def test_a_slow_proxy_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
-    monkeypatch.setattr(connections, "CONNECT_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(transport, "CONNECT_TIMEOUT_S", 0.05)
     async with serving(silent) as port:
         monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
-        async with connections_to("https://models.invalid/v1") as to:
-            with pytest.raises(Unreachable, match=r"no connection within 0\.05 s"):
-                await to.post([b"{}"])
+        async with client_to("https://models.invalid/v1") as to:
+            with pytest.raises(ProviderError, match=r"no connection within 0\.05 s"):
+                await to.complete(b"{}")
 
 
 async def test_a_proxy_of_the_environment_gets_whole_addresses_and_its_password(
@@ -182,15 +224,15 @@ async def test_a_proxy_of_the_environment_gets_whole_addresses_and_its_password(
     requests: list[tuple[bytes, bytes]] = []
     async with serving(answering(OK, requests=requests)) as port:
         monkeypatch.setenv("http_proxy", f"http://user:pa%3Ass@127.0.0.1:{port}")
-        async with connections_to("http://models.invalid/v1") as to:
-            await to.post([b"{}"])
+        async with client_to("http://models.invalid/v1") as to:
+            await to.complete(b"{}")
     lines = requests[0][0].split(b"\r\n")
-    assert lines[:2] == [b"POST http://models.invalid/v1 HTTP/1.1", b"Host: models.invalid"]
+    assert lines[:2] == [b"POST http://models.invalid/v1/chat/completions HTTP/1.1", b"Host: models.invalid"]
     assert b"Proxy-Authorization: Basic dXNlcjpwYTpzcw==" in lines  # base64 of user:pa:ss
 
 
 async def test_https_goes_through_a_proxy_and_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server_tls, client_tls = certified("localhost", tmp_path)
+    server_tls, trusted = certified("localhost", tmp_path)
     asked: list[bytes] = []
 
     async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -201,14 +243,15 @@ async def test_https_goes_through_a_proxy_and_is_checked(tmp_path: Path, monkeyp
 
     async with serving(answering(OK, OK), server_tls) as port, serving(proxy) as proxy_port:
         address = f"https://localhost:{port}/v1"
-        async with connections_to(address, tls=client_tls) as to:
-            assert (await to.post([b"{}"])).body == b"yes"
-        async with connections_to(address) as to:
-            with pytest.raises(Unreachable, match="certificate verify failed"):
-                await to.post([b"{}"])
+        async with client_to(address) as to:
+            with pytest.raises(ProviderError, match="certificate verify failed"):
+                await to.complete(b"{}")
+        monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+        async with client_to(address) as to:
+            assert (await to.complete(b"{}")).body == b"yes"
         monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy_port}")
-        async with connections_to(address, tls=client_tls) as to:
-            assert [(await to.post([b"{}"])).body for _ in range(2)] == [b"yes", b"yes"]
+        async with client_to(address) as to:
+            assert [(await to.complete(b"{}")).body for _ in range(2)] == [b"yes", b"yes"]
     assert asked == [f"CONNECT localhost:{port} HTTP/1.1".encode()]
 
 
@@ -216,9 +259,9 @@ async def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch) ->
     refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
     async with serving(answering(refusal)) as port:
         monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
-        async with connections_to("https://models.invalid/v1") as to:
-            with pytest.raises(Unreachable, match=r"the proxy 127\.0\.0\.1 answers HTTP 407"):
-                await to.post([b"{}"])
+        async with client_to("https://models.invalid/v1") as to:
+            with pytest.raises(ProviderError, match=r"the proxy 127\.0\.0\.1 answers HTTP 407"):
+                await to.complete(b"{}")
 
 
 @pytest.mark.parametrize(
@@ -259,8 +302,8 @@ async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         writer.close()
 
 
-def certified(name: str, folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """A server's context with a certificate of its own making, and a client's that trusts it."""
+def certified(name: str, folder: Path) -> tuple[ssl.SSLContext, Path]:
+    """A server's context with a certificate of its own making, and the file by which a client trusts it."""
     x509 = pytest.importorskip("cryptography.x509")
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -283,7 +326,7 @@ def certified(name: str, folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     )
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(pem, key_pem)
-    return server, ssl.create_default_context(cafile=pem)
+    return server, pem
 
 
 def endless(first: bytes, more: bytes) -> Serve:
@@ -312,48 +355,64 @@ CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
         (HEAD + b"\r\n", b"x" * 65_536, "an answer of more than 1,000,000 bytes"),
         (HEAD + b"Content-Length: 10000000000\r\n\r\n", b"x" * 65_536, "an answer of more than 1,000,000 bytes"),
         (CHUNKED, b"1;" + b"x" * 8_000 + b"\r\ny\r\n", "an answer of more than 1,000,000 bytes"),
-        (CHUNKED + b"0\r\n", b"X-Trailer: 1\r\n" * 5_000, "an answer of more than 1,000,000 bytes"),
+        (CHUNKED + b"0\r\n", b"X-Trailer: 1\r\n" * 5_000, "a part of more than 102,400 bytes"),
     ],
 )
 async def test_an_answer_without_an_end_is_hung_up_on(first: bytes, more: bytes, words: str) -> None:
-    async with serving(endless(first, more)) as port, connections_to(f"http://127.0.0.1:{port}/") as made:
-        with pytest.raises(TooLarge, match=words):
-            await made.post([b"{}"], most_bytes=1_000_000)
+    async with client_of(endless(first, more)) as made:
+        with pytest.raises(ProviderError, match=words):
+            await made.complete(b"{}", most_bytes=1_000_000)
 
 
 class Collected:
-    """Takes in pieces of a stream until it has seen an end."""
+    """Takes in events of a stream until it has seen an end."""
 
-    def __init__(self, end: bytes) -> None:
-        self.seen, self._end = b"", end
+    def __init__(self, end: str = "") -> None:
+        self.seen: list[str] = []
+        self._end = end
 
-    def feed(self, data: bytes) -> bool:
-        self.seen += data
-        if b"bad" in data:
+    def add(self, data: str) -> bool:
+        self.seen.append(data)
+        if data == "bad":
             raise ValueError("a bad event")
-        return self._end in self.seen
+        return data == self._end
 
 
 STREAM = HEAD + b"Content-Type: text/event-stream; charset=utf-8\r\n\r\n"
 
 
-async def test_a_stream_is_given_piece_by_piece_and_ends_when_it_is_enough() -> None:
-    collected = Collected(b"end")
-    async with serving(endless(STREAM + b"one ", b"end ")) as port, connections_to(f"http://127.0.0.1:{port}/") as made:
-        answer = await made.post([b"{}"], events=collected)
-        assert (answer.is_stream, answer.body) == (True, b"")
-        assert collected.seen.startswith(b"one end")
+async def test_a_stream_is_given_event_by_event_and_ends_when_it_is_enough() -> None:
+    collected = Collected("end")
+    async with client_of(endless(STREAM + b": ping\n\ndata: one\n\n", b"data: end\n\n")) as to:
+        answer = await to.complete(b"{}", on_event=collected.add)
+    assert (answer.is_stream, answer.body) == (True, b"")
+    assert collected.seen == ["one", "end"]
+
+
+async def test_the_last_event_needs_no_empty_line() -> None:
+    collected = Collected()
+    async with client_of(answering(STREAM + b"data: one\r\n\r\ndata: two")) as to:
+        await to.complete(b"{}", on_event=collected.add)
+    assert collected.seen == ["one", "two"]
 
 
 async def test_an_event_that_cannot_be_read_ends_the_stream() -> None:
-    async with serving(endless(STREAM, b"bad ")) as port, connections_to(f"http://127.0.0.1:{port}/") as made:
-        with pytest.raises(ValueError, match="a bad event"):
-            await made.post([b"{}"], events=Collected(b"end"))
+    async with client_of(endless(STREAM, b"data: bad\n\n")) as to:
+        with pytest.raises(ProviderError, match="an event of the stream is not whole JSON"):
+            await to.complete(b"{}", on_event=Collected().add)
+
+
+@pytest.mark.parametrize("more", [b"x" * 65_536, b"data: x\n" * 5_000])
+async def test_an_event_without_an_end_is_hung_up_on(more: bytes) -> None:
+    async with client_of(endless(STREAM + b"data: ", more)) as to:
+        with pytest.raises(ProviderError, match="1000000 byte limit") as caught:
+            await to.complete(b"{}", most_bytes=1_000_000, on_event=Collected().add)
+    assert caught.value.kind == "too_large"
 
 
 async def test_an_error_is_no_stream_whatever_it_says() -> None:
     answer = b"HTTP/1.1 429 No\r\nContent-Type: text/event-stream\r\nContent-Length: 4\r\n\r\nwait"
-    collected = Collected(b"never")
-    async with serving(answering(answer)) as port, connections_to(f"http://127.0.0.1:{port}/") as made:
-        found = await made.post([b"{}"], events=collected)
-    assert (found.status, found.body, found.is_stream, collected.seen) == (429, b"wait", False, b"")
+    collected = Collected()
+    async with client_of(answering(answer)) as to:
+        found = await to.complete(b"{}", on_event=collected.add)
+    assert (found.status, found.body, found.is_stream, collected.seen) == (429, b"wait", False, [])
