@@ -3,7 +3,6 @@ from .advice_drafts import items_of as items_of, mended_advice as mended_advice
 from .advice_sheet import LEAST_SET_ASIDE as LEAST_SET_ASIDE, Advised as Advised, StageToAdvise as StageToAdvise
 from .augmentation import (
     AUGMENT_PROMPTS as AUGMENT_PROMPTS,
-    EVOLVED as EVOLVED,
     StageToAugment as StageToAugment,
     write_special_bullets as write_special_bullets,
 )
@@ -86,7 +85,6 @@ from .layout import (
 )
 from .ledger import (
     Ledger as Ledger,
-    line_of as line_of,
     replaced_wishes as replaced_wishes,
     split_evenly as split_evenly,
     standing_bullets as standing_bullets,
