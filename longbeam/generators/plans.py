@@ -74,6 +74,8 @@ LAST_TOLD = 60
 """Bullets of the story whose sentences a small model might repeat: more than it is shown."""
 EARLIER_SHOWN = 40
 """Events of earlier stages that a stage's writer sees, the newest, beside those that opened what is open."""
+TOLD_ANEW = 2
+"""Times that events which cannot all hold are told anew; after that they lose their links."""
 FOLLOWING_SHOWN = 3
 """Events behind a group that its writer sees."""
 SLOTS_SHOWN = 24
@@ -328,7 +330,7 @@ class _Telling:
                 with_days(events, self.window, self.placed)
                 return events
             except Conflict as exc:
-                if self.rounds > 1:
+                if self.rounds > TOLD_ANEW:
                     relaxed_events, reasons = relaxed(events, self.window, self.placed)
                     self.reasons += reasons
                     links = {e.event_id: e for e in relaxed_events}

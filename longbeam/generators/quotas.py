@@ -83,13 +83,18 @@ class Demand:
         quotas = (
             Quota(least=min(count, most.get(sort, max(events // 2, 1))), wording=wordings[sort](min(count, events)))
             for sort, count in lacking.items()
-            if count > 0
+            if count > 0 and (sort != "alike" or count > 1 or self._alone(ledger))  # one amount compares with nothing
         )
         return tuple(quotas)
 
+    @staticmethod
+    def _alone(ledger: Ledger) -> list[Told]:
+        """Return the amounts that no other thing has, the newest last."""
+        return [things[0] for things in _families(list(told_once(ledger))).values() if len(things) == 1]
+
     def _wordings(self, ledger: Ledger) -> dict[str, Callable[[int], str]]:
         named = "each other"
-        if alone := [things[0] for things in _families(list(told_once(ledger))).values() if len(things) == 1]:
+        if alone := self._alone(ledger):
             fact, value = alone[-1]
             named = f"the {fact.attribute} of {fact.subject} ({value.text})"
         return {

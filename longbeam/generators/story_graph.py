@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -118,13 +118,13 @@ def relaxed(
             return with_days(kept, window, placed), tuple(reasons)
         except Conflict as exc:
             reasons.append(str(exc))
-            bound = [i for i, e in enumerate(kept) if e.event_id in exc.event_ids and (e.after or e.on or _is_bound(e))]
+            bound = [
+                i
+                for i, e in enumerate(kept)
+                if e.event_id in exc.event_ids and (e.after or e.on or e.open_on is not OpenOn.ANY)
+            ]
             loose = {"after": (), "on": None, "open_on": OpenOn.ANY}
             kept[bound[-1]] = kept[bound[-1]].model_copy(update=loose)
-
-
-def _is_bound(event: StoryEvent) -> bool:
-    return event.open_on is not OpenOn.ANY
 
 
 @dataclass
@@ -132,6 +132,8 @@ class _Scheduler:
     events: tuple[StoryEvent, ...]
     window: Window
     placed: Mapping[str, dt.date]
+    pins: dict[str, int] = field(default_factory=dict)
+    """Days of events that need an open one, where the days of others would leave them none."""
 
     @cached_property
     def _own(self) -> dict[str, StoryEvent]:
@@ -139,18 +141,46 @@ class _Scheduler:
 
     def scheduled(self) -> tuple[StoryEvent, ...]:
         order = self._topological()
-        distance = self._distances()
         targets = dict(zip(order, self._targets(order), strict=True))
-        offsets = {_FIRST_DAY: 0}
-        for event_id in order:
-            own = distance[event_id]
-            least = max(day - own.get(other, 2 * self.window.days) for other, day in offsets.items())
-            most = min(day + distance[other].get(event_id, 2 * self.window.days) for other, day in offsets.items())
-            offsets[event_id] = self._day_near(self._own[event_id], targets[event_id], least, most)
-        dated = [
-            self._own[i].model_copy(update={"day": self.window.first + dt.timedelta(days=offsets[i])}) for i in order
-        ]
+        while True:
+            distance = self._distances()
+            offsets = {_FIRST_DAY: 0}
+            for event_id in order:
+                own = distance[event_id]
+                far = 2 * self.window.days
+                least = max(day - own.get(other, far) for other, day in offsets.items())
+                most = min(day + distance[other].get(event_id, far) for other, day in offsets.items())
+                day = self._open_day(event_id, targets[event_id], least, most)
+                if day is None:
+                    # The days of the others leave this one none that is open: it is fixed first, and they follow.
+                    self.pins[event_id] = self._pinned(event_id, least, most)
+                    break
+                offsets[event_id] = day
+            else:
+                break
+        dated = [self._own[i].model_copy(update={"day": self._day(offsets[i])}) for i in order]
         return tuple(sorted(dated, key=lambda e: offsets[e.event_id]))
+
+    def _pinned(self, event_id: str, least: int, most: int) -> int:
+        """Return the open day nearest to some bounds on which an event can be fixed; raises Conflict without one."""
+        event = self._own[event_id]
+        low, high = self._bounds(event)
+        for day in sorted(range(low, high + 1), key=lambda d: (max(least - d, d - most), d)):
+            if self.window.is_open(self._day(day), event.open_on):
+                self.pins[event_id] = day
+                try:
+                    self._distances()
+                except Conflict:
+                    continue
+                return day
+        self.pins.pop(event_id, None)
+        reason = (
+            f"{event_id} wants a {event.open_on}, and {self._day(least)} to {self._day(most)}, which others leave it"
+        )
+        raise Conflict([event_id], f"{reason}, has none")
+
+    def _day(self, offset: int) -> dt.date:
+        return self.window.first + dt.timedelta(days=offset)
 
     def _topological(self) -> list[str]:
         """Return the events in an order that keeps every link, the writer's own as far as possible."""
@@ -179,6 +209,8 @@ class _Scheduler:
 
     def _bounds(self, event: StoryEvent) -> tuple[int, int]:
         """Return the first and the last day of an event without its links, counted from the window's first day."""
+        if (pin := self.pins.get(event.event_id)) is not None:
+            return pin, pin
         if event.on is not None:
             day = (event.on - self.window.first).days
             return day, day
@@ -233,15 +265,11 @@ class _Scheduler:
                 yield room * going // max(count - 1, 1)
                 going += 1
 
-    def _day_near(self, event: StoryEvent, target: int, least: int, most: int) -> int:
-        """Return the day between two bounds that is nearest to a target and on which the event can happen."""
-        near = min(max(target, least), most)
-        for day in sorted(range(least, most + 1), key=lambda d: (abs(d - near), d)) if _is_bound(event) else (near,):
-            if self.window.is_open(self.window.first + dt.timedelta(days=day), event.open_on):
-                return day
-        first, last = (self.window.first + dt.timedelta(days=d) for d in (least, most))
-        reason = f"{event.event_id} wants a {event.open_on}, and {first} to {last}, which others leave it, has none"
-        raise Conflict([event.event_id], reason)
+    def _open_day(self, event_id: str, target: int, least: int, most: int) -> int | None:
+        """Return the day between two bounds that is nearest to a target and on which an event can happen."""
+        near, open_on = min(max(target, least), most), self._own[event_id].open_on
+        days = sorted(range(least, most + 1), key=lambda d: (abs(d - near), d)) if open_on is not OpenOn.ANY else [near]
+        return next((d for d in days if self.window.is_open(self._day(d), open_on)), None)
 
 
 def _negative_circle(graph: Constraints) -> list[str]:

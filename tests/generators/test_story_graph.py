@@ -138,3 +138,12 @@ def test_what_is_opened_is_closed_or_said_to_stay_open() -> None:
     ]
     assert unclosed(events, ["the loan"], []) == {"the loan": "", "the lease": "e3"}
     assert unclosed(events, [], ["The lease"]) == {}
+
+
+def test_others_make_room_for_an_event_that_wants_a_workday() -> None:
+    # Four days a link: e2 would be told on a Thursday or Friday, e3 on the Saturday or Sunday that is left.
+    window = Window(DAY, dt.date(2024, 3, 14), dt.date(2024, 3, 10), dt.date(2024, 3, 14))
+    events = [_event(1), _event(2, _after(1, 3)), _event(3, _after(2, 1, 2), open_on=OpenOn.WORKDAY)]
+    told = with_days(events, window, {})
+    assert told[2].day == dt.date(2024, 3, 8)
+    assert _holds(told, {})
