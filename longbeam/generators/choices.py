@@ -457,8 +457,19 @@ class _Chooser:
         Nobody gets wrong what they have told twice.
         """
         first = self.ledger.position[bullet.bullet_id]
-        others = (b for b in self.mentions.of(bullet.topic) if b.bullet_id != bullet.bullet_id)
+        about = (*self.mentions.of(bullet.topic), *self._closing.get(bullet.topic, ()))
+        others = (b for b in about if b.bullet_id != bullet.bullet_id)
         return any((use == SLIP or self.ledger.position[b.bullet_id] > first) and says(b.text, value) for b in others)
+
+    @cached_property
+    def _closing(self) -> dict[str, list[Bullet]]:
+        """Bullets that close each matter: they pay or return what it was about, whatever their own thing is."""
+        found: dict[str, list[Bullet]] = defaultdict(list)
+        for bullet in self.given.plan.bullets():
+            if (event := self.given.event_of.get(bullet.bullet_id)) is not None:
+                for matter in event.closes:
+                    found[matter].append(bullet)
+        return found
 
     def _is_replaced(self, bullet: Bullet, at: int) -> bool:
         """Return whether a thing becomes another one between a statement and a position."""

@@ -76,8 +76,8 @@ EARLIER_SHOWN = 40
 """Events of earlier stages that a stage's writer sees, the newest, beside those that opened what is open."""
 TOLD_ANEW = 2
 """Times that events which cannot all hold are told anew; after that they lose their links."""
-FOLLOWING_SHOWN = 3
-"""Events behind a group that its writer sees."""
+FOLLOWING_SHOWN, LATER_SHOWN = 3, 8
+"""Events just behind a group that its writer sees, and later ones that follow from it."""
 SLOTS_SHOWN = 24
 """Values of a group's matters that its writer sees, the newest."""
 
@@ -219,9 +219,9 @@ async def write_events(asker: Asker, context: PlanContext, earlier: Sequence[Sta
     def rest(kept: tuple[StoryEvent, ...]) -> EventsInputs:
         own = {e.event_id for e in kept}
         numbers = tuple(n for n in told.numbers if f"e{n}" not in own)
-        return inputs.model_copy(update={"numbers": numbers, "kept": kept})
+        return inputs.model_copy(update={"numbers": numbers})
 
-    task = ListTask(inputs, told.sift, rest, show=lambda e: f"{e.event_id}: {e.what}", least=max(size.events // 2, 1))
+    task = ListTask(inputs, told.sift, rest, show=_shown_as, least=max(size.events // 2, 1))
     written = await asker.listed("events", task)
     events, reasons = relaxed(written, told.window, told.placed)
     for reason in (*told.reasons, *reasons):
@@ -229,6 +229,10 @@ async def write_events(asker: Asker, context: PlanContext, earlier: Sequence[Sta
     own = {matter for e in events for matter in e.opens}
     open_still = [m for m in told.stays_open if m in own or m in told.open_before]
     return StageStory(stage_index=told.stage.stage_index, events=events, stays_open=tuple(open_still))
+
+
+def _shown_as(event: StoryEvent) -> str:
+    return f"{event.event_id}, {event.narrative}, {event.thing}: {event.what}"
 
 
 def _shown(graph: StoryGraph) -> tuple[StoryEvent, ...]:
@@ -418,7 +422,7 @@ async def write_sub_plan(asker: Asker, context: PlanContext, graph: StoryGraph, 
         going_on = [e for e in due if e.part != CLOSING]
         due = going_on or due
         left = left[len(due) :]
-        group = _Group(tuple(due), tuple(left[:FOLLOWING_SHOWN]), graph)
+        group = _Group(tuple(due), left[:FOLLOWING_SHOWN], graph)
         written, was_accepted = await _write_group(asker.within(due[0].event_id), context, known, group)
         size = _next_size(size, context.group, was_accepted=was_accepted)
         drafts += written
@@ -457,9 +461,27 @@ class _Group:
     """Events of a stage that are worded together."""
 
     events: tuple[StoryEvent, ...]
-    following: tuple[StoryEvent, ...]
+    next_ones: Sequence[StoryEvent]
     """The events of the stage just behind these."""
     graph: StoryGraph
+
+    def following(self) -> tuple[StoryEvent, ...]:
+        """Return the events just behind these, and those later on that follow from them or close what they open.
+
+        A day that a text announces is the day of such an event.
+        """
+        own = {e.event_id for e in self.events}
+        things = {m.casefold() for e in self.events for m in (e.thing, *e.opens)}
+        ids = own | {e.event_id for e in self.next_ones}
+        told = [e.event_id for e in self.graph.events()]
+        behind = self.graph.events()[max((told.index(i) + 1 for i in own if i in told), default=0) :]
+        later = [
+            e
+            for e in behind
+            if e.event_id not in ids
+            and (own & {a.event for a in e.after} or things & {m.casefold() for m in (e.thing, *e.closes)})
+        ]
+        return (*self.next_ones, *later[:LATER_SHOWN])
 
     def share_told(self) -> float:
         """Return the share of the plan's events that is told behind the group."""
@@ -468,10 +490,15 @@ class _Group:
 
     def slots(self, known: Known) -> tuple[LedgerLine, ...]:
         """Return the values of the group's matters, the newest."""
-        things = {e.thing.casefold() for e in self.events}
+        things = {m.casefold() for e in self.events for m in (e.thing, *e.opens, *e.closes)}
         labels = {e.narrative for e in self.events}
         of_narrative = {b.topic.casefold() for b in known.ledger.bullets if b.narrative in labels}
-        own = [line for line in known.ledger.lines() if line.subject.casefold() in things | of_narrative]
+        own = [
+            line
+            for line in known.ledger.lines()
+            if line.subject.casefold() in things
+            or (line.subject.casefold() in of_narrative and line.fact_id not in known.over)
+        ]
         own.sort(key=lambda line: line.subject.casefold() in things)  # those of the things themselves are kept longest
         return tuple(own[-SLOTS_SHOWN:])
 
@@ -491,9 +518,9 @@ async def _write_group(asker: Asker, context: PlanContext, known: Known, group: 
         stage_index=known.stage.stage_index,
         earlier_bullets=known.ledger.bullets,
         events=events,
-        following=group.following,
+        following=group.following(),
         slots=group.slots(known),
-        quotas=context.demand.menu(known.ledger, group.share_told(), len(events)),
+        quotas=context.demand.menu(known.ledger, group.share_told(), len(events), is_ending=events[0].part == CLOSING),
         chapter=frame.chapter,
     )
     was_accepted, is_first = True, True

@@ -29,6 +29,8 @@ WORDINGS = {
     ValueKind.EXPRESSION: "formula",
     ValueKind.RATIO: "share in per cent",
 }
+NAMED = 3
+"""Amounts that a menu names for others to compare with."""
 UNTOUCHED = ("day", "alike")
 """Sorts that serve as long as nothing changes or denies them: spans of days, and sums."""
 Told = tuple[Fact, Value]
@@ -71,35 +73,35 @@ class Demand:
                     found[sort].append(fact.fact_id)
         return found
 
-    def menu(self, ledger: Ledger, told: float, events: int) -> tuple[Quota, ...]:
+    def menu(self, ledger: Ledger, told: float, events: int, *, is_ending: bool = False) -> tuple[Quota, ...]:
         """Return the menu of the next `events`; `told`: share of the plan's events that is told behind them.
 
-        Values that are missing by then are asked for, no more than one sort for each event and one day for two events.
+        Values that are missing by then are asked for, of each sort one for three events and a day for two: more would
+        have to be found where nobody has them. Nothing changes any more behind an ending.
         """
         found = self.sorts(ledger)
         lacking = {sort: round(wanted * told) - len(found[sort]) for sort, wanted in self.wanted().items()}
         wordings = self._wordings(ledger)
-        most = {"day": (events + 1) // 2}
+        most = {"day": (events + 1) // 2, "changing": 0 if is_ending else (events + 2) // 3}
         quotas = (
-            Quota(least=min(count, most.get(sort, max(events // 2, 1))), wording=wordings[sort](min(count, events)))
+            (sort, min(count, most.get(sort, (events + 2) // 3)))
             for sort, count in lacking.items()
-            if count > 0 and (sort != "alike" or count > 1 or self._alone(ledger))  # one amount compares with nothing
+            if sort != "alike" or self._alone(ledger)  # the first amounts compare with nothing yet
         )
-        return tuple(quotas)
+        return tuple(Quota(least=least, wording=wordings[sort](least)) for sort, least in quotas if least > 0)
 
     @staticmethod
     def _alone(ledger: Ledger) -> list[Told]:
-        """Return the amounts that no other thing has, the newest last."""
-        return [things[0] for things in _families(list(told_once(ledger))).values() if len(things) == 1]
+        """Return the amounts of which no other thing has one to compare, money and then the newest last."""
+        alone = [things[0] for things in _families(list(told_once(ledger))).values() if len(things) == 1]
+        return sorted(alone, key=lambda told: told[0].kind is ValueKind.MONEY)
 
     def _wordings(self, ledger: Ledger) -> dict[str, Callable[[int], str]]:
-        named = "each other"
-        if alone := self._alone(ledger):
-            fact, value = alone[-1]
-            named = f"the {fact.attribute} of {fact.subject} ({value.text})"
+        alone = self._alone(ledger)[-NAMED:]
+        named = " or ".join(f"the {fact.attribute} of {fact.subject} ({value.text})" for fact, value in alone)
         return {
             "day": _counted("day"),
-            "alike": _counted(f"amount of a name and unit to compare with {named}"),
+            "alike": _counted(f"amount of the same name and unit as {named}"),
             "changing": _counted("amount, name or length that may change later"),
             "fixed": _counted("amount, count or name of what happened once"),
             **{kind.value: _counted(WORDINGS[kind]) for kind in OWN_KINDS[self.category]},

@@ -121,7 +121,7 @@ _LONGEST_ITEM = 160
 
 def events(schema: Schema, inputs: EventsInputs) -> None:
     """Ask for one draft for each number, with the narratives, people and earlier events that there are."""
-    ids = [e.event_id for e in inputs.earlier] + [e.event_id for e in inputs.kept]
+    ids = [e.event_id for e in inputs.earlier]
     names = [p.first_name for p in inputs.people]
     labels = [n.label for n in inputs.narratives]
     draft, link = schema["$defs"]["EventDraft"], schema["$defs"]["LinkDraft"]
@@ -134,7 +134,8 @@ def events(schema: Schema, inputs: EventsInputs) -> None:
         form |= {"opens": copy.deepcopy(matters), "closes": copy.deepcopy(matters)}
         _choose(form, "narrative", labels)
         _items(form["people"], names)
-        before = [*ids, *(f"e{n}" for n in inputs.numbers if n < number)]
+        first = 1 + sum(inputs.counts[: inputs.stage_index])
+        before = [*ids, *(f"e{n}" for n in range(first, number))]
         after = copy.deepcopy(link)
         after["properties"]["event"] = _one_of(*before[-MOST_CHOICES:]) if before else _text(8)
         after["required"] = list(after["properties"])

@@ -263,11 +263,16 @@ async def test_groups_that_are_accepted_at_once_grow_and_the_next_stage_goes_on_
 async def test_a_request_says_what_follows_and_what_is_still_missing() -> None:
     model = _model()
     await _write(model)
-    first, second = (call.messages()[-1].content for call in model.calls)
+    first = model.calls[0].messages()[-1].content
     asked = [call.inputs for call in model.calls if isinstance(call.inputs, SubPlanInputs)]
-    assert [len(inputs.following) for inputs in asked] == [3, 0]
-    assert "Told next, by others" in first
-    assert "Told next" not in second
+    # The three events behind the first group, and those of the next stage about the same things (e27 and e1, ...).
+    events = (await _graph()).events()
+    assert [e.event_id for e in asked[0].following[:3]] == ["e6", "e7", "e8"]
+    for inputs in asked:
+        things = {e.thing for e in inputs.events}
+        later = [e for e in events[14:] if e.thing in things]
+        assert list(inputs.following[3 if inputs is asked[0] else 0 :]) == later
+    assert "Told later, by others" in first
     assert "Asked of these events together, where a person would name them: " in first
     assert "days; " in first
     assert any("day" in quota.wording for quota in asked[1].quotas)

@@ -302,8 +302,6 @@ class EventsInputs(PromptInputs):
     """Events of each stage of the plan."""
     endings: int
     """Events at the end of the plan that tell how things came out."""
-    kept: tuple[StoryEvent, ...] = ()
-    """Events of this stage that are told already."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
 
@@ -387,7 +385,7 @@ class SubPlanInputs(PromptInputs):
     events: tuple[StoryEvent, ...]
     """The events to word."""
     following: tuple[StoryEvent, ...] = ()
-    """The next events, which others word."""
+    """The next events, which others word, and later ones that follow from these."""
     slots: tuple[LedgerLine, ...] = ()
     """Values of the matters that these events are about, as they stand."""
     quotas: tuple[Quota, ...] = ()
