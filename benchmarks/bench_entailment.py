@@ -20,14 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longbeam.generators import rule_on_message, unsaid_claims
-from longbeam.generators.entailment import Answer
-from longbeam.generators.entailment_judge import compatible_remarks
+from longbeam.generators import Answer, contradiction_fault, rule_on_message, unsaid_claims
 from longbeam.keys import UnitKey
 from longbeam.models import Asker, ChatModel, LimitedModel, ModelCall
 from longbeam.pipeline import load_spec
 from longbeam.prompts import default_registry
-from longbeam.prompts.calls import BulletBrief, LedgerLine
+from longbeam.prompts.calls import BulletBrief, LedgerLine, ToldRemark
 from longbeam.schemas import BenchmarkSpec, Bullet, BulletKind, ModelReply
 from longbeam.text import values_in
 from longbeam.wiring import services
@@ -72,6 +70,10 @@ def brief_of(claim: str) -> BulletBrief:
     return BulletBrief(bullet=bullet, facts=facts)
 
 
+def _told(text: str) -> ToldRemark:
+    return ToldRemark(text=text, day=dt.date(2022, 4, 1))
+
+
 def measure_rules() -> None:
     """Print what the rules say of the claims, by label."""
     table = Counter((p["is_said"], rule_on_message(p["message"], brief_of(p["claim"])).answer) for p in PAIRS["claims"])
@@ -95,7 +97,9 @@ async def measure_judge(spec: BenchmarkSpec, home: Path) -> None:
 
     claims = await judged("claims", lambda i, p: unsaid_claims(asker, f"c{i}", p["message"], [p["claim"]]))
     print("judge, claims:", score(claims, [not p["is_said"] for p in PAIRS["claims"]]))
-    remarks = await judged("remarks", lambda i, p: compatible_remarks(asker, f"r{i}", p["earlier"], p["later"]))
+    remarks = await judged(
+        "remarks", lambda i, p: contradiction_fault(asker, f"r{i}", _told(p["earlier"]), _told(p["later"]))
+    )
     print("judge, remarks:", score(remarks, [p["can_both_be_true"] for p in PAIRS["remarks"]]))
     for prompt_id, counts in counting.tokens.items():
         calls = counts["calls"]

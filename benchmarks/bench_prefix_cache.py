@@ -150,7 +150,7 @@ def talks_of(messages: Iterable[Message], rehearsal: Rehearsal) -> Iterable[SubP
             # A sub-plan in which the user was asked nothing has no such call; it is not needed there.
             user_system=systems.get(("user", key), assistant),
             question_rules=systems[("question_detector", "")],
-            follow_up_rules=systems[("follow_up_detector", "")],
+            follow_up_rules=systems[("question_detector", "")],
             summary_rules=systems.get(("compact_memory", ""), "Summarise."),
         )
 

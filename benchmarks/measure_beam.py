@@ -1,8 +1,9 @@
-"""How much BEAM's 100K conversations repeat themselves: `python -m benchmarks.measure_beam [FOLDER]`.
+"""How BEAM's 100K conversations repeat themselves, and how people answer: `python -m benchmarks.measure_beam [FOLDER]`.
 
 Prints each conversation and, as JSON, the means that `longbeam/validation/data/beam_published.json` keeps under
 `repetition`. Messages are read whole; plan markers (`->-> 1,2`) are taken from the user's text first. The mask knows
 the names of the persona and of the people around it, numbers and dates; BEAM has no ledger whose values to mask.
+Then it prints the rates of answers and follow-ups that `generators/turn_cards.py` draws by.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import argparse
 import datetime as dt
 import json
 import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
@@ -23,6 +27,14 @@ _MARKER = re.compile(r"\s*->->[^\n]*\Z")
 _NAME = re.compile(r"Name: *(.+)")
 _PERSON = re.compile(r"^• *(\S+) \(", re.MULTILINE)
 _DAY = dt.datetime(2024, 1, 1)
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_THANKS = re.compile(r"\bthank(?:s| you)\b|\bappreciate\b", re.IGNORECASE)
+_ACCEPTS = re.compile(
+    r"\b(?:sounds (?:good|great|solid|perfect|like a (?:good|great|solid) plan)|makes (?:a lot of )?sense|"
+    r"(?:good|great) (?:plan|idea)|i like (?:that|the)|will do|"
+    r"i'll (?:start|try|give|go|make sure|pick|use|check|do|look|definitely|stick|keep))\b",
+    re.IGNORECASE,
+)
 
 
 def main() -> None:
@@ -44,6 +56,34 @@ def main() -> None:
     means = {name: round(fmean(m.figures[name] for m in measured), 4) for name in REPETITION_MEASURES}
     found = {"name": folder.name, "conversations": len(measured), "mean": means, "pooled": measure_sentences(pool)[0]}
     print(json.dumps(found, indent=2))
+    print(json.dumps(measure_reactions(chats), indent=2))
+
+
+def measure_reactions(chats: Sequence[Path]) -> dict[str, float]:
+    """Return the rates at which users answer and ask on, by turn, and what the answers do, by regular expressions."""
+    counts: Counter[str] = Counter()
+    for turn in (turn for path in chats for batch in json.loads(path.read_text("utf-8")) for turn in batch["turns"]):
+        kinds = [m.get("question_type") for m in turn if m["role"] == "user"]
+        answers, follow_ups = kinds.count("answer_ai_question"), kinds.count("followup_question")
+        counts.update(turns=1, answers=answers, follow_ups=follow_ups)
+        counts.update(answered=answers > 0, asked_on=follow_ups > 0, both=answers > 0 < follow_ups)
+        for before, message in pairwise(turn):
+            if message.get("question_type") == "answer_ai_question":
+                has_question = "?" in _CODE.sub("", before["content"])
+                thanks, accepts = (is_said.search(message["content"]) is not None for is_said in (_THANKS, _ACCEPTS))
+                counts.update(to_questions=has_question, thanks=thanks, accepts=accepts)
+    turns, answers = counts["turns"], counts["answers"]
+    return {
+        "turns": turns,
+        "answers a turn": round(answers / turns, 3),
+        "follow-ups a turn": round(counts["follow_ups"] / turns, 3),
+        "turns with an answer": round(counts["answered"] / turns, 3),
+        "turns with a follow-up": round(counts["asked_on"] / turns, 3),
+        "turns with both": round(counts["both"] / turns, 3),
+        "answers to a reply with a question mark": round(counts["to_questions"] / answers, 3),
+        "answers that thank": round(counts["thanks"] / answers, 3),
+        "answers that accept the reply": round(counts["accepts"] / answers, 3),
+    }
 
 
 def read_chat(path: Path) -> list[Message]:

@@ -35,8 +35,16 @@ from functools import cached_property
 from pathlib import Path
 
 from longbeam.formats import ImportOptions, import_beam
-from longbeam.generators import ClosedWorld, Frame, Ledger, check_turns, new_values_in, rule_on_message, unsaid_claims
-from longbeam.generators.entailment import Answer
+from longbeam.generators import (
+    Answer,
+    ClosedWorld,
+    Frame,
+    Ledger,
+    check_turns,
+    new_values_in,
+    rule_on_message,
+    unsaid_claims,
+)
 from longbeam.keys import UnitKey
 from longbeam.models import Asker, LimitedModel, has_model_checks
 from longbeam.pipeline import load_spec

@@ -6,12 +6,19 @@ import re
 from typing import Any
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_PLACE = re.compile(r"[\w.+-]+(/[\w.+-]+)+|\d[\d,.]*")
+"""A place of a call (`c000/judge/rag/x`) or a number."""
 _HALF = re.compile("[\ud800-\udfff]")
 
 
 def counted(count: int, noun: str) -> str:
     """Return `1 probe`, `2,000 probes`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def without_places(reason: str) -> str:
+    """Return a reason without the places and the numbers in it, by which failures alike are found."""
+    return _PLACE.sub("#", reason)
 
 
 def duration(seconds: float) -> str:

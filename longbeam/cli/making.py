@@ -403,6 +403,12 @@ def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
     rehearsal = rehearsal_of(benchmark, services())
     outlook = Outlook(benchmark, meter, rehearsal)
     print(f"{benchmark.spec.name}: {outlook.line()}", file=sys.stderr)
+    share = benchmark.spec.checks.gap_share
+    print(
+        f"{benchmark.spec.name}: a conversation is sealed with at most {share:.1%} of its parts missing, for which no"
+        f" reply could be used or an endpoint's filter let none through ([checks] gap_share = {share:g})",
+        file=sys.stderr,
+    )
     warnings = [unfit_cap(outlook), *short_contexts(benchmark.spec, rehearsal)]
     for warning in filter(None, warnings):
         print(f"warning: {warning}", file=sys.stderr)
@@ -411,7 +417,7 @@ def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
 
 def report_run(benchmark: Benchmark, summary: RunSummary, out: Path, *, is_quiet: bool = False) -> int:
     """Print the result of a run and the next commands, if quiet only what is missing; return the exit code."""
-    from longbeam.pipeline import describe_failure
+    from longbeam.pipeline import describe_failures
     from longbeam.pipeline.run import describe_gaps, gaps_of
 
     name = benchmark.spec.name
@@ -421,8 +427,9 @@ def report_run(benchmark: Benchmark, summary: RunSummary, out: Path, *, is_quiet
     gaps, allowed = gaps_of(benchmark), benchmark.spec.checks.gap_share
     if summary.finished < summary.conversations or summary.failures or gaps:
         print(done, file=sys.stderr)
-        for conversation_id, unit in summary.failures:
-            print(f"  {conversation_id} {describe_failure(unit)}", file=sys.stderr)
+        for conversation_id in dict.fromkeys(i for i, _ in summary.failures):
+            for line in describe_failures([unit for i, unit in summary.failures if i == conversation_id]):
+                print(f"  {conversation_id} {line}", file=sys.stderr)
         for conversation_id, share in gaps.items():
             print(f"  {describe_gaps(conversation_id, share, allowed)}", file=sys.stderr)
         if summary.stopped:

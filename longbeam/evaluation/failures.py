@@ -8,21 +8,25 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from longbeam.terminal import counted
+from longbeam.terminal import counted, without_places
 
 
 def grouped_failures(failures: Sequence[str]) -> tuple[str, ...]:
     """Return the failures, first ones first: those of a system and stage with one reason as one line with their number.
+
+    Reasons are one where they differ in numbers and in the places of the calls alone; the first one is shown.
 
     A failure that no other one equals stays as it is, with its conversation and probe.
     """
     groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for failure in failures:
         unit, _, reason = failure.partition(": ")
-        groups[_system_of(unit), reason].append(failure)
+        groups[_system_of(unit), without_places(reason)].append(failure)
     return tuple(
-        alike[0] if len(alike) == 1 else f"{system} ({counted(len(alike), _noun(system))}): {reason}"
-        for (system, reason), alike in groups.items()
+        alike[0]
+        if len(alike) == 1
+        else f"{system} ({counted(len(alike), _noun(system))}): {alike[0].partition(': ')[2]}"
+        for (system, _), alike in groups.items()
     )
 
 

@@ -66,6 +66,7 @@ from .dialogue_wording import (
 )
 from .draft_mends import Mender as Mender
 from .entailment import (
+    Answer as Answer,
     rule_on_contradiction as rule_on_contradiction,
     rule_on_message as rule_on_message,
     rule_on_update as rule_on_update,
@@ -137,8 +138,18 @@ from .plans import (
     write_sub_plan as write_sub_plan,
 )
 from .quotas import Demand as Demand
-from .reply_excerpt import END_CHARACTERS as END_CHARACTERS, asking_part as asking_part, may_ask as may_ask
-from .said_advice import advice_faults as advice_faults, known_advice as known_advice, said_advice as said_advice
+from .reply_excerpt import (
+    END_CHARACTERS as END_CHARACTERS,
+    asking_part as asking_part,
+    asks as asks,
+    ends_asking as ends_asking,
+)
+from .said_advice import (
+    advice_faults as advice_faults,
+    advice_quote as advice_quote,
+    known_advice as known_advice,
+    said_advice as said_advice,
+)
 from .said_plans import said_plans as said_plans
 from .seeds import (
     CATALOGUE_DOMAINS as CATALOGUE_DOMAINS,
@@ -180,21 +191,26 @@ from .turn_cards import (
     FEELING_SHARE as FEELING_SHARE,
     OPENINGS as OPENINGS,
     PASTES as PASTES,
+    REACTIONS as REACTIONS,
+    REACTS_AGAIN as REACTS_AGAIN,
     TAKE_UPS as TAKE_UPS,
+    WANTS as WANTS,
     Deck as Deck,
     draw_asks_back as draw_asks_back,
     draw_cards as draw_cards,
+    draw_reaction as draw_reaction,
     draw_take_up as draw_take_up,
+    reaction_at as reaction_at,
 )
 from .turn_loop import (
     MAX_ANSWERS as MAX_ANSWERS,
     MAX_FOLLOW_UPS as MAX_FOLLOW_UPS,
     Ask as Ask,
-    DetectFollowUp as DetectFollowUp,
     DetectQuestion as DetectQuestion,
-    FollowUp as FollowUp,
+    DrawReaction as DrawReaction,
     MoreTurns as MoreTurns,
     QueuedTurn as QueuedTurn,
+    React as React,
     Reply as Reply,
     Step as Step,
     dialogue_steps as dialogue_steps,
@@ -202,12 +218,15 @@ from .turn_loop import (
 )
 from .unasked import (
     Unasked as Unasked,
+    items_in as items_in,
+    listed_advice as listed_advice,
     said_once as said_once,
     unasked_advice as unasked_advice,
     uncontested as uncontested,
     with_advice as with_advice,
 )
 from .user_turns import (
+    REMEMBERED_QUESTIONS as REMEMBERED_QUESTIONS,
     USER_TURNS_PROMPTS as USER_TURNS_PROMPTS,
     Batch as Batch,
     FurtherTurns as FurtherTurns,
@@ -215,6 +234,7 @@ from .user_turns import (
     batches_of as batches_of,
     check_turns as check_turns,
     gist_of as gist_of,
+    last_questions as last_questions,
     new_values_in as new_values_in,
     ordered_turns as ordered_turns,
     stepped_end as stepped_end,
@@ -222,3 +242,4 @@ from .user_turns import (
     write_more_turns as write_more_turns,
     write_user_turns as write_user_turns,
 )
+from .voices import HABITS as HABITS, voice_of as voice_of

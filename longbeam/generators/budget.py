@@ -12,15 +12,17 @@ MIN_REPLY, MAX_REPLY = 90, 1_150
 LEAST_EXCHANGE = MIN_REPLY + 60
 """Tokens below which no further exchange is begun."""
 TYPICAL_EXCHANGE = 900
-CATCH_UP = 1_200
-"""Tokens by which a dialogue may lag behind its share before turns are put in between."""
+CATCH_UP = 4_000
+"""Tokens by which a dialogue may lag behind its share before turns are put in between: four long exchanges. Below, the
+next replies are asked to be longer, as BEAM's are."""
 MORE_AT_ONCE = 8
 ENDING_REPLY = 380
 """Tokens kept for the reply to each turn that ends the story."""
 MORE_ROUNDS = 40
 """Times that further turns are asked for at the end of a sub-plan, at most."""
-EXCHANGES_PER_TURN = 1.3
-"""Exchanges a turn takes on average, with answers and follow-ups (BEAM at 128K: 143 messages, 106 turns)."""
+EXCHANGES_PER_TURN = 1.15
+"""Full replies that a turn takes on average. BEAM has 1.32 (.22 answers and .10 follow-ups a turn); here the replies to
+acceptances, .10 a turn, are a sentence, and those to answers and objections are shorter than to questions."""
 
 
 @dataclass(frozen=True)

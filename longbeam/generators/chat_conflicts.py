@@ -16,7 +16,7 @@ from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.models import Asker
 from longbeam.prompts.calls import ToldRemark
 from longbeam.schemas import CONTRADICTION_MESSAGES_APART, Message, MessageRole, Record, ValueKind
-from longbeam.text import content_words, is_planned, says, sentences, words_of_denials, words_taking_back
+from longbeam.text import content_words, is_planned, says, sentences, taken_back, words_of_denials
 
 NAMED = 0.5
 """Share of the words of a thing's name that a remark must have to be about the thing."""
@@ -113,7 +113,7 @@ def _may_exclude(pair: Opposed) -> bool:
     if "change" in (earlier.says, later.says) or earlier.value.means_same_as(later.value):
         return False
     first, second = (remark.text for remark in pair.remarks)
-    if says(first, later.value) or says(second, earlier.value) or words_taking_back(second):
+    if says(first, later.value) or says(second, earlier.value) or taken_back(second):
         return False  # who tells both values, or takes one back, says how they come about
     is_named = all(coverage(s.subject, text) >= NAMED for s, text in ((earlier, first), (later, second)))
     # A plan and what came of it are no contradiction.
@@ -136,7 +136,7 @@ def _closest(denied: Sequence[Opposed]) -> list[Opposed]:
 def _closeness(pair: Opposed) -> float:
     """Return the share of the words that a denial denies which the statement before it has; 0 for a plan."""
     first, second = (remark.text for remark in pair.remarks)
-    if coverage(pair.later.subject, first) < NAMED or is_planned(pair.earlier.quote) or words_taking_back(second):
+    if coverage(pair.later.subject, first) < NAMED or is_planned(pair.earlier.quote) or taken_back(second):
         return 0.0
     denied = _denied_of(pair.later) or content_words(pair.later.quote)
     return len(denied & content_words(pair.earlier.quote)) / max(1, len(denied))

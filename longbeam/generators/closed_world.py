@@ -23,6 +23,7 @@ from longbeam.generators.plans import Frame
 from longbeam.models import Asker, answers_by_rule
 from longbeam.schemas import ENGLISH, Category, Incident, IncidentKind, MessageRole, Value, ValueKind
 from longbeam.text import (
+    UNREAL,
     Key,
     asked_keys,
     counted_keys,
@@ -61,10 +62,6 @@ _OWN = re.compile(
 )
 """Words in front of a value that is the user's own: `your 749 PLN`, `your budget of`, `your first call took`."""
 _USER = re.compile(r"\byou(?:r|['’]ve)?\b", re.IGNORECASE)
-_UNREAL = re.compile(
-    r"\b(?:if|say|suppose|imagine|could|would|should|might|may|let's|for example|e\.g\.)\b", re.IGNORECASE
-)
-"""Words of suppositions and suggestions, which claim nothing."""
 
 
 class ClosedWorld:
@@ -221,6 +218,6 @@ def _claimed_in(sentence: str, day: dt.date) -> Iterator[tuple[Value, frozenset[
     for found in stated:
         front = prose[: found.start]
         is_reported = _SAID.search(front) is not None
-        is_stated = (_DID.search(front) or _OWN.search(front)) and not _UNREAL.search(front)
+        is_stated = (_DID.search(front) or _OWN.search(front)) and not UNREAL.search(front)
         if is_reported or is_stated:
             yield found.value, asked_keys(found, prose, day)

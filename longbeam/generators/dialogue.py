@@ -1,13 +1,14 @@
-"""Role-play of one sub-plan: assistant, question detector, follow-up detector, and a token budget.
+"""Role-play of one sub-plan: user, assistant, question detector, and a token budget.
 
-Each planned turn is asked; while the assistant asks back (at most twice) the user answers; while a user would ask
-on (at most twice) they do. The sub-plan's share of tokens decides how long replies are asked to be, which
-turns that only elaborate are left out, and when more turns are asked for. Nothing crosses the border of a
+Each planned turn is asked; while the assistant asks back (at most twice) the user answers; then they may ask on or
+object (at most twice) or accept, at measured rates. The sub-plan's share of tokens decides how long replies are asked
+to be, which turns that only elaborate are left out, and when more turns are asked for. Nothing crosses the border of a
 sub-plan but its context, which is computed from the plan; so all sub-plans may run at the same time.
 
 `turn_loop.py` says what comes next, `dialogue_wording.py` asks for the words, `transcript.py` keeps what was said.
 
-Source: BEAM, algorithm 3 (delta_1 = delta_2 = 2).
+Source: BEAM, algorithm 3 (delta_1 = delta_2 = 2). A model there judges whether the user asks on; here code draws it,
+because no model keeps a rate, and a dialogue waits for one call less a turn.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import ProviderError, is_final, reason_of
 from longbeam.generators.budget import Budget, Waiting
-from longbeam.generators.demand import demand_of
+from longbeam.generators.demand import QUICK, YES, demand_of
 from longbeam.generators.dialogue_material import SubPlanMaterial, fill_until
 from longbeam.generators.dialogue_wording import DialogueWriter, Exchange, Moment
+from longbeam.generators.reply_excerpt import asks
 from longbeam.generators.transcript import Line, SaidSoFar
 from longbeam.generators.turn_loop import (
-    Answer,
     Ask,
-    DetectFollowUp,
     DetectQuestion,
-    FollowUp,
+    DrawReaction,
     MoreTurns,
     QueuedTurn,
+    React,
     Reply,
     Step,
     Steps,
@@ -41,10 +42,15 @@ from longbeam.generators.turn_loop import (
 )
 from longbeam.generators.user_turns import FurtherTurns, write_more_turns
 from longbeam.models import Asker, Tokenizer
-from longbeam.schemas import CLOSING, Incident, IncidentKind, Message, MessageKind, MessageRole, UserTurn
+from longbeam.prompts.calls import Reaction
+from longbeam.schemas import CLOSING, BulletKind, Incident, IncidentKind, Message, MessageKind, MessageRole, UserTurn
 
 LENGTH_VARIATION = (0.85, 1.15)
 """Factor by which the length of a reply varies beside what its message asks for."""
+ACCEPTED = (YES + QUICK) / 2
+"""Demand of a message that accepts a reply: a sentence or two."""
+REACTED = 0.5
+"""Least demand of an answer to the assistant's question, or of an objection: the advice that hangs on it."""
 
 
 async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) -> tuple[Message, ...]:
@@ -73,10 +79,8 @@ class OpenTurn:
     moment: Moment
     is_planned: bool
     """Whether the turn was planned. Planned turns are parts of the text, so a lost one is a missing part."""
-    question: str
-    """Newest question: the turn's own, or a follow-up."""
-    reason: str = ""
-    """The detector's reason why the user asks on about the newest reply."""
+    reaction: Reaction = Reaction.ANSWER
+    """The user's newest reaction."""
 
 
 @dataclass
@@ -110,18 +114,30 @@ class Talk:
 
     def queued(self, turn: UserTurn) -> QueuedTurn[UserTurn]:
         """Return the turn with what the budget has to know of it."""
-        ends_story = any(self.material.ledger.bullet[i].variety == CLOSING for i in turn.bullet_ids)
-        return QueuedTurn(turn, self._tokens_of(turn), turn.is_required, ends_story, demand_of(turn.text))
+        told = [self.material.ledger.bullet[i] for i in turn.bullet_ids]
+        ends_story = any(b.variety == CLOSING for b in told)
+        demand = YES if turn.wants_yes else demand_of(turn.text)
+        if told and all(b.kind is BulletKind.SIDE for b in told):
+            demand = min(demand, QUICK)  # news from the user's life, on which nobody wants a treatise
+        return QueuedTurn(turn, self._tokens_of(turn), turn.is_required, ends_story, demand)
 
     def _tokens_of(self, turn: UserTurn) -> int:
         if turn.text not in self._turn_tokens:
             self._turn_tokens[turn.text] = self.tokenizer.count(turn.text)
         return self._turn_tokens[turn.text]
 
-    def _reply_length(self, waiting: Waiting, turn_id: str, exchange: int) -> int:
+    def _reply_length(self, waiting: Waiting, due: Exchange) -> int:
         """Return the tokens to ask for: by how much the newest message asks, varied a little by turn."""
-        variation = random.Random(f"{self.asker.spec.seed}/{turn_id}/{exchange}/length").uniform(*LENGTH_VARIATION)
-        return self.budget.reply_length(waiting, variation * demand_of(self.said.transcript.last_text))
+        turn = due.moment.turn
+        key = f"{self.asker.spec.seed}/{turn.turn_id}/{due.ordinal}/length"
+        demand = demand_of(self.said.transcript.last_text)
+        if due.kind is MessageKind.QUESTION:
+            demand = self.queued(turn).demand
+        elif due.reaction is Reaction.ACCEPTS:
+            demand = ACCEPTED
+        else:
+            demand = max(demand, REACTED)
+        return self.budget.reply_length(waiting, random.Random(key).uniform(*LENGTH_VARIATION) * demand)
 
     # --- one turn -------------------------------------------------------------------------------------------
 
@@ -151,55 +167,51 @@ class Talk:
         now = self.open
         match step:
             case Reply(kind, exchange, waiting):
-                reply = self._reply(Exchange(now.moment, kind, exchange), waiting)
+                reply = self._reply(Exchange(now.moment, kind, exchange, now.reaction), waiting)
                 return await self._is_lost(reply, "assistant_reply", now, replies_to=kind)
             case DetectQuestion(answers):
                 return await self.writer.asks_user(now.moment.turn, self.reply, answers)
-            case Answer(ordinal):
-                answer = self._answer(Exchange(now.moment, MessageKind.ANSWER, ordinal), now)
-                return await self._is_lost(answer, "user_answer", now)
-            case DetectFollowUp(follow_ups):
-                verdict = await self.writer.asks_on(now.moment, now.question, self.reply, follow_ups)
-                now.reason = verdict.reason
-                return verdict.asks_on
-            case FollowUp(ordinal):
-                follow_up = self._answer(Exchange(now.moment, MessageKind.FOLLOW_UP, ordinal), now)
-                return await self._is_lost(follow_up, "user_follow_up", now)
+            case DrawReaction(reactions):
+                return self.writer.reaction(now.moment.turn, reactions)
+            case React(reaction, ordinal):
+                now.reaction = reaction
+                due = Exchange(now.moment, step.kind, ordinal, reaction)
+                return await self._is_lost(self._react(due), due.prompt_id, now)
 
     async def _ask(self, turn: UserTurn, *, is_planned: bool, is_behind: bool) -> None:
         self.said.turn_index += 1
         day = self._day_of(turn, is_behind)
         self.said.appeared.hear(turn.text)
         turn = await self.writer.word(turn, day, self.reply)
-        self.open = OpenTurn(self.writer.moment(turn, day), is_planned, turn.text)
+        self.open = OpenTurn(self.writer.moment(turn, day), is_planned)
         self.said.slips[turn.bullet_ids] = turn.slip
         question = MessageRole.USER, MessageKind.QUESTION
         self._add(Line(*question, self.said.turn_index, day, self._tokens_of(turn), turn.bullet_ids, turn.text))
 
     async def _reply(self, due: Exchange, waiting: Waiting) -> None:
-        tokens = self._reply_length(waiting, due.moment.turn.turn_id, due.ordinal)
+        tokens = self._reply_length(waiting, due)
         day = self.said.transcript.lines[-1].day
         text, advice_ids = await self.writer.reply(due, tokens)
         self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, day, advice_ids)
         self.reply = text
 
-    async def _answer(self, due: Exchange, now: OpenTurn) -> None:
-        text = await self.writer.user(due, self.reply, now.reason)
-        if due.kind is MessageKind.FOLLOW_UP:
-            now.question = text
+    async def _react(self, due: Exchange) -> None:
+        text = await self.writer.user(due, self.reply)
         self._say(MessageRole.USER, due.kind, text, due.moment.day)
 
     async def say_anew(self, message: Message, turn: UserTurn) -> None:
         """Say a reply, an answer or a follow-up of a turn in place of this one; what came before it is said."""
         own = self.said.transcript.turn(self.said.turn_index)
         moment = self.writer.moment(turn, message.sent_at.date())
+        exchange = sum(m.role is MessageRole.ASSISTANT for m in own)
+        self.reply = own[-1].text
         if message.role is MessageRole.ASSISTANT:
-            exchange = sum(m.role is MessageRole.ASSISTANT for m in own)
             await self._reply(Exchange(moment, own[-1].kind, exchange), waiting_of(()))
             return
-        ordinal = sum(m.kind is message.kind for m in own)
-        text = await self.writer.user(Exchange(moment, message.kind, ordinal), self.said.transcript.last_text, "")
-        self._say(MessageRole.USER, message.kind, text, moment.day)
+        reaction = Reaction.ASKS_ON
+        if message.kind is MessageKind.ANSWER:
+            reaction = Reaction.ANSWER if asks(self.reply) else Reaction.ACCEPTS
+        await self._react(Exchange(moment, message.kind, exchange - 1, reaction))
 
     async def _is_lost(
         self, writing: Awaitable[object], prompt_id: str, now: OpenTurn, *, replies_to: MessageKind | None = None

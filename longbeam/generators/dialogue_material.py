@@ -15,6 +15,7 @@ from longbeam.generators.ledger import Ledger, replaced_wishes, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.generators.said_advice import known_advice
 from longbeam.generators.user_turns import Scene
+from longbeam.generators.voices import voice_of
 from longbeam.keys import SubPlanKey, plan_index_of
 from longbeam.prompts.calls import BulletBrief, DialogueContext, ProjectName, Stage, TurnState
 from longbeam.schemas import (
@@ -52,6 +53,8 @@ class SubPlanMaterial:
     """Summary of the plans before this one."""
     advice: tuple[Advice, ...] = ()
     """The assistant's advice during the plan."""
+    asked: tuple[str, ...] = ()
+    """The last questions of the plan's earlier sub-plans, in short."""
 
     @cached_property
     def scene(self) -> Scene:
@@ -61,7 +64,8 @@ class SubPlanMaterial:
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of everything that the dialogue is made from."""
-        return digest_of(self.scene.digest, self.turns, self.share, self.first_session, self.earlier_plans, self.advice)
+        fixed = self.share, self.first_session, self.earlier_plans, self.advice, self.asked
+        return digest_of(self.scene.digest, self.turns, *fixed)
 
 
 def context_of(material: SubPlanMaterial, on_contradiction: OnContradiction) -> DialogueContext:
@@ -80,6 +84,8 @@ def context_of(material: SubPlanMaterial, on_contradiction: OnContradiction) -> 
         slips=tuple(b.text for b in earlier if b.kind is BulletKind.CONTRADICTION),
         replaced=tuple(b.text for b in replaced_wishes(earlier)),
         earlier_plans=material.earlier_plans,
+        asked=material.asked,
+        voice=voice_of(material.frame.profile),
         advised=_advised_earlier(material),
         names=_names_heard(material, earlier),
         on_contradiction=on_contradiction,

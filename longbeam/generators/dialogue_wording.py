@@ -15,18 +15,17 @@ from longbeam.errors import ProviderError, is_final, reason_of
 from longbeam.generators.closed_world import report
 from longbeam.generators.dialogue_material import SubPlanMaterial, context_of, turn_state
 from longbeam.generators.entailment_judge import ENTAILMENT_PROMPTS, Voicing, fault_in
-from longbeam.generators.reply_excerpt import asking_part, may_ask
+from longbeam.generators.reply_excerpt import asking_part, asks, ends_asking
 from longbeam.generators.said_advice import advice_faults, said_advice
 from longbeam.generators.transcript import SaidSoFar
-from longbeam.generators.turn_cards import draw_asks_back, draw_take_up, has_wish
+from longbeam.generators.turn_cards import draw_asks_back, draw_reaction, draw_take_up, has_wish
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import (
     AssistantReplyInputs,
     BulletBrief,
-    FollowUpDetectorInputs,
-    FollowUpDetectorReply,
     QuestionDetectorInputs,
     QuestionDetectorReply,
+    Reaction,
     TakeUp,
     TurnState,
     UserReplyInputs,
@@ -46,13 +45,12 @@ from longbeam.schemas import (
 from longbeam.text import content_words, is_of_machinery, spell_out, trace_problem
 
 SPEAKING_PROMPTS = ("assistant_reply", "user_answer", "user_follow_up", "word_turn", "compact_memory", "more_turns")
-DETECTOR_PROMPTS = ("question_detector", "follow_up_detector")
+DETECTOR_PROMPTS = ("question_detector",)
 """Prompts whose verdicts decide how a dialogue goes on."""
 DIALOGUE_PROMPTS = (*SPEAKING_PROMPTS, *DETECTOR_PROMPTS)
 WORDING_PROMPTS = ENTAILMENT_PROMPTS
 """Prompts that are asked besides where turns are worded in the dialogue."""
 _NO_QUESTION = QuestionDetectorReply(reason="no verdict could be read", asks_user=False)
-_NO_FOLLOW_UP = FollowUpDetectorReply(reason="no verdict could be read", asks_on=False)
 _FENCE = "```"
 SAID_BEFORE = "you said exactly this before; say something else"
 
@@ -81,6 +79,13 @@ class Exchange:
     moment: Moment
     kind: MessageKind
     ordinal: int
+    reaction: Reaction = Reaction.ANSWER
+    """How the user reacts in it, unless it is a question."""
+
+    @property
+    def prompt_id(self) -> str:
+        """Prompt that words the user's message."""
+        return "user_answer" if self.reaction is Reaction.ANSWER else "user_follow_up"
 
     @property
     def place(self) -> str:
@@ -104,6 +109,7 @@ class DialogueWriter:
         self._bullets = material.ledger.bullet
         self.context = context_of(material, asker.spec.on_contradiction)
         self._rng_key = f"{asker.spec.seed}/{asker.unit_key.conversation_id}"
+        self._asked_back = False  # whether the newest reply was to ask the user something
 
     def moment(self, turn: UserTurn, day: dt.date) -> Moment:
         """Return a turn on its day; its state is computed when a call wants it, from what has been heard by now."""
@@ -147,6 +153,8 @@ class DialogueWriter:
     def _take_up(self, turn: UserTurn, day: dt.date) -> TakeUp:
         if any(self._bullets[i].kind is BulletKind.SIDE for i in turn.bullet_ids):
             return TakeUp.NOTHING  # the undertaking does not come up in it
+        if self._said.heard and self._said.heard[-1].kind is BulletKind.SIDE:
+            return TakeUp.NOTHING  # nobody comes back to news of another kind to speak of the undertaking
         last = self._said.transcript.lines[-1]
         key = f"{self._rng_key}/{turn.turn_id}/take_up"
         return draw_take_up(key, same_day=last.day == day, has_advice=bool(last.bullet_ids))
@@ -156,16 +164,15 @@ class DialogueWriter:
 
         A turn without a bullet asks on about what was said, and beside a wish a question may be about anything.
         """
-        language = self._asker.spec.language
-        if not may_ask(turn.text, language):
+        if not asks(turn.text):
             return False
         told = [self._bullets[i] for i in turn.bullet_ids]
-        if not told or language != ENGLISH or has_wish(told):
+        if not told or self._asker.spec.language != ENGLISH or has_wish(told):
             return True
         return any(not content_words(b.topic).isdisjoint(content_words(reply)) for b in told)
 
     def _wording_faults(self, text: str, turn: UserTurn, day: dt.date, briefs: Sequence[BulletBrief]) -> Iterator[str]:
-        language, world = self._asker.spec.language, self._said.world
+        world = self._said.world
         if self._said.transcript.has(text):
             yield SAID_BEFORE
         if trace := self._trace_in(text, MessageRole.USER):
@@ -173,7 +180,7 @@ class DialogueWriter:
         if world is not None:
             told = (b.bullet.text for b in briefs)
             yield from world.faults(text, day, near=[spell_out(turn.text, day), *told])
-        yield from filter(None, (fault_in(spell_out(text, day), brief, language) for brief in briefs))
+        yield from filter(None, (fault_in(spell_out(text, day), brief) for brief in briefs))
 
     # --- replies, answers and follow-ups ------------------------------------------------------------------------
 
@@ -185,6 +192,9 @@ class DialogueWriter:
         advice = tuple(a for a in self._material.advice if is_first and a.bullet_id in turn.bullet_ids)
         place = f"{turn.turn_id}/reply{due.kind.value}{due.ordinal}"
         told = [self._bullets[i] for i in turn.bullet_ids]
+        self._asked_back = due.reaction is Reaction.ANSWER and draw_asks_back(
+            f"{self._rng_key}/{place}", told, due.kind, due.ordinal
+        )
         inputs = AssistantReplyInputs(
             context=self.context,
             summary=said.history.summary,
@@ -196,7 +206,7 @@ class DialogueWriter:
             wishes=said.wishes(),
             replaced=said.replaced(),
             advice=advice,
-            asks_back=draw_asks_back(f"{self._rng_key}/{place}", told, due.kind, due.ordinal),
+            asks_back=self._asked_back,
         )
         text = await self._asker.prose(
             "assistant_reply",
@@ -213,20 +223,19 @@ class DialogueWriter:
         )
         return text, said_advice(advice, text)
 
-    async def user(self, due: Exchange, reply: str, reason: str) -> str:
-        """Return the user's answer to the newest reply, or what they ask on about it for this reason."""
-        prompt_id = "user_answer" if due.kind is MessageKind.ANSWER else "user_follow_up"
+    async def user(self, due: Exchange, reply: str) -> str:
+        """Return the user's reaction to the newest reply."""
         day, has = due.moment.day, self._said.transcript.has
-        inputs = self._user_inputs(UserReplyInputs, day, reason=reason if due.kind is MessageKind.FOLLOW_UP else "")
+        inputs = self._user_inputs(UserReplyInputs, day, reaction=due.reaction)
         return await self._asker.prose(
-            prompt_id,
+            due.prompt_id,
             inputs,
             place=due.place,
             accept=Acceptance(
                 check=lambda text: self._faults(
                     text, MessageRole.USER, day, is_repeat=text in self._taken or has(text)
                 ),
-                mend=lambda text: self._as_it_is(text, MessageRole.USER, prompt_id, due.place, day),
+                mend=lambda text: self._as_it_is(text, MessageRole.USER, due.prompt_id, due.place, day),
             ),
             state=lambda: due.moment.state_of(due.kind, due.ordinal, reply),
         )
@@ -280,9 +289,14 @@ class DialogueWriter:
     # --- verdicts -----------------------------------------------------------------------------------------------
 
     async def asks_user(self, turn: UserTurn, reply: str, answers: int) -> bool:
-        """Return whether a reply asks the user for something, as a detector reads it."""
-        if not may_ask(reply, self._asker.spec.language):
+        """Return whether a reply asks the user for something, as a detector reads it where the reply has a question.
+
+        A reply that was to ask back and ends with a question does.
+        """
+        if not asks(reply):
             return False
+        if self._asked_back and ends_asking(reply):
+            return True
         verdict = await self._asker.structured(
             "question_detector",
             QuestionDetectorInputs(reply=asking_part(reply)),
@@ -291,15 +305,7 @@ class DialogueWriter:
         )
         return bool(verdict.asks_user)
 
-    async def asks_on(self, moment: Moment, question: str, reply: str, follow_ups: int) -> FollowUpDetectorReply:
-        """Return whether the user would ask on about a reply, and the reason, as a detector sees it."""
-        verdict: FollowUpDetectorReply = await self._asker.structured(
-            "follow_up_detector",
-            FollowUpDetectorInputs(
-                title=self.context.seed.title, question=question, reply=reply, follow_ups=follow_ups
-            ),
-            place=f"{moment.turn.turn_id}/on{follow_ups}",
-            accept=Acceptance(default=_NO_FOLLOW_UP),
-            state=moment.state,
-        )
-        return verdict
+    def reaction(self, turn: UserTurn, reactions: int) -> Reaction | None:
+        """Return how the user reacts to the newest reply; None where they leave it at that."""
+        told = [self._bullets[i] for i in turn.bullet_ids]
+        return draw_reaction(f"{self._rng_key}/{turn.turn_id}", told, reactions)

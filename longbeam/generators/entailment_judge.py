@@ -25,18 +25,14 @@ from longbeam.prompts.calls import (
     in_full,
 )
 from longbeam.schemas import Incident, IncidentKind, Role
-from longbeam.text import says
 
 ENTAILMENT_PROMPTS = ("check_entailment",)
 CONTRADICTION_PROMPTS = ("check_contradiction",)
 
 
-def fault_in(text: str, brief: BulletBrief, language: str) -> str:
+def fault_in(text: str, brief: BulletBrief) -> str:
     """Return what rules find wrong with a message that voices a bullet; empty if it may say the bullet."""
-    for line in brief.facts:
-        if line.value is not None and not says(text, line.value):
-            return _fault_of(brief, f"it does not say {line.value.text!r}")
-    ruling = rule_on_message(text, brief, language)
+    ruling = rule_on_message(text, brief)
     return _fault_of(brief, ruling.reason) if ruling.answer is Answer.NO else ""
 
 
@@ -74,7 +70,7 @@ class Voicing:
         kept = []
         for brief in self._own(voices):
             bullet_id = brief.bullet.bullet_id
-            fault = fault_in(self._in_full(text, [bullet_id]), brief, self.asker.spec.language)
+            fault = fault_in(self._in_full(text, [bullet_id]), brief)
             if fault or (text, bullet_id) in self.refused:
                 detail = fault or _fault_of(brief, "the checker does not find it there")
                 self.asker.note(Incident(kind=IncidentKind.NOT_ENTAILED, prompt_id="user_turns", detail=detail))
@@ -86,7 +82,7 @@ class Voicing:
         return [brief for brief in self.briefs if brief.bullet.bullet_id in voices]
 
     def _ruling(self, text: str, brief: BulletBrief) -> Ruling:
-        return rule_on_message(self._in_full(text, [brief.bullet.bullet_id]), brief, self.asker.spec.language)
+        return rule_on_message(self._in_full(text, [brief.bullet.bullet_id]), brief)
 
     def _in_full(self, text: str, bullet_ids: Iterable[str]) -> str:
         return in_full(text, [day for bullet_id in bullet_ids for day in self.days.get(bullet_id, ())])

@@ -41,11 +41,15 @@ class Layout(Record):
     """Instructions, and preferences, in the whole plan."""
 
     def specials_in(self, stage_index: int) -> int:
-        """Return the specials of each kind in one sub-plan; later ones take what cannot be divided evenly.
+        """Return the specials of each kind in one sub-plan; later ones take what cannot be divided evenly."""
+        return self._share(self.specials, stage_index)
 
-        As many of `bullets_per_sub_plan` are left to the preferences.
-        """
-        return self.specials * (stage_index + 1) // self.sub_plans - self.specials * stage_index // self.sub_plans
+    def preferences_in(self, stage_index: int) -> int:
+        """Return how many of the bullets of one sub-plan are left to preferences."""
+        return self._share(self.wishes, stage_index)
+
+    def _share(self, count: int, stage_index: int) -> int:
+        return count * (stage_index + 1) // self.sub_plans - count * stage_index // self.sub_plans
 
 
 class _Row(Record):
@@ -98,18 +102,19 @@ _FULL: dict[Category, tuple[_Row, ...]] = {
         (1_000_000, 10, 30, 60, 6),
     ),
 }
-# For a pool of four: a bullet a question, and room for answers and follow-ups beside the questions.
+# For a pool of four: a bullet a question, and room for answers and follow-ups beside the questions: fewer matters, so
+# that people answer each other at 16K as at 1M.
 _LEAN: dict[Category, tuple[_Row, ...]] = {
     Category.GENERAL: (
-        *_rows((16_000, 2, 20, 14, 2), (32_000, 3, 18, 16, 2), (64_000, 4, 20, 20, 2)),
+        *_rows((16_000, 2, 14, 12, 2), (32_000, 3, 16, 14, 2), (64_000, 4, 18, 18, 2)),
         *_FULL[Category.GENERAL][3:4],
     ),
     Category.CODING: (
-        *_rows((16_000, 2, 20, 12, 1), (32_000, 2, 24, 20, 1), (64_000, 3, 23, 23, 1)),
+        *_rows((16_000, 2, 14, 10, 1), (32_000, 2, 20, 18, 1), (64_000, 3, 22, 22, 1)),
         *_FULL[Category.CODING][3:4],
     ),
     Category.MATH: (
-        *_rows((16_000, 2, 20, 12, 1), (32_000, 2, 24, 20, 1), (64_000, 3, 25, 24, 1)),
+        *_rows((16_000, 2, 14, 10, 1), (32_000, 2, 20, 18, 1), (64_000, 3, 23, 23, 1)),
         *_FULL[Category.MATH][3:4],
     ),
 }

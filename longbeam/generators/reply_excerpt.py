@@ -5,29 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from longbeam.schemas import ENGLISH
 from longbeam.text import without_code
 
 END_CHARACTERS = 400
 """Length of a reply's end that is always kept, in whole lines."""
 QUESTION_MARKS = "?？؟"
 LEFT_OUT = "[...]"
-_REQUEST = re.compile(
-    r"\b(?:let me (?:know|see|have)|(?:tell|send|give|show|remind) me|share|paste|upload|attach|specify|clarify|"
-    r"confirm|could you|can you|would you|will you|if you (?:can|could|would|have|tell|want|like|prefer)|please|"
-    r"(?:reply|answer|respond|come back|get back) (?:with|to)|"
-    r"i(?:['’]d| would| still)? (?:need|like|want|have) to know|"
-    r"i(?:['’]d| would)? (?:still )?(?:need|lack|miss) (?:your|the|a|one|two|more)|"
-    r"once (?:you|i) (?:know|have|tell|share|send)|depends on (?:you|what|which|how|whether)|"
-    r"(?:curious|wonder(?:ing)?|interested) (?:what|which|how|whether|if|to|about|in)|"
-    r"up to you|your (?:call|choice|turn)|which (?:one|of)|looking forward|waiting for|feel free|"
-    r"any (?:other|more|further))\b"
-)
-"""Words of a case-folded text that may ask for something without a question mark.
-
-They find too much rather than too little: the detector judges what they find. Of the 233 replies of BEAM's ten 100K
-conversations that the user answers, they and the question mark find all; 305 of its 1,384 replies have neither.
-"""
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|「[^」\n]*」")
 
 
 def asking_part(reply: str) -> str:
@@ -44,26 +28,28 @@ def asking_part(reply: str) -> str:
     return "\n".join([*_asking_lines(lines[:end]), *lines[end:]])
 
 
-def may_ask(reply: str, language: str) -> bool:
-    """Return whether a reply may ask the user for something: by a question mark outside of code, or by words.
+def asks(text: str) -> bool:
+    """Return whether a text has a question mark outside of code and of quotations, which ask somebody else.
 
-    The words are English. Replies in other languages may always ask.
+    Of the 233 replies of BEAM's ten 100K conversations that the user answers, 213 have one outside of code.
     """
-    if language != ENGLISH:
-        return True
-    prose = without_code(reply)
-    return _asks(prose) or _REQUEST.search(prose.casefold()) is not None
+    return _has_mark(_QUOTED.sub("", without_code(text)))
+
+
+def ends_asking(reply: str) -> bool:
+    """Return whether a reply ends with a question, whatever quotation mark or bracket closes it."""
+    return reply.rstrip(' \n*_)"”’').endswith(tuple(QUESTION_MARKS))
 
 
 def _asking_lines(lines: Sequence[str]) -> list[str]:
-    if not _asks("\n".join(lines)):  # as in most replies
+    if not _has_mark("\n".join(lines)):  # as in most replies
         return [LEFT_OUT] if lines else []
     kept: list[str] = []
     in_code = False
     for line in lines:
         if line.lstrip().startswith("```"):
             in_code = not in_code
-        elif not in_code and _asks(line):
+        elif not in_code and _has_mark(line):
             kept.append(line)
             continue
         if not kept or kept[-1] != LEFT_OUT:
@@ -71,5 +57,5 @@ def _asking_lines(lines: Sequence[str]) -> list[str]:
     return kept
 
 
-def _asks(text: str) -> bool:
+def _has_mark(text: str) -> bool:
     return any(mark in text for mark in QUESTION_MARKS)

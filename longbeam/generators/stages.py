@@ -111,7 +111,7 @@ def sizes_of(layout: Layout, plan_index: int, *, is_last: bool) -> tuple[StageSi
     sizes = []
     for i in range(layout.sub_plans):
         is_introduced = i == plan_index == 0
-        events = max(layout.bullets_per_sub_plan - layout.specials_in(i) - is_introduced, 3)
+        events = max(layout.bullets_per_sub_plan - layout.preferences_in(i) - is_introduced, 3)
         closing = max(min(OUTCOMES + 1, events // 4) - (not is_last), 0) if i == layout.sub_plans - 1 else 0
         sizes.append(StageSize(events, closing, is_introduced))
     return tuple(sizes)

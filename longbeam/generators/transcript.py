@@ -22,8 +22,8 @@ from longbeam.prompts.calls import LedgerLine
 from longbeam.schemas import Bullet, BulletKind, ChatMessage, Message, MessageKind, MessageRole, SubPlan, UserTurn
 from longbeam.text import greeted_hours
 
-MESSAGES_PER_TURN = 8
-"""Upper limit: a question, two answers or follow-ups, and a reply to each."""
+MESSAGES_PER_TURN = 10
+"""Upper limit: a question, two answers, two follow-ups, and a reply to each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +192,14 @@ class SaidSoFar:
 def turns_asked(planned: Sequence[UserTurn], messages: Sequence[Message]) -> tuple[UserTurn, ...]:
     """Return the turns of a sub-plan as the user finally asked them, numbered like their messages."""
     about = {t.text: t.about_bullet_ids for t in planned}
+    wants = {t.bullet_ids: t.wants for t in planned if t.bullet_ids}
     return tuple(
         UserTurn(
             turn_id=str(MessageKey.parse(m.message_key).turn),
             text=m.content,
             bullet_ids=m.bullet_ids,
             about_bullet_ids=about.get(m.content, ()),
+            wants=wants.get(m.bullet_ids),
         )
         for m in messages
         if m.kind is MessageKind.QUESTION

@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from longbeam.prompts.calls import BulletBrief, Opening, Paste, SpokenDay, TakeUp, ToldOn, TurnCard
+from longbeam.prompts.calls import BulletBrief, Opening, Paste, Reaction, SpokenDay, TakeUp, ToldOn, TurnCard
 from longbeam.prompts.calls.user_turns import Slip
 from longbeam.schemas import (
     AMOUNT_KINDS,
@@ -21,6 +21,7 @@ from longbeam.schemas import (
     OUTCOME,
     SPECIAL_KINDS,
     Advice,
+    AdviceKind,
     Bullet,
     BulletKind,
     Category,
@@ -61,9 +62,17 @@ CALLBACK_SHARE, ASIDE_SHARE = 0.02, 0.02
 """Shares that come back to advice of the plan, and that remark on something else: up to 1 % in both."""
 SHORT_DAY_SHARE = 0.5
 """Share of the days that are said by weekday or number where that is unique; a day without its year is the rule."""
-ASKS_BACK, ASKS_AGAIN = 0.25, 0.45
-"""Shares of the replies to questions and to first answers that are to ask back. 15 % of the turns of BEAM's ten 100K
-conversations have an answer, 45 % of those a second one; wishes and endings, a quarter of our turns, have none."""
+ASKS_BACK, ASKS_AGAIN = 0.14, 0.45
+"""Shares of the replies to questions and to first answers that are to ask back, and so have an answer ..."""
+REACTIONS: Mapping[Reaction, float] = {Reaction.ACCEPTS: 0.11, Reaction.ASKS_ON: 0.06, Reaction.OBJECTS: 0.04}
+"""... and shares of the other reactions to a turn's last reply. BEAM's ten 100K conversations have .22 answers and .10
+follow-ups a turn (45 % and 30 % of them second ones); of the answers 62 % accept the reply and 44 % thank for it.
+Wishes and endings, a quarter of our turns, have neither, so the shares are higher by a third."""
+REACTS_AGAIN = 0.3
+"""Share of the follow-ups that a second one comes behind (23 of BEAM's 77)."""
+WANTS: Mapping[AdviceKind, float] = {AdviceKind.FIGURE: 0.18, AdviceKind.STEPS: 0.09, AdviceKind.OPTIONS: 0.09}
+"""Shares of the messages on an event or a change that ask for something which can be asked for later: a third of them,
+so that each stage has four to seven. What the reply says to it is read out of it (`generators/unasked.py`)."""
 CONFIRMED_SHARE = 0.35
 """Share of the wishes said alone that want a yes and ask nothing else; chosen."""
 PASTES: Mapping[Category, Mapping[Paste, float]] = {
@@ -144,6 +153,7 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
         slip=_slip(briefs, rng) if slips and is_free else None,
         callback=rng.choice(advised) if callback and advised and is_free else "",
         has_aside=aside and is_free,
+        wants=_wants(bullets, deck.rng_key, number),
         asks_to_confirm=confirms and len(bullets) == 1 if has_wish(bullets) else None,
         days=_days(days, rng),
         told_on=_told_on(days),
@@ -170,6 +180,21 @@ def draw_asks_back(rng_key: str, told: Iterable[Bullet], replies_to: MessageKind
     first = ASKS_BACK if replies_to is MessageKind.QUESTION else 0.0
     again = ASKS_AGAIN if replies_to is MessageKind.ANSWER and exchange == 1 else 0.0
     return random.Random(f"{rng_key}/asks").random() < first + again
+
+
+def draw_reaction(rng_key: str, told: Iterable[Bullet], reactions: int) -> Reaction | None:
+    """Return how the user reacts to the reply of a turn: mostly, and always behind a wish or an ending, not at all."""
+    bullets = list(told)
+    if has_wish(bullets) or any(b.variety == CLOSING for b in bullets):
+        return None
+    return reaction_at(random.Random(f"{rng_key}/reaction{reactions}"), reactions)
+
+
+def reaction_at(rng: random.Random, reactions: int) -> Reaction | None:
+    """Return a reaction at its rate: the first of a turn, or one behind others."""
+    if not reactions:
+        return next(iter(rng.choices([*REACTIONS, None], [*REACTIONS.values(), 1 - sum(REACTIONS.values())])))
+    return rng.choice([Reaction.ASKS_ON, Reaction.OBJECTS]) if rng.random() < REACTS_AGAIN else None
 
 
 def _length(lengths: TurnLengths, rng: random.Random) -> float:
@@ -204,6 +229,15 @@ def _paste(category: Category, rng: random.Random) -> Paste:
 def has_wish(bullets: Iterable[Bullet]) -> bool:
     """Return whether one of the bullets is an instruction or a preference."""
     return any(b.kind in (BulletKind.INSTRUCTION, BulletKind.PREFERENCE) for b in bullets)
+
+
+def _wants(bullets: Sequence[Bullet], rng_key: str, number: int) -> AdviceKind | None:
+    """Return what a message asks for; news, wishes, endings and messages that tell nothing ask as it comes."""
+    hosts = [b for b in bullets if b.kind in (BulletKind.EVENT, BulletKind.UPDATE) and b.variety != CLOSING]
+    if not bullets or len(hosts) < len(bullets):
+        return None
+    rng = random.Random(f"{rng_key}/{number}/wants")
+    return next(iter(rng.choices([*WANTS, None], [*WANTS.values(), 1 - sum(WANTS.values())])))
 
 
 def _asks_about(bullets: Sequence[Bullet], due: Collection[str]) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
+from longbeam.prompts.calls import Reaction
 from longbeam.schemas import MessageKind
 
 T = TypeVar("T")
@@ -68,24 +69,24 @@ class DetectQuestion:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The user answers; the outcome is whether the answer had to be left out."""
+class DrawReaction:
+    """Draw how the user reacts to the reply; the outcome is the reaction, or None where they leave it at that."""
 
-    ordinal: int
-
-
-@dataclass(frozen=True)
-class DetectFollowUp:
-    """Find out whether the user would ask on; the outcome is the verdict."""
-
-    follow_ups: int
+    reactions: int
 
 
 @dataclass(frozen=True)
-class FollowUp:
-    """The user asks on; the outcome is whether the question had to be left out."""
+class React:
+    """The user answers, asks on, objects or accepts; the outcome is whether the message had to be left out."""
 
+    reaction: Reaction
     ordinal: int
+    """Exchanges of the turn so far, from 0: no two messages of a turn share it."""
+
+    @property
+    def kind(self) -> MessageKind:
+        """Kind of the message: BEAM, too, counts as an answer what accepts a reply."""
+        return MessageKind.ANSWER if self.reaction in (Reaction.ANSWER, Reaction.ACCEPTS) else MessageKind.FOLLOW_UP
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class MoreTurns:
     count: int
 
 
-Step = Ask[T] | Reply | DetectQuestion | Answer | DetectFollowUp | FollowUp | MoreTurns
+Step = Ask[T] | Reply | DetectQuestion | DrawReaction | React | MoreTurns
 Steps = Generator[Step[T], Any, None]
 """Any: each step has an outcome of its own type."""
 
@@ -149,24 +150,30 @@ def filling_steps(budget: Budget, ending: Sequence[QueuedTurn[T]] = ()) -> Steps
 def turn_steps(
     queued: QueuedTurn[T], waiting: Waiting, budget: Budget, *, is_planned: bool = True, is_behind: bool = False
 ) -> Steps[T]:
-    """Yield the steps of one turn: the question, the reply, and answers or follow-ups while the budget affords them."""
+    """Yield the steps of one turn: the question, the reply, then answers and further reactions that the budget affords.
+
+    Nobody reacts to the reply to an acceptance.
+    """
     yield Ask(queued, is_planned, is_behind)
     if (yield Reply(MessageKind.QUESTION, 0, waiting)):
         return
-    answers = follow_ups = 0
-    while answers < MAX_ANSWERS and budget.can_afford(waiting):
-        if not (yield DetectQuestion(answers)):
-            break
-        if (yield Answer(answers)):
-            return
+    answers = reactions = 0
+    while answers < MAX_ANSWERS and budget.can_afford(waiting) and (yield DetectQuestion(answers)):
         answers += 1
-        if (yield Reply(MessageKind.ANSWER, answers, waiting)):
+        if (yield from _exchange(React(Reaction.ANSWER, answers - 1), waiting)):
             return
-    while not answers and follow_ups < MAX_FOLLOW_UPS and budget.can_afford(waiting):
-        if not (yield DetectFollowUp(follow_ups)):
-            break
-        if (yield FollowUp(follow_ups)):
+    reaction: Reaction | None = None
+    while reactions < MAX_FOLLOW_UPS and reaction is not Reaction.ACCEPTS and budget.can_afford(waiting):
+        reaction = yield DrawReaction(reactions)
+        if reaction is None:
             return
-        follow_ups += 1
-        if (yield Reply(MessageKind.FOLLOW_UP, follow_ups, waiting)):
+        if (yield from _exchange(React(reaction, answers + reactions), waiting)):
             return
+        reactions += 1
+
+
+def _exchange(react: React, waiting: Waiting) -> Generator[Step[T], Any, bool]:
+    """Yield a reaction and the reply to it; return whether one of the two had to be left out."""
+    if (yield react):
+        return True
+    return bool((yield Reply(react.kind, react.ordinal + 1, waiting)))

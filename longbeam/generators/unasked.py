@@ -1,9 +1,9 @@
-"""Values that replies bring in unasked: those of the assistant's that no plan holds, as advice of the plan.
+"""What replies bring in: values and lists of the assistant's that no plan holds, as advice of the plan.
 
-A language model that speaks as the assistant names amounts, days and lengths of time that nobody planned. They are read
-out of its replies as out of somebody's own chats (`chat_ledger.py`), and code takes those that can be asked for: the
-reply says the value with what it is of, no other message has it, and the assistant gives the thing no other value of
-that kind.
+A language model that speaks as the assistant answers first; what can be asked for is read out of its replies. Amounts,
+days and lengths of time are read as out of somebody's own chats (`chat_ledger.py`), and code takes those that can be
+asked for: the reply says the value with what it is of, no other message has it, and the assistant gives the thing no
+other value of that kind. Numbered options and steps are taken where the user asked for them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,18 @@ from itertools import pairwise
 from longbeam.generators.chat_ledger import Statement
 from longbeam.generators.said_advice import advice_quote
 from longbeam.keys import natural_order
-from longbeam.schemas import Advice, AdviceKind, Message, MessageRole, Plan, SubPlan, Value, ValueKind
-from longbeam.text import Key, content_words, spell_out, value_keys, values_with_keys
+from longbeam.prompts.calls import MOST_ITEM_WORDS
+from longbeam.schemas import Advice, AdviceKind, Message, MessageRole, Plan, SubPlan, UserTurn, Value, ValueKind
+from longbeam.text import Key, content_words, spell_out, value_keys, values_with_keys, without_code
 
 GIVER = re.compile(r"^(?:suggested|proposed|recommended|estimated|advised)\s+", re.IGNORECASE)
 """First word of an attribute that only says who gives it."""
+LISTS = (AdviceKind.OPTIONS, AdviceKind.STEPS)
+ITEMS = (3, 7)
+"""Fewest and most items of a list that is asked for: as many as somebody can be asked to name."""
+_ITEM = re.compile(r"^[ \t]*(?P<number>\d{1,2})[.)][ \t]+(?P<text>\S.*)$", re.MULTILINE)
+_EMPHASISED = re.compile(r"(\*\*|__)(?P<text>.+?)[.:]?\1")
+_CLAUSE = re.compile(r"[:;.?!](?=\s|\Z)|,\s| [–—-] ")
 
 
 @dataclass(frozen=True)
@@ -32,12 +39,64 @@ class Unasked:
     advice: Advice
 
 
+def listed_advice(
+    sub_plan: SubPlan, planned: Sequence[Advice], messages: Sequence[Message], turns: Iterable[UserTurn]
+) -> Iterator[Unasked]:
+    """Yield the options and steps that replies give to turns which ask for them, one list of a kind for each thing."""
+    replies = {m.message_key: m.content for m in messages if m.role is MessageRole.ASSISTANT}
+    bullets = {b.bullet_id: b for b in sub_plan.bullets}
+    slots = {(advice.topic.casefold(), advice.attribute) for advice in planned}
+    ordinal = sum(advice.sub_plan == sub_plan.key for advice in planned)
+    for turn in turns:
+        key = f"{turn.turn_id}.n1"
+        host = next((bullets[i] for i in reversed(turn.bullet_ids) if i in bullets), None)
+        if turn.wants not in LISTS or host is None or key not in replies:
+            continue
+        items, slot = items_in(replies[key]), (host.topic.casefold(), turn.wants.value)
+        if not items or slot in slots:
+            continue
+        slots.add(slot)
+        yield Unasked(
+            key,
+            Advice(
+                advice_id=f"{sub_plan.key}.a{ordinal}",
+                kind=turn.wants,
+                bullet_id=host.bullet_id,
+                narrative=host.narrative,
+                topic=host.topic,
+                attribute=turn.wants.value,
+                text=f"{turn.wants.value} for {host.topic}: {'; '.join(items)}",
+                items=items,
+            ),
+        )
+        ordinal += 1
+
+
+def items_in(reply: str) -> tuple[str, ...]:
+    """Return the items of a reply's only numbered list, verbatim and in short; empty if there is not exactly one.
+
+    An item is the beginning of its line, up to a colon or the end of its first clause, without marks of emphasis.
+    """
+    prose = without_code(reply)
+    numbers = [int(m["number"]) for m in _ITEM.finditer(prose)]
+    least, most = ITEMS
+    items = tuple(_in_short(m["text"]) for m in _ITEM.finditer(prose))
+    is_one_list = numbers == list(range(1, len(numbers) + 1)) and least <= len(numbers) <= most
+    return items if is_one_list and all(items) and len({item.casefold() for item in items}) == len(items) else ()
+
+
+def _in_short(line: str) -> str:
+    emphasised = _EMPHASISED.match(line)
+    text = emphasised["text"] if emphasised else _CLAUSE.split(line, maxsplit=1)[0]
+    return " ".join(text.split(" ")[:MOST_ITEM_WORDS]).rstrip(" .,:;*_")
+
+
 def unasked_advice(
     sub_plan: SubPlan, planned: Sequence[Advice], messages: Sequence[Message], statements: Iterable[Statement]
 ) -> Iterator[Unasked]:
-    """Yield what the replies of a sub-plan give beside the planned advice, in the order of the statements.
+    """Yield the values that the replies of a sub-plan give beside known advice, in the order of the statements.
 
-    Its ids continue those of the plan; they do not depend on what is left out later.
+    Its ids continue those of what is known; they do not depend on what is left out later.
     """
     replies = {m.message_key: m for m in messages if m.role is MessageRole.ASSISTANT}
     asked = {after.message_key: before.content for before, after in pairwise(messages)}
@@ -80,7 +139,11 @@ def uncontested(given: Iterable[Unasked], statements: Iterable[Statement], plann
             values.setdefault(thing, set()).add(statement.value.text.casefold())
     slots = {(advice.topic.casefold(), advice.attribute.casefold()) for advice in planned}
     own = [g for g in given if (g.advice.topic.casefold(), g.advice.attribute.casefold()) not in slots]
-    return [g for g in own if g.advice.value and len(values[g.advice.topic.casefold(), g.advice.value.kind]) == 1]
+
+    def is_alone(advice: Advice) -> bool:
+        return advice.value is None or len(values[advice.topic.casefold(), advice.value.kind]) == 1
+
+    return [g for g in own if is_alone(g.advice)]
 
 
 def said_once(given: Sequence[Unasked], messages: Iterable[Message]) -> list[Unasked]:
@@ -93,7 +156,7 @@ def said_once(given: Sequence[Unasked], messages: Iterable[Message]) -> list[Una
         for _, said in values_with_keys(spell_out(message.content, day), day):
             for key in said & wanted:
                 elsewhere[key].add(message.message_key)
-    return [g for g in given if all(elsewhere[key] <= {g.message_key} for key in keys[g.advice.advice_id])]
+    return [g for g in given if all(elsewhere[key] <= {g.message_key} for key in keys.get(g.advice.advice_id, ()))]
 
 
 def with_advice(plan: Plan, given: Iterable[Unasked]) -> Plan:

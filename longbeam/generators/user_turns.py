@@ -19,7 +19,9 @@ from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, split_evenly
 from longbeam.generators.pasted_files import last_pasted
 from longbeam.generators.plans import Frame
+from longbeam.generators.reply_excerpt import asks
 from longbeam.generators.turn_cards import Deck, draw_cards
+from longbeam.generators.voices import voice_of
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import (
     BatchState,
@@ -52,7 +54,7 @@ from longbeam.schemas import (
     Value,
     digest_of,
 )
-from longbeam.text import date_value, says, trace_problem
+from longbeam.text import date_value, says, sentences, trace_problem
 
 T = TypeVar("T")
 USER_TURNS_PROMPTS = ("user_turns", *ENTAILMENT_PROMPTS)
@@ -61,6 +63,8 @@ ASKED_IN_BATCHES = 12
 """Messages of the batches before that the writer of a batch is shown: a short list, as the bullets differ already."""
 LAST_ASKED = 40
 """Questions that a writer of further ones is shown; those that repeat an earlier one are left out."""
+REMEMBERED_QUESTIONS = 24
+"""Questions of earlier sub-plans that an assistant remembers: some 800 tokens of what all its calls begin with."""
 GIST = 240
 """Characters of an earlier question that are shown."""
 CONTEXT_BULLETS = 40
@@ -148,6 +152,7 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
         seed=frame.seed,
         profile=frame.profile,
         people=frame.relationships.people,
+        voice=voice_of(frame.profile),
         stage=scene.stage,
         batch=briefs,
         context=stepped_end(before, CONTEXT_BULLETS),
@@ -199,6 +204,8 @@ async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: st
             bullet_ids=tuple(turn.voices),
             about_bullet_ids=tuple(turn.asks_about),
             slip=slip.said.text if slip else "",
+            wants_yes=any(card.asks_to_confirm for card in _cards_of(turn, cards)),
+            wants=next((card.wants for card in _cards_of(turn, cards) if card.wants), None),
         )
         for i, (turn, slip) in enumerate(zip(reply.turns, slips, strict=True))
     )
@@ -237,7 +244,7 @@ def check_turns(
     for turn in reply.turns:
         for bullet_id in (i for i in turn.voices if i in offered):
             card = by_bullet.get(bullet_id)
-            if problem := fault_in(in_full(turn.text, card.days if card else ()), offered[bullet_id], language):
+            if problem := fault_in(in_full(turn.text, card.days if card else ()), offered[bullet_id]):
                 yield problem
             if offered[bullet_id].bullet.kind is BulletKind.CONTRADICTION and len(turn.voices) > 1:
                 yield f"{bullet_id} must have a turn of its own"
@@ -268,8 +275,13 @@ def new_values_in(
 
 def _slip_of(turn: UserTurnDraft, cards: Sequence[TurnCard]) -> Slip | None:
     """Return the slip of a card that a turn says; the gate lets it pass, and no fact has its value."""
-    of_turn = (card.slip for card in cards if card.slip and set(card.bullet_ids) & set(turn.voices))
+    of_turn = (card.slip for card in _cards_of(turn, cards) if card.slip)
     return next((slip for slip in of_turn if says(turn.text, slip.said)), None)
+
+
+def _cards_of(turn: UserTurnDraft, cards: Sequence[TurnCard]) -> list[TurnCard]:
+    """Return the cards whose bullets a turn voices."""
+    return [card for card in cards if set(card.bullet_ids) & set(turn.voices)]
 
 
 def _declared_by(cards: Sequence[TurnCard]) -> dict[str, tuple[Value, ...]]:
@@ -338,6 +350,16 @@ def gist_of(text: str) -> str:
     return f"... {prose[-GIST:].partition(' ')[2]}"
 
 
+def last_questions(before: Sequence[str], turns: Sequence[UserTurn]) -> tuple[str, ...]:
+    """Return the last questions up to the end of a sub-plan, in short; `before` are those up to its beginning.
+
+    The sentences with a question say what the assistant was asked; the bullets say what the user told.
+    """
+    prose = (" ".join(_CODE.sub(" ", turn.text).split()) for turn in turns if asks(turn.text))
+    asked = (" ".join(text[a:b].strip() for a, b in sentences(text) if asks(text[a:b])) for text in prose)
+    return (*before, *(gist_of(text) for text in asked if text))[-REMEMBERED_QUESTIONS:]
+
+
 def stepped_end(items: Sequence[T], count: int) -> tuple[T, ...]:
     """Return the last `count` items or up to half as many more.
 
@@ -400,6 +422,7 @@ async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> 
         seed=frame.seed,
         profile=frame.profile,
         people=frame.relationships.people,
+        voice=voice_of(frame.profile),
         stage=scene.stage,
         batch=(),
         about=about,

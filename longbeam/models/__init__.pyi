@@ -44,6 +44,7 @@ from .kinds import (
     describe_rules as describe_rules,
     has_model_checks as has_model_checks,
     is_rule_writer as is_rule_writer,
+    is_spoken_by_rule as is_spoken_by_rule,
     model_context as model_context,
 )
 from .language import wrong_language as wrong_language

@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from longbeam.errors import ProviderError, ReplyError
+from longbeam.errors import ProviderError, ReplyError, RunStopped
 from longbeam.keys import UnitKey
 from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration, Sampling, StateOf
 from longbeam.models.changes import describe_changes
@@ -53,6 +53,10 @@ LONGEST_SHOWN = 12_000
 """Characters of its last reply that a model is shown; a longer one, such as a loop, would crowd out the prompt."""
 LONGEST_PROBLEM = 400
 """Characters of the faults that an error tells; its incident has them all."""
+FILTERED = (
+    "a content filter withheld this request; all of it is fiction, so take whatever may have set the filter off in mild"
+    " words that name nothing harmful"
+)
 TOO_LONG = "the request that says what is wrong is too long for the model"
 WARMER = 0.3
 """Temperature that each retry adds to the first attempt's, up to WARMEST."""
@@ -151,6 +155,65 @@ class _Question:
     def kept(self) -> tuple[str, ...]:
         """Lines of the items that are kept from earlier replies."""
         return () if self.retry is None else self.retry.kept
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """The reply that is taken, parsed."""
+
+    value: Any
+
+
+@dataclass
+class _Attempts:
+    """State of a question between its attempts; for each outcome of one, a method says what comes next."""
+
+    first: _Question
+    question: _Question
+    """What the next attempt asks."""
+    room: int = 1
+    """Factor on the next attempt's length limit."""
+    problem: str = ""
+    """What was wrong with the last attempt."""
+    kind: str = ""
+    """Name of the last outcome."""
+    usable: Any = None
+    """The last reply that parsed and was the model's own; None: there was none."""
+    is_reworded: bool = False
+    """Whether a content filter withheld a request, and it was worded anew."""
+
+    @classmethod
+    def at(cls, question: _Question) -> _Attempts:
+        """Return the state before the first attempt."""
+        return cls(question, question)
+
+    def leave_out_reply(self) -> None:
+        """The request was too long for the model: the next one does not show the last reply."""
+        self.problem = self.problem or TOO_LONG
+        retry = self.question.retry
+        self.question = replace(self.question, retry=retry and retry.model_copy(update={"reply": ""}))
+
+    def reword(self, problem: str) -> None:
+        """A content filter withheld the request: the next one asks for harmless words."""
+        self.is_reworded, self.problem, self.kind = True, problem, "content_filter"
+        self.question = replace(self.question, retry=Retry(faults=(FILTERED,), kept=self.first.kept))
+
+    def ask_again(self, outcome: Outcome, problem: str, *, is_limited: bool) -> None:
+        """The reply was no answer: the next request says so, or has more room where that is all that was missing."""
+        self.problem, self.kind, self.room = problem, outcome.kind, self.room * outcome.room
+        needs_room = outcome.room > 1 and is_limited
+        retry = self.first.retry if needs_room else Retry(faults=(outcome.told,), kept=self.first.kept)
+        self.question = replace(self.question, retry=retry)
+
+    def name_faults(self, faults: Sequence[str], text: str) -> None:
+        """The reply does not fit: the next request shows it with its faults."""
+        self.problem, self.kind = "; ".join(faults), "schema"
+        shown = text[:LONGEST_SHOWN]
+        if (retry := self.question.retry) is not None and retry.reply == shown:
+            # Small models repeat a reply that they see, word for word and warm as they are, and write another where
+            # they do not.
+            shown = ""
+        self.question = replace(self.question, retry=Retry(faults=tuple(faults), reply=shown, kept=self.first.kept))
 
 
 @dataclass(frozen=True)
@@ -283,47 +346,69 @@ class Asker:
         return str(await self._ask(_Question(prompt_id, inputs, place, state), str.strip, accept))
 
     async def _ask(self, question: _Question, parse: Callable[[str], Any], accept: Acceptance) -> Any:
-        prompt_id, given = question.prompt_id, question.inputs
         if self.spec.language != ENGLISH:
-            given = given.model_copy(update={"language": self.spec.language})
-        first = question = replace(question, inputs=given)
-        problem, kind, usable, room, kept = "", "", None, 1, question.kept
-        is_prose = self.prompts[prompt_id].output is None
+            question = replace(question, inputs=question.inputs.model_copy(update={"language": self.spec.language}))
+        state = _Attempts.at(question)
         for attempt in range(ATTEMPTS):
-            call = self._call(question, attempt, room)
-            if (reply := await self._reply_to(call)) is None:
-                problem, question = problem or TOO_LONG, _without_reply(question)
+            call = self._call(state.question, attempt, state.room)
+            self._refuse_useless_role(call, state)
+            if (reply := await self._reply_to(call, state)) is None:
                 continue
-            outcome = outcome_of(reply, self.spec.language, is_prose=is_prose)
-            if outcome is not None:
-                if (part := await self._before_cut(question, reply, parse, accept, room)) is not None:
-                    return part
-                problem, kind, room = self._described(outcome, call), outcome.kind, room * outcome.room
-                has_room = outcome.room > 1 and call.sampling.max_tokens is not None
-                retry = first.retry if has_room else Retry(faults=(outcome.told,), kept=kept)
-                question = replace(question, retry=retry)
-                continue
-            kind, text = "schema", spoken(reply)
+            taken = await self._judge(state, call, reply, parse, accept)
+            self._count(call, is_usable=taken is not None)
+            if taken is not None:
+                return taken.value
+        if accept.mend is not None and state.usable is not None:
             try:
-                parsed = parse(text)
+                return self._mended(question, state.usable, accept.mend, state.problem)
             except ValueError as exc:
-                faults: tuple[str, ...] = (str(exc),)
-            else:
-                copied = None if question.is_list or accept.may_copy else self._copied(question, text, parsed)
-                faults = await _faults_of(parsed, accept, copied)
-                if not faults:
-                    return parsed
-                if copied is None:  # a repair of the prompt's own words would be no reply
-                    usable = parsed
-            problem = "; ".join(faults)
-            question = replace(question, retry=Retry(faults=faults, reply=_shown(text, question.retry), kept=kept))
-        if accept.mend is not None and usable is not None:
-            try:
-                return self._mended(question, usable, accept.mend, problem)
-            except ValueError as exc:
-                problem = str(exc)
-        self._note(IncidentKind.REFUSED, question, problem)
-        raise self._unfit(question, ATTEMPTS, problem, kind)
+                state.problem = str(exc)
+        self._note(IncidentKind.REFUSED, question, state.problem)
+        raise self._unfit(question, ATTEMPTS, state.problem, state.kind)
+
+    async def _judge(
+        self, state: _Attempts, call: ModelCall, reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance
+    ) -> _Taken | None:
+        """Return what is taken of a reply; None where the state now says what the next attempt asks."""
+        question = state.question
+        is_prose = self.prompts[question.prompt_id].output is None
+        if (outcome := outcome_of(reply, self.spec.language, is_prose=is_prose)) is not None:
+            if (part := await self._before_cut(question, reply, parse, accept, state.room)) is not None:
+                return _Taken(part)
+            state.ask_again(outcome, self._described(outcome, call), is_limited=call.sampling.max_tokens is not None)
+            return None
+        text = spoken(reply)
+        try:
+            parsed = parse(text)
+        except ValueError as exc:
+            state.name_faults((str(exc),), text)
+            return None
+        copied = None if question.is_list or accept.may_copy else self._copied(question, text, parsed)
+        faults = await _faults_of(parsed, accept, copied)
+        if not faults:
+            return _Taken(parsed)
+        if copied is None:  # a repair of the prompt's own words would be no reply
+            state.usable = parsed
+        state.name_faults(faults, text)
+        return None
+
+    def _count(self, call: ModelCall, *, is_usable: bool) -> None:
+        """Count the unusable replies that a role gave in a row; a replayed one says nothing of the model now."""
+        if not call.progress.is_replayed:
+            counts, key = self.models.unusable_in_a_row, (call.model, call.role)
+            counts[key] = 0 if is_usable else counts[key] + 1
+
+    def _refuse_useless_role(self, call: ModelCall, state: _Attempts) -> None:
+        """Stop the run before a call to a role that has given nothing but unusable replies for long, whatever text."""
+        most, count = self.spec.limits.unusable_in_a_row, self.models.unusable_in_a_row[call.model, call.role]
+        if not most or count < most:
+            return
+        last = f" (the last: {shorten(state.problem, LONGEST_PROBLEM, placeholder=' ...')})" if state.problem else ""
+        raise RunStopped(
+            f"{call.model} as {call.role.value}: the last {count} replies could not be used{last}. Name another model"
+            f" for this role in [models], or set limits.unusable_in_a_row higher than {most} (0: no limit)",
+            reopens_units=True,
+        )
 
     def _described(self, outcome: Outcome, call: ModelCall) -> str:
         """Return what the user reads about a reply that is no answer, with the setting that can change it."""
@@ -352,12 +437,16 @@ class Asker:
         self._note(IncidentKind.MENDED, question, f"the reply {why}; its first {len(text)} characters are taken")
         return text
 
-    async def _reply_to(self, call: ModelCall) -> ModelReply | None:
-        """Return the reply; None where the call is too long for the model only since it says what was wrong before."""
+    async def _reply_to(self, call: ModelCall, state: _Attempts) -> ModelReply | None:
+        """Return the reply; None where the call failed for something that the state now leaves out of it."""
         try:
             return await self.models.chat.complete(call)
         except ProviderError as exc:
-            if call.retry is None or exc.kind != "context_length":
+            if exc.kind == "context_length" and call.retry is not None:
+                state.leave_out_reply()  # it is too long only since it says what was wrong before
+            elif exc.kind == "content_filter" and not state.is_reworded:
+                state.reword(str(exc))
+            else:
                 raise
             return None
 
@@ -443,20 +532,6 @@ def _warmer(sampling: Sampling, attempt: int) -> Sampling:
     if coldest >= WARMEST:
         return sampling
     return sampling.model_copy(update={"temperature": min(coldest + attempt * WARMER, WARMEST)})
-
-
-def _without_reply(question: _Question) -> _Question:
-    """Return a question whose retry does not show the last reply."""
-    return replace(question, retry=question.retry and question.retry.model_copy(update={"reply": ""}))
-
-
-def _shown(text: str, retry: Retry | None) -> str:
-    """Return what the next request shows of a refused reply: nothing of one that only says again what was shown.
-
-    Small models repeat a reply that they see, word for word and warm as they are, and write another where they do not.
-    """
-    shown = text[:LONGEST_SHOWN]
-    return "" if retry is not None and retry.reply == shown else shown
 
 
 async def _items_before_cut(reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance) -> Any | None:

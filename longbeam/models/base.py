@@ -6,6 +6,7 @@ carry `extras`, which an injected function makes and nobody else looks into.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,13 +43,15 @@ class Sampling(RoleSampling):
 class CallProgress:
     """State of one call below the limits: held back, or on its way with signs of life of its reply."""
 
-    __slots__ = ("heard_at", "is_held")
+    __slots__ = ("heard_at", "is_held", "is_replayed")
 
     def __init__(self) -> None:
         self.heard_at: float | None = None
         """Time of the event loop at which a piece of the reply came last; None: nothing came yet."""
         self.is_held = False
         """Whether a model waits for something before it sends the call."""
+        self.is_replayed = False
+        """Whether the reply came from the journal."""
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -182,6 +185,8 @@ class Models:
     """Version of the rules by which a model answers, by its name in the spec; empty for a language model."""
     extras_of: ExtrasOf | None = None
     """Makes the extras of calls to models that answer by rule; None: no such model is asked."""
+    unusable_in_a_row: Counter[tuple[str, Role]] = field(default_factory=Counter, compare=False, repr=False)
+    """Replies in a row that could not be used, by model and role; shared by all that ask."""
 
 
 async def close_model(model: ChatModel) -> None:

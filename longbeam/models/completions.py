@@ -27,6 +27,12 @@ ESTIMATED_CHARACTERS = 4
 """Characters per token of a streamed reply whose tokens the endpoint does not count."""
 MOST_TOKENS = 10**9
 """No call has more; a larger count is an endpoint's mistake and counts as none."""
+NO_TEXT = frozenset({"role", "content", "refusal", "name", "id", "annotations", "index", "type", "object"})
+"""Fields of a message in which no answer of the model stands."""
+READ_FIELDS = NO_TEXT | {"reasoning_content", "reasoning", "tool_calls"}
+"""Fields of a streamed message that are collected, or hold no answer."""
+MOST_FIELDS, LONGEST_NAME, DEEPEST = 8, 40, 6
+"""Other fields of a streamed message that are kept, characters of a field's name, and levels that are searched."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _TOOL_CALLS = 64
@@ -50,6 +56,8 @@ class StreamedReply:
         self._watches = {"content": LoopWatch(), "reasoning": LoopWatch()}
         self._calls: dict[int, dict[str, str]] = {}
         self._finish_reason = ""
+        self._others: dict[str, Any] = {}
+        """First values of fields that hold no part of the reply, by name."""
 
     def add(self, data: str) -> bool:
         """Take in the data of an event; returns whether the rest is not wanted. Raises ValueError."""
@@ -65,7 +73,8 @@ class StreamedReply:
 
     def finish(self) -> dict[str, Any]:
         """Return the whole reply in the form of one that was not streamed."""
-        message: dict[str, Any] = {name: "".join(self._texts[name]) for name in ("content", "refusal")}
+        message: dict[str, Any] = dict(self._others)
+        message |= {name: "".join(self._texts[name]) for name in ("content", "refusal")}
         message["reasoning_content"] = "".join(self._texts["reasoning"])
         if self._calls:
             message["tool_calls"] = [{"type": "function", "function": call} for _, call in sorted(self._calls.items())]
@@ -94,6 +103,8 @@ class StreamedReply:
         delta = choice.get("delta") or choice.get("message")
         if isinstance(delta, dict):
             self._add_delta(delta)
+        elif _has_text(choice.get("text")):  # as of an endpoint of plain completions
+            self._others.setdefault("text", choice["text"])
 
     def _add_delta(self, delta: dict[str, Any]) -> None:
         if isinstance(said := delta.get("content"), str):
@@ -103,8 +114,14 @@ class StreamedReply:
                 self._add_text("content", part.get("text") if isinstance(part, dict) else "")
         if len(delta) == 1 and "content" in delta:
             return  # as nearly all are
-        self._add_text("reasoning", delta.get("reasoning_content") or delta.get("reasoning"))
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if thought and "reasoning_content" not in delta:
+            self._others.setdefault("reasoning", thought)
+        self._add_text("reasoning", thought)
         self._add_text("refusal", delta.get("refusal"))
+        for name, value in delta.items():
+            if name not in READ_FIELDS and len(self._others) < MOST_FIELDS and _has_text(value):
+                self._others.setdefault(name[:LONGEST_NAME], value)
         calls = delta.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
             self._add_call(call)
@@ -203,7 +220,7 @@ class CompletionReader:
         is_counted = bool(usage) or not is_stream
         output = _count(usage, "completion_tokens") if is_counted else -(-said // ESTIMATED_CHARACTERS)
         reasoning = _count(_object(usage.get("completion_tokens_details")), "reasoning_tokens")
-        return ModelReply(
+        made = ModelReply(
             text=self._storable(text),
             finish_reason=self._storable(reason)[:40],
             refusal=self._storable(_text(message.get("refusal"))),
@@ -213,6 +230,8 @@ class CompletionReader:
             output_tokens=output,
             reasoning_tokens=reasoning or (thought and output * len(thought) // max(1, said)) or 0,
         )
+        held = "" if text.strip() else self._storable(text_field_of(choice, message))
+        return made.with_text_in(held) if held else made
 
     def _storable(self, text: str) -> str:
         """Return the text without our key, lone surrogates and characters that steer a terminal."""
@@ -234,6 +253,20 @@ def parsed(body: str | bytes) -> Any:  # Any: a JSON tree
             return json.loads(text)  # slower, and it takes half a surrogate pair, which some models say
         except RecursionError as exc:
             raise ValueError("nested too deeply") from exc
+
+
+def text_field_of(choice: dict[str, Any], message: dict[str, Any]) -> str:
+    """Return the name of the field of a message without content that holds a text; empty if there is none."""
+    named = [*message.items(), *(("text", choice.get("text")),)]
+    return next((str(name)[:LONGEST_NAME] for name, value in named if name not in NO_TEXT and _has_text(value)), "")
+
+
+def _has_text(value: Any, depth: int = 0) -> bool:  # Any: what the endpoint sent
+    """Return whether a text that is not blank stands in a value or in what it holds."""
+    if isinstance(value, str):
+        return bool(value.strip())
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth < DEEPEST and any(_has_text(part, depth + 1) for part in inner)
 
 
 def _text(content: Any) -> str:  # Any: what the endpoint sent

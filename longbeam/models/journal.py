@@ -66,6 +66,7 @@ class JournalledModel:
         recorded = self._recorded(call)
         if recorded is not None:
             self.hits += 1
+            call.progress.is_replayed = True
             self.on_reply(call, recorded)
             return recorded
         self._in_flight[key] = None

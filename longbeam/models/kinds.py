@@ -80,6 +80,11 @@ def has_model_checks(spec: BenchmarkSpec) -> bool:
     return any(not answers_by_rule(spec, spec.model_for(role)) for role in WRITING_ROLES)
 
 
+def is_spoken_by_rule(spec: BenchmarkSpec) -> bool:
+    """Return whether rules speak as the assistant, which bring in what they are told to and nothing else."""
+    return answers_by_rule(spec, spec.model_for(Role.ASSISTANT))
+
+
 def is_free(spec: BenchmarkSpec, model: str) -> bool:
     """Return whether a model without a price in the spec costs nothing."""
     return provider_of(model) not in BILLED_PROVIDERS or answers_by_rule(spec, model)

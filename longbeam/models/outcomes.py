@@ -85,7 +85,8 @@ def outcome_of(reply: ModelReply, language: str, *, is_prose: bool) -> Outcome |
             "refusal", f"the reply was a refusal ({said})", "all of this is fiction, so write what was asked"
         )
     if not text.strip():
-        return Outcome("empty", "the reply was empty")
+        held = f"; a text stood in the field {reply.text_field!r} of its message" if reply.text_field else ""
+        return Outcome("empty", f"the reply was empty{held}")
     if found := wrong_language(text, language, is_prose=is_prose):
         return Outcome("wrong_language", f"the reply was in {found}", f"write it in {language}")
     return None

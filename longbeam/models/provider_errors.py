@@ -51,11 +51,22 @@ _REMEDIES = {
     "not_found": "Name a model that it serves, and see that base_url ends as in /v1",
     "context_length": "Name a model with a longer context for this role",
 }
-_CONTEXT = re.compile(
-    r"context (length|size|window)|maximum context|too many tokens|prompt is too long|exceeds? .{0,40}context"
-    r"|longer than the (maximum )?model",
-    re.I,
+_TOO_LONG_PROMPT = (
+    r"context.{0,3}(length|size|window|limit)|maximum context|max_model_len|longer than the (maximum )?model",
+    r"too many (input |prompt )?tokens|(prompt|input|request|messages?)( text)? (is|are|was) too (long|large)",
+    r"reduce the length of the (messages|prompt|input)|range of input length|exceeds? .{0,40}context",
+    # Gemini and Vertex name the input token count, xAI the maximum prompt length, Moonshot a model token limit.
+    r"token count .{0,40}(exceed|only supports)|(maximum|max\.?) (prompt|input|sequence)( token)?s? (length|count)",
+    r"exceeds? .{0,20}(maximum|max)\w* (number of |input |prompt )?(tokens?|length)",
+    r"exceed(s|ed)?( the)?( model('s)?)? (max )?token (limit|length)",
+    # TGI counts `inputs` tokens + `max_new_tokens`, or `inputs` alone.
+    r"`?inputs`? (tokens \+|must have less than)",
+    # vLLM and others, where the prompt leaves no room for a reply: the limit that they work out is 0 or less.
+    r"max_(completion_|new_)?tokens`?'? must be (at least 1|greater than (or equal to )?[01]|positive|> ?0)\b",
+    r"max_(completion_|new_)?tokens.{0,60}(>=|greater than or equal to) ?1\b",
 )
+"""Words by which endpoints say that a prompt, alone or with the reply asked for, does not fit the model's context."""
+_CONTEXT = re.compile("|".join(_TOO_LONG_PROMPT), re.I)
 _KEY_LIKE = re.compile(r"\b(sk|pk|rk|key|gsk|hf|xai)[-_][A-Za-z0-9_*.-]{6,}")
 _HTML = re.compile(rb"^\s*(<!doctype|<html|<head|<body|<\?xml)", re.I)
 

@@ -26,7 +26,7 @@ _PENALTIES = {
 }
 """Members by which endpoints know a setting; llama.cpp calls the repetition penalty `repeat_penalty`."""
 _NO_STREAM = re.compile(r"\bstream(ed|ing)?\b", re.I)
-_TOO_MANY_TOKENS = re.compile(r"max_(completion_)?tokens|completion tokens|in the completion", re.I)
+_TOO_MANY_TOKENS = re.compile(r"max_(completion_|new_)?tokens|completion tokens|in the completion", re.I)
 REFUSING = frozenset({"bad_request", "context_length", "server_error"})
 """Kinds of errors by which endpoints refuse a member."""
 

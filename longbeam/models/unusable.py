@@ -23,6 +23,8 @@ from longbeam.schemas import BenchmarkSpec, ModelReply, Role
 
 UNUSABLE_REPLIES = 12
 """Unusable replies without a usable one that stop a run: four requests with three attempts each."""
+MOST_FIELDS = 3
+"""Fields that the line names."""
 LONGEST_SAID = 100
 """Characters of a refusal that the line shows."""
 
@@ -37,6 +39,8 @@ class UnusableReplies:
         self._roles: set[Role] = set()
         """Roles whose replies were reasoning only."""
         self._refusal = ""
+        self._fields: Counter[str] = Counter()
+        """Fields in which the texts of empty replies stood."""
         self._in_flight: Counter[bool] = Counter()
         """Requests in flight: those in batches (True), and those sent one by one."""
         self._ended = asyncio.Event()
@@ -71,6 +75,8 @@ class UnusableReplies:
         self._kinds[kind] += 1
         if kind == "reasoning":
             self._roles.add(call.role)
+        elif kind == "empty" and reply.text_field:
+            self._fields[reply.text_field] += 1
         elif kind == "refusal":
             self._refusal = " ".join((reply.refusal or reply.text).split())[:LONGEST_SAID] or self._refusal
 
@@ -82,12 +88,12 @@ class UnusableReplies:
         kinds, total = self._kinds.most_common(), self._kinds.total()
         refusals = f"were refusals (the last: {self._refusal})" if self._refusal else "were refusals"
         said = {
-            "empty": "were empty",
+            "empty": f"were empty{self._held}",
             "reasoning": "spent their whole length limit on reasoning",
             "refusal": refusals,
         }
         remedies = {
-            "empty": f"Check the name of the model and the chat template of its server ({self._place})",
+            "empty": self._remedy_of_empty,
             "reasoning": f"In the spec, {longer_limit(self._spec, self._model, self._roles)}",
             "refusal": "Name another model in [models]",
         }
@@ -97,6 +103,23 @@ class UnusableReplies:
             found = f"of {total} replies, " + " and ".join(f"{count} {said[kind]}" for kind, count in kinds)
         advice = ". ".join(remedies[kind] for kind, _ in kinds)
         return f"{self._model} has given no usable reply since this run began: {found}. {advice}"
+
+    @property
+    def _held(self) -> str:
+        """Return where the texts of empty replies stood; empty where they stood nowhere."""
+        if not self._fields:
+            return ""
+        named = " and ".join(f"{name!r} ({count})" for name, count in self._fields.most_common(MOST_FIELDS))
+        return f": their texts stood in the field {named} of the message in place of 'content'"
+
+    @property
+    def _remedy_of_empty(self) -> str:
+        if self._fields:
+            return (
+                "A parser of its server takes answers for thoughts or tool calls: change its reasoning parser, tool"
+                f" parser or chat template ({self._place})"
+            )
+        return f"Check the name of the model and the chat template of its server ({self._place})"
 
     @property
     def _place(self) -> str:

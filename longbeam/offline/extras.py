@@ -21,7 +21,6 @@ STATES: Mapping[str, type[KeptJson]] = {
     "more_turns": BatchState,
     "assistant_reply": TurnState,
     "user_answer": TurnState,
-    "follow_up_detector": TurnState,
     "user_follow_up": TurnState,
 }
 """The state that calls of a prompt are made from; the other prompts' inputs say all."""

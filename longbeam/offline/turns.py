@@ -20,12 +20,11 @@ from longbeam.offline.telling import WHOLE
 from longbeam.prompts.calls import (
     BatchState,
     BulletBrief,
-    FollowUpDetectorInputs,
-    FollowUpDetectorReply,
     LedgerLine,
     Opening,
     QuestionDetectorInputs,
     QuestionDetectorReply,
+    Reaction,
     Stage,
     TurnCard,
     TurnState,
@@ -492,6 +491,13 @@ _FOLLOW_UPS = {
                 "What speaks against doing {it} the other way?"),
 }  # fmt: skip
 FOLLOW_UP_KINDS = tuple(_FOLLOW_UPS)
+_REACTIONS = {
+    Reaction.ACCEPTS: ("I'll do it that way with {it}.", "I'll start with {it} on {day}.",
+                       "That settles {it} for me.", "I'll keep to that for {it}, from {day} on."),
+    Reaction.OBJECTS: ("I'm not sure that fits {it}; it asks more of me than I have.",
+                       "For {it} I'd rather have it simpler. Is there another way?",
+                       "I don't see that working with {it}. Does it hold even so?"),
+}  # fmt: skip
 _THANKS = (
     "Thanks. ", "Okay, got it. ", "That helps. ", "Makes sense. ", "Hm, fair. ", "Good. ", "All right. ", "Right. ",
     "Good point. ", "I see. ", "Good, one more thing though. ", "Understood. ", "Fine with me. ", "Clear so far. ",
@@ -551,19 +557,6 @@ def detect_question(inputs: QuestionDetectorInputs) -> QuestionDetectorReply:
     last = inputs.reply.rstrip().rsplit("\n", 1)[-1]
     asks = last.endswith("?") and not last.casefold().startswith(("would you like me", "shall i", "do you want me"))
     return QuestionDetectorReply(reason=f"The last line is: {last[:120]}", asks_user=asks)
-
-
-def follow_up_rate(follow_ups: int) -> float:
-    """Return the share of replies with a follow-up: a tenth, then a quarter (BEAM: 7 % and 2 % of turns)."""
-    return 0.10 if follow_ups == 0 else 0.25
-
-
-def detect_follow_up(inputs: FollowUpDetectorInputs, state: TurnState, rng: random.Random) -> FollowUpDetectorReply:
-    """Return a drawn verdict; at the end of the story there is no follow-up."""
-    if any(b.bullet.variety == CLOSING for b in state.bullets):
-        return FollowUpDetectorReply(reason="The story ends here.", asks_on=False)
-    asks = rng.random() < follow_up_rate(inputs.follow_ups)
-    return FollowUpDetectorReply(reason="Drawn by the offline writer.", asks_on=asks)
 
 
 def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -> str:
@@ -630,10 +623,13 @@ def ask_back_for(thread: Thread, thing: str, stage_index: int, asked: Collection
 
 
 def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -> str:
-    """Return a short question that follows from the reply."""
+    """Return a short question that follows from the reply, an objection to it, or what the user will do with it."""
     brief = state.bullets[-1] if state.bullets else None
     reading = read(pack_for(inputs.context.seed), brief) if brief else None
     thing = reading.thing if reading else "this"
+    if forms := _REACTIONS.get(inputs.reaction):
+        day = times.format_date(state.today, with_year=False)
+        return f"{rng.choice(_THANKS)}{fill(rng.choice(forms), {'it': thing, 'day': day})}"
     heads = _share_of(_THANKS, inputs.context.stage.stage_index)
     turn_key = TurnKey.parse(state.turn_id)
     again, thanks, template = _distributed(2 * turn_key.turn_index + state.ordinal, heads)

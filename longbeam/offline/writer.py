@@ -92,7 +92,6 @@ _STATEFUL_RULES: dict[str, Callable[[Any, Any, random.Random], BaseModel | str]]
     "more_turns": turns.more_turns,
     "assistant_reply": replies.assistant_reply,
     "user_answer": turns.user_answer,
-    "follow_up_detector": turns.detect_follow_up,
     "user_follow_up": turns.user_follow_up,
 }
 _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {

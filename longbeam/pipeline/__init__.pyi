@@ -42,7 +42,7 @@ from .spec_file import (
 )
 from .status import (
     benchmark_status as benchmark_status,
-    describe_failure as describe_failure,
+    describe_failures as describe_failures,
     describe_making as describe_making,
     finished_ids as finished_ids,
     kept_line as kept_line,

@@ -15,7 +15,7 @@ from longbeam.pipeline.run.stages import STAGES, TEXT_STAGES
 from longbeam.prompts import default_registry
 from longbeam.schemas import Making, Position, Record, Usage, incident_counts, prompt_lines, summed, total_line
 from longbeam.store import Benchmark, Unit, UnitStatus, WorkLog, living_holder, position_of_holder
-from longbeam.terminal import counted, duration
+from longbeam.terminal import counted, duration, without_places
 
 MOST_NAMED = 3
 """Conversations that `kept_line` names."""
@@ -188,7 +188,7 @@ def render_status(status: BenchmarkStatus, stages: tuple[str, ...]) -> str:
     for conversation in status.conversations:
         done = (str(conversation.done.get(stage, 0)).rjust(width) for stage in stages)
         lines.append("  ".join([conversation.conversation_id.ljust(5), *done, _state(conversation)]))
-        lines.extend(f"       {describe_failure(unit)}" for unit in conversation.failures)
+        lines.extend(f"       {line}" for line in describe_failures(conversation.failures))
     if used := render_used(status):
         lines += ["", used.rstrip()]
     if made := describe_making([c.making for c in status.conversations]):
@@ -219,6 +219,18 @@ def describe_failure(unit: Unit) -> str:
     message = " ".join(unit.error.split())
     times = f" after {unit.attempts} attempts" if unit.attempts > 1 else ""
     return f"{unit.stage} {unit.unit_key} failed{times}: {unit.error_kind}: {message[:200]}"
+
+
+def describe_failures(units: Sequence[Unit]) -> list[str]:
+    """Return a line for each unit that failed; units of a stage that failed alike share one."""
+    groups: dict[tuple[str, str, str], list[Unit]] = {}
+    for unit in units:
+        groups.setdefault((unit.stage, unit.error_kind, without_places(unit.error)), []).append(unit)
+    lines = []
+    for alike in groups.values():
+        more = f"; {counted(len(alike) - 1, 'more unit')} of {alike[0].stage} failed alike" if len(alike) > 1 else ""
+        lines.append(describe_failure(alike[0]) + more)
+    return lines
 
 
 def _state(conversation: ConversationStatus) -> str:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cache, cached_property
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic_core import to_json
 
 from longbeam.schemas.base import KeptJson, Record, message_hash
@@ -64,6 +64,18 @@ class ModelReply(Record):
     output_tokens: int = 0
     reasoning_tokens: int = 0
     """Output tokens spent on reasoning."""
+    _text_field: str = PrivateAttr(default="")
+
+    @property
+    def text_field(self) -> str:
+        """Field of the message that held a text where `text` is empty: `reasoning_content`, ...; it is not stored."""
+        return self._text_field
+
+    def with_text_in(self, field: str) -> ModelReply:
+        """Return the reply with the field that held a text in place of `text`."""
+        copied = self.model_copy()
+        copied._text_field = field
+        return copied
 
 
 class Retry(Record):

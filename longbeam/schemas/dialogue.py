@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from longbeam.schemas.base import KeptJson, Record
+from longbeam.schemas.plans import AdviceKind
 
 
 class UserTurn(Record):
@@ -24,6 +25,10 @@ class UserTurn(Record):
     """Bullets that the turn only asks about, without new claims."""
     slip: str = ""
     """A value as the turn says it by a slip and corrects it at once; nobody takes it up."""
+    wants_yes: bool = False
+    """Whether the turn wants a yes to its wish, and nothing else."""
+    wants: AdviceKind | None = None
+    """Kind of advice that the turn asks for in so many words: a figure, options or steps."""
 
     @property
     def is_required(self) -> bool:

@@ -106,6 +106,8 @@ class Limits(Record):
     the reply may have."""
     max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """The run stops cleanly before it would have spent more; None: no cap."""
+    unusable_in_a_row: int = Field(default=60, ge=0)
+    """Replies of one role in a row that could not be used, whatever text they had, that stop the run; 0: no limit."""
 
 
 class Checks(Record):

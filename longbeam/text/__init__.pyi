@@ -1,9 +1,28 @@
 from . import name_tables as name_tables, times as times, values as values
+from .claims import (
+    DEED_OF_USER as DEED_OF_USER,
+    INTENDED as INTENDED,
+    NEGATOR as NEGATOR,
+    UNREAL as UNREAL,
+    Mood as Mood,
+    Who as Who,
+    echoed_denial as echoed_denial,
+    framing_of as framing_of,
+    is_asked_at as is_asked_at,
+    is_denied_at as is_denied_at,
+    is_planned as is_planned,
+    is_result as is_result,
+    is_supposed_at as is_supposed_at,
+    read_claim as read_claim,
+    read_claims as read_claims,
+    side_of_day as side_of_day,
+    taken_back as taken_back,
+    words_of_denials as words_of_denials,
+)
 from .closeness import REACH as REACH, stand_together as stand_together, within_reach as within_reach
 from .computing import COMPUTATIONS as COMPUTATIONS, recompute as recompute
 from .conditions import overlapping as overlapping
 from .currencies import SIGNS as SIGNS, currency_of as currency_of
-from .echoes import echoed_denial as echoed_denial
 from .extraction import (
     distinct_values as distinct_values,
     named_value as named_value,
@@ -61,20 +80,6 @@ from .numbers import (
 )
 from .patterns import value_pattern as value_pattern
 from .phrases import ORDINAL_WORDS as ORDINAL_WORDS, listed as listed
-from .plans import is_planned as is_planned, is_result as is_result, side_of_day as side_of_day
-from .polarity import (
-    NEGATOR as NEGATOR,
-    denied_words as denied_words,
-    is_asked_at as is_asked_at,
-    is_denied_at as is_denied_at,
-    is_supposed_at as is_supposed_at,
-    words_of_denials as words_of_denials,
-    words_of_hearsay as words_of_hearsay,
-    words_of_intention as words_of_intention,
-    words_of_the_unreal as words_of_the_unreal,
-    words_supposing as words_supposing,
-    words_taking_back as words_taking_back,
-)
 from .reading import disagreement as disagreement, read_value as read_value
 from .redaction import Found as Found, Redaction as Redaction, render_found as render_found
 from .relative_days import is_day_meant as is_day_meant, is_day_named as is_day_named

@@ -10,9 +10,9 @@ import re
 from itertools import pairwise
 
 from longbeam.schemas import Value, ValueKind
+from longbeam.text.claims import NEGATOR, clause_before
 from longbeam.text.extraction import stated_in
 from longbeam.text.patterns import value_pattern
-from longbeam.text.polarity import NEGATOR, clause_before
 from longbeam.text.sentences import Span, sentences
 from longbeam.text.values import plain
 

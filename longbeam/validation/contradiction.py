@@ -8,7 +8,19 @@ from dataclasses import dataclass
 
 from longbeam.abilities import Trait
 from longbeam.schemas import CONTRADICTION_MESSAGES_APART, EvidencePart, Message, Nugget, Probe
-from longbeam.text import content_words, normalize_values, says_equivalent, sentences, spell_out, values_in
+from longbeam.text import (
+    DEED_OF_USER,
+    INTENDED,
+    NEGATOR,
+    Who,
+    content_words,
+    normalize_values,
+    read_claim,
+    says_equivalent,
+    sentences,
+    spell_out,
+    values_in,
+)
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import claim
@@ -19,10 +31,8 @@ MIN_TOUCHED = 0.2
 """Share of the weight of the denied words that a statement must have to be about the same thing."""
 MAX_COMMON = 0.1
 """Words in more of the user's messages than this do not show that two sides are about the same thing."""
-_DENIES = re.compile(
-    r"\b(?:never|not|no|none|nobody|nothing|neither|nor|without|yet to|refused?|avoid(?:ed)?)\b|\w+n['’]t\b",
-    re.IGNORECASE,
-)
+_REFUSES = re.compile(r"\b(?:yet to|refused?|avoid(?:ed)?)\b", re.IGNORECASE)
+"""Words that deny a deed without a negator."""
 _NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
 _POLAR = re.compile(r"^\W*(?:have|has|had|did|do|does|am|is|are|was|were)\b|\b(?:or not|whether)\b", re.IGNORECASE)
 """A question that is answered by yes or no."""
@@ -37,32 +47,12 @@ _EXPERIENCE = re.compile(
     r"\b(?:have|has|had|['’](?:ve|s|d))\s+(?:\w+\s+)?never\b|\bnever\s+(?:\w+ly\s+)?\w+(?:ed|en|ne|t|w|d|n)\b", re.I
 )
 """A denial that something was ever done."""
-_INTENDS = re.compile(
-    r"\b(?:plan(?:s|ned|ning)? (?:to|on|for)|going to|gonna|will|want(?:s|ed)? to|would (?:like|love)|hop(?:e|ing) to|"
-    r"think(?:ing)? (?:of|about)|consider(?:ing)?|should I|schedul\w+|upcoming|coordinat\w+|suggest\w*|recommend\w*|"
-    r"advis\w+|invit\w+|prepar\w+|goal|aim)\b",
-    re.IGNORECASE,
-)
-_DONE = re.compile(
-    r"\b(?:I|we)(?:['’]ve| have|['’]d| had)? (?:(?:just|already|recently|finally|only|actually|even|also|been) )*"
-    r"(?!need|want|plan|hop|intend|prefer|schedul|consider)(?:\w{2,}(?:ed|ing|en)|did|got|made|went|took|read|wrote|met|"
-    r"saw|had|ran|gave|bought|began)\b",
-    re.IGNORECASE,
-)
-"""A deed that the user tells of as done."""
 _AFTERWARDS = re.compile(
     r"\b(?:just|finally|for the first time|yesterday|today|tonight|last (?:week|night|weekend|\w+day))\b", re.I
 )
 _CLAUSES = re.compile(r"[,;:]\s|\s[-–]\s")
 MIN_TOLD = 2
 """Words of the denial that a sentence of the statement must have to be about the same thing."""
-_FIRST_PERSON = re.compile(r"\b(?:I(?! (?:should|could|might|would|must|ought)\b)|we|me|us|my own)\b")
-"""The user as the one who does something; `my brother says that I should` tells of no deed."""
-_SOMEBODY = re.compile(
-    r"\b(?:my|our) (?:\w+ )?(?:mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|friend|"
-    r"cousin|uncle|aunt|colleague|neighbou?r|boss|roommate|grand\w+)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -125,7 +115,8 @@ def _fault_of_sides(index: ConversationIndex, probe: Probe, statement: _Side, de
     asked = content_words(probe.question)
     if not content_words(denial.text) & (content_words(statement.text) | (asked - _ASKING)):
         return "unrelated", f"the denial has no word of the statement and of the question: {shorten(denial.text)!r}"
-    if not (_DENIES.search(denial.text) or _NEVER.search(statement.text)):
+    is_denial = NEGATOR.search(denial.text) or _REFUSES.search(denial.text)
+    if not (is_denial or _NEVER.search(statement.text)):
         # Two sides without values may contradict each other in words that no pattern knows. Without quotes nobody can
         # say whether a value of the message belongs to the statement.
         has_quotes = all(e.quote for e in probe.evidence)
@@ -151,16 +142,16 @@ def _reason_of_peace(index: ConversationIndex, statement: _Side, denial: _Side) 
     is_later = min(index.position[k] for k in statement.keys) > max(index.position[k] for k in denial.keys)
     if is_later and all(_AFTERWARDS.search(t) for t in told):
         return f"the statement tells what happened after the denial: {shorten(told[0])}"
-    if all(_INTENDS.search(t) for t in told) and not any(_tells_deed(t, denied) for t in told):
+    if all(INTENDED.search(t) for t in told) and not any(_tells_deed(t, denied) for t in told):
         return f"the statement only plans or suggests what the denial says was never done: {shorten(told[0])}"
-    if all(_SOMEBODY.search(t) and not _FIRST_PERSON.search(t) for t in told):
+    if all(read_claim(t).who is Who.OTHER for t in told):
         return f"the statement is about somebody else than the user: {shorten(told[0])}"
     return ""
 
 
 def _tells_deed(sentence: str, denied: frozenset[str]) -> bool:
     """Return whether a clause of a sentence that has a denied word tells of a deed of the user as done."""
-    return any(_DONE.search(clause) for clause in _CLAUSES.split(sentence) if content_words(clause) & denied)
+    return any(DEED_OF_USER.search(clause) for clause in _CLAUSES.split(sentence) if content_words(clause) & denied)
 
 
 def _sentences(text: str) -> list[str]:

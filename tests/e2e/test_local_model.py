@@ -45,12 +45,16 @@ top_p = 1.0
 min_p = 0.0
 [checks]
 gap_share = 1.0
+[limits]
+unusable_in_a_row = 0
 """
 REAL = """
 [sampling.default]
 repetition_penalty = 1.1
 [checks]
 gap_share = 1.0
+[limits]
+unusable_in_a_row = 0
 """
 STAGES = {"persona", "plan", "user_turns", "dialogue", "probes", "seal"}
 

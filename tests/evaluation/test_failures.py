@@ -21,3 +21,12 @@ def test_failures_of_one_reason_are_one_line_with_their_number() -> None:
         f"c000/answer/http://127.0.0.1:8888/summarization.1: {boom}",
         "used/rag (2 conversations): out of cheese",
     )
+
+
+def test_failures_that_differ_in_places_and_numbers_alone_are_one_line() -> None:
+    def misfit(probe: str, verdict: int) -> str:
+        where = f"c000/judge/rag/{probe}"
+        return f"{where}: {where}/n0, prompt 'judge_nugget': 3 replies did not fit; the last: no verdict {verdict}"
+
+    (line,) = grouped_failures([misfit(f"summarization.{n}", n) for n in range(400)])
+    assert line.startswith("judge/rag (400 probes): c000/judge/rag/summarization.0/n0, prompt 'judge_nugget'")

@@ -6,6 +6,7 @@ import gc
 import json
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from longbeam.generators import (
     SubPlanMaterial,
     Talk,
     context_of,
+    draw_reaction,
     extend,
     history_tokens,
     mend_turn,
@@ -33,6 +35,7 @@ from longbeam.prompts.calls import (
     AssistantReplyInputs,
     EntailmentInputs,
     ProjectName,
+    Reaction,
     Stage,
     TurnState,
     UserReplyInputs,
@@ -57,8 +60,6 @@ from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 TOKENIZER = load_tokenizer("o200k_base")
 NO_QUESTION = json.dumps({"reason": "none", "asks_user": False})
 QUESTION = json.dumps({"reason": "one", "asks_user": True})
-NO_MORE = json.dumps({"reason": "none", "asks_on": False})
-MORE = json.dumps({"reason": "one", "asks_on": True})
 
 
 def _material(share: int, sub_plan: int = 0, turns: int | None = None) -> SubPlanMaterial:
@@ -99,13 +100,22 @@ def _model(**changes: object) -> ScriptedModel:
     script: dict[str, object] = {
         "assistant_reply": _reply_of_the_length_asked,
         "question_detector": [NO_QUESTION],
-        "follow_up_detector": [NO_MORE],
         "user_answer": _numbered("Because of"),
         "user_follow_up": _numbered("And then"),
         "more_turns": _more_turns,
         "compact_memory": [" It was talked about."],
     }
     return ScriptedModel({**script, **changes})  # type: ignore[arg-type]
+
+
+def _reacting(model: ScriptedModel, *wanted: Reaction | None, **more: Any) -> Asker:  # Any: what `asker_for` takes
+    """Return an asker under a seed whose first turn has these reactions."""
+    asker, told = asker_for(model, **more), _material(share=1).sub_plan.bullets[:1]
+    for seed in range(100_000):
+        key = f"{seed}/c000/p0.s0.t0"
+        if all(draw_reaction(key, told, i) is reaction for i, reaction in enumerate(wanted)):
+            return replace(asker, spec=asker.spec.model_copy(update={"seed": seed}))
+    raise AssertionError(wanted)
 
 
 def _tokens(messages: tuple[Message, ...]) -> int:
@@ -158,7 +168,6 @@ async def test_assistant_may_ask_back_twice_and_no_more() -> None:
     first_turn = [m.kind for m in messages if m.turn_index == 0]
     answers = [k for k in first_turn if k is MessageKind.ANSWER]
     assert len(answers) == MAX_ANSWERS == 2
-    assert MessageKind.FOLLOW_UP not in first_turn
 
 
 async def test_a_reply_that_asks_nothing_is_not_judged() -> None:
@@ -169,11 +178,52 @@ async def test_a_reply_that_asks_nothing_is_not_judged() -> None:
 
 
 async def test_user_may_follow_up_twice_and_no_more() -> None:
-    model = _model(follow_up_detector=[MORE])
-    messages = await talk(asker_for(model), TOKENIZER, _material(share=6_000, turns=1))
+    model = _model(assistant_reply=_numbered("Take the blue one"))
+    asker = _reacting(model, Reaction.ASKS_ON, Reaction.OBJECTS, Reaction.ASKS_ON)
+    messages = await talk(asker, TOKENIZER, _material(share=6_000, turns=1))
     first_turn = [m.kind.value for m in messages if m.turn_index == 0]
     assert first_turn == ["question", "reply", "follow_up", "reply", "follow_up", "reply"]
     assert MAX_FOLLOW_UPS == 2
+
+
+async def test_a_turn_may_have_both_answers_and_follow_ups_under_keys_of_their_own() -> None:
+    model = _model(
+        assistant_reply=lambda call: f"Take the blue one, {_place(call)}{'?' * call.unit_key.endswith('question0')}",
+        question_detector=[QUESTION],
+    )
+    asker = _reacting(model, Reaction.OBJECTS, None)
+    messages = await talk(asker, TOKENIZER, _material(share=6_000, turns=1))
+    first_turn = [m.kind.value for m in messages if m.turn_index == 0]
+    assert first_turn == ["question", "reply", "answer", "reply", "follow_up", "reply"]
+    keys = [c.unit_key for c in model.calls]
+    assert len(set(keys)) == len(keys)
+    objection = next(c for c in model.calls if c.prompt.prompt_id == "user_follow_up")
+    assert "does not sit right with you" in objection.messages()[-1].content
+
+
+async def test_an_acceptance_is_an_answer_that_a_short_reply_ends() -> None:
+    model = _model(assistant_reply=lambda call: f"Take the blue one, {_place(call)}.")
+    asker = _reacting(model, Reaction.ACCEPTS)
+    messages = await talk(asker, TOKENIZER, _material(share=6_000, turns=1))
+    assert [m.kind.value for m in messages if m.turn_index == 0] == ["question", "reply", "answer", "reply"]
+    assert _count(model, "user_answer") == 0
+    _, last = [c.inputs for c in model.calls if "/p0.s0.t0/reply" in c.unit_key]
+    assert isinstance(last, AssistantReplyInputs)
+    assert last.target_tokens < 70
+    assert not last.asks_back
+
+
+async def test_a_reply_that_was_to_ask_back_and_ends_with_a_question_is_not_judged() -> None:
+    model = _model(assistant_reply=lambda call: f"Take the blue one. Which room is it for, {_place(call)}?")
+    await talk(asker_for(model), TOKENIZER, _material(share=6_000))
+    asked_back = {
+        c.unit_key.rpartition("/")[0]
+        for c in model.calls
+        if isinstance(c.inputs, AssistantReplyInputs) and c.inputs.asks_back and c.unit_key.endswith("replyquestion0")
+    }
+    judged = {c.unit_key.rpartition("/")[0] for c in model.calls if c.unit_key.endswith("/asks0")}
+    assert asked_back
+    assert asked_back.isdisjoint(judged)
 
 
 async def test_same_answer_twice_is_asked_again() -> None:
@@ -238,7 +288,7 @@ async def test_user_sees_the_newest_messages_with_the_roles_exchanged() -> None:
     model = _model(question_detector=[QUESTION])
     messages = await talk(asker_for(model), TOKENIZER, _material(share=9_000))
     calls = [c.inputs for c in model.calls if isinstance(c.inputs, UserReplyInputs)]
-    assert max(len(c.history) for c in calls) == USER_MESSAGES
+    assert max(len(c.history) for c in calls) >= USER_MESSAGES
     said = [m.content for m in messages]
     last = calls[-1].history
     place = said.index(last[-1].content)
@@ -247,7 +297,7 @@ async def test_user_sees_the_newest_messages_with_the_roles_exchanged() -> None:
 
 
 async def test_keys_are_unique_and_times_never_go_back() -> None:
-    model = _model(question_detector=[QUESTION, NO_QUESTION], follow_up_detector=[MORE, NO_MORE])
+    model = _model(question_detector=[QUESTION, NO_QUESTION])
     messages = await talk(asker_for(model), TOKENIZER, _material(share=12_000))
     keys = [m.message_key for m in messages]
     assert len(set(keys)) == len(keys)
@@ -383,10 +433,10 @@ async def test_a_finished_dialogue_is_freed_without_a_garbage_collection() -> No
 )
 async def test_a_message_with_a_new_value_is_asked_again_with_the_reason(prompt_id: str, new: str, known: str) -> None:
     """Found 4: answers, follow-ups and replies were checked for traces and repeats only."""
-    detectors = {"question_detector": [QUESTION]} if prompt_id == "user_answer" else {"follow_up_detector": [MORE]}
+    detectors = {"question_detector": [QUESTION]} if prompt_id == "user_answer" else {}
     model = _model(**(detectors | {prompt_id: [new, known]}))
     material = _material(share=2_000, turns=4)  # the fourth bullet: Tom asks for $900
-    asker = asker_for(model, writer="openai:some-model")
+    asker = _reacting(model, Reaction.ASKS_ON, writer="openai:some-model")
 
     messages = await talk(asker, TOKENIZER, material)
 
@@ -471,15 +521,7 @@ async def test_a_reply_ends_without_a_question_where_its_card_has_none() -> None
         c.inputs.asks_back: c.messages()[-1].content for c in model.calls if isinstance(c.inputs, AssistantReplyInputs)
     }
     assert "ends without a question" in notes[False]
-    assert "may end with one question" in notes[True]
-
-
-async def test_a_follow_up_is_written_for_the_detectors_reason() -> None:
-    more = json.dumps({"reason": "The answer names a fee and no amount.", "asks_on": True})
-    model = _model(follow_up_detector=[more])
-    await talk(asker_for(model), TOKENIZER, _material(share=4_000, turns=1))
-    asked = next(c for c in model.calls if c.prompt.prompt_id == "user_follow_up")
-    assert "The answer names a fee and no amount." in asked.messages()[-1].content
+    assert "ends with one question" in notes[True]
 
 
 async def test_a_reply_is_asked_to_be_as_long_as_its_message_asks() -> None:
@@ -491,6 +533,32 @@ async def test_a_reply_is_asked_to_be_as_long_as_its_message_asks() -> None:
     replies = [c.inputs for c in model.calls if isinstance(c.inputs, AssistantReplyInputs)]
     asked = {r.history[-1].content: r.target_tokens for r in replies}
     assert asked[short] * 2 < asked[long]
+
+
+@pytest.mark.parametrize(("wants_yes", "most"), [(True, 20), (False, 1_150)])
+async def test_a_turn_that_wants_a_yes_gets_one_in_whatever_words_it_asks(wants_yes: bool, most: int) -> None:
+    turn = (
+        _material(1).turns[0].model_copy(update={"text": "Name the firm. Say ja and no more.", "wants_yes": wants_yes})
+    )
+    model = _model()
+    await talk(asker_for(model), TOKENIZER, replace(_material(share=2_000), turns=(turn,)))
+    first = next(c for c in model.calls if isinstance(c.inputs, AssistantReplyInputs))
+    assert isinstance(first.inputs, AssistantReplyInputs)
+    assert (first.inputs.target_tokens <= 20) is wants_yes
+    assert first.inputs.target_tokens <= most
+    assert ("1 to 12 words" in first.messages()[-1].content) is wants_yes
+
+
+async def test_news_from_the_users_life_gets_a_short_reply() -> None:
+    material = _material(share=4_000)
+    bullets = tuple(b.model_copy(update={"kind": BulletKind.SIDE}) for b in material.sub_plan.bullets)
+    sub_plan = material.sub_plan.model_copy(update={"bullets": bullets})
+    ledger = replace(material.ledger, sub_plans=(sub_plan, *material.ledger.sub_plans[1:]))
+    model = _model()
+    await talk(asker_for(model), TOKENIZER, replace(material, ledger=ledger, sub_plan=sub_plan))
+    replies = [c.inputs for c in model.calls if c.unit_key.endswith("/replyquestion0")]
+    planned = [r.target_tokens for r in replies[: len(material.turns)] if isinstance(r, AssistantReplyInputs)]
+    assert max(planned) * 9 // 10 <= 110  # words; LENGTH_VARIATION is up to 1.15
 
 
 # --- messages that are worded when they are due -----------------------------------------------------------------
@@ -650,8 +718,9 @@ async def test_a_follow_up_that_takes_up_a_slip_is_asked_for_again() -> None:
     text = "The renovation budget is $81,000, no, sorry: $18,000. Is that enough?"
     turn = material.turns[2].model_copy(update={"text": text, "slip": "$81,000"})
     follow_ups = ["What would $81,000 get me?", "What would $18,000 get me?"]
-    model = _model(follow_up_detector=[MORE, NO_MORE], user_follow_up=follow_ups)
-    messages = await talk(asker_for(model, writer="openai:some-model"), TOKENIZER, replace(material, turns=(turn,)))
+    model = _model(user_follow_up=follow_ups)
+    asker = _reacting(model, Reaction.ASKS_ON, writer="openai:some-model")
+    messages = await talk(asker, TOKENIZER, replace(material, turns=(turn.model_copy(update={"turn_id": "p0.s0.t0"}),)))
     assert messages[2].content == follow_ups[1]
 
 

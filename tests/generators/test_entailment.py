@@ -6,8 +6,7 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators import rule_on_contradiction, rule_on_message, rule_on_update
-from longbeam.generators.entailment import Answer
+from longbeam.generators import Answer, rule_on_contradiction, rule_on_message, rule_on_update
 from longbeam.prompts.calls import BulletBrief, ContradictionTarget, LedgerLine, Place, UpdateTarget
 from longbeam.prompts.calls.plans import Slip
 from longbeam.schemas import Bullet, BulletKind, Value
@@ -31,18 +30,9 @@ def _rent(text: str = RENT, value: Value | None = None) -> BulletBrief:
     return BulletBrief(bullet=_bullet(text), facts=(_line("the hall rent", "price", value or money(85)),))
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Is $85 too much for a pizza?",
-        "The hall rent is not $85, I was wrong, it is $300.",
-        "For the winter play the parish has set the hall rent at not $85 but something else.",
-        "I bought a lamp for $85 yesterday.",
-    ],
-)
-def test_a_value_of_another_thing_or_denied_is_refused(message: str) -> None:
-    """Found 2: voicing checked the value only."""
-    assert rule_on_message(message, _rent()).answer is Answer.NO
+def test_a_message_without_the_value_is_refused() -> None:
+    assert rule_on_message("The parish has set the hall rent for the winter play.", _rent()).answer is Answer.NO
+    assert rule_on_message(RENT.replace("$85", "$300"), _rent()).answer is Answer.NO
 
 
 @pytest.mark.parametrize(
@@ -53,8 +43,7 @@ def test_a_value_of_another_thing_or_denied_is_refused(message: str) -> None:
         "We have a day. And the parish has set the hall rent at $85 for the winter play, so should I bargain?",
     ],
 )
-def test_the_same_claim_in_any_order_is_accepted(message: str) -> None:
-    """Found 2: no right wording is refused."""
+def test_the_claim_in_its_own_words_is_accepted(message: str) -> None:
     assert rule_on_message(message, _rent()).answer is Answer.YES
 
 
@@ -73,10 +62,13 @@ def test_the_same_claim_in_any_order_is_accepted(message: str) -> None:
         f"Nobody will believe this: {RENT}",
         "I'm trying to find out whether the parish has set the hall rent at $85 for the winter play. Can we bargain?",
         "The parish has set the hall rent at $85 for the winter play. Can we bargain? But I was wrong about that.",
+        "Is $85 too much for a pizza?",
+        "The hall rent is not $85, I was wrong, it is $300.",
+        "For the winter play the parish has set the hall rent at not $85 but something else.",
+        "I bought a lamp for $85 yesterday.",
     ],
 )
-def test_what_words_alone_cannot_tell_is_left_to_the_judge(message: str) -> None:
-    """Found 2: voicing checked the value only."""
+def test_all_other_wordings_are_left_to_the_judge(message: str) -> None:
     assert rule_on_message(message, _rent()).answer is Answer.UNSURE
 
 
@@ -87,7 +79,6 @@ def test_values_that_changed_places_are_left_to_the_judge() -> None:
     assert rule_on_message("Well, it is a wet grinder at $749 or a strong blender at $529", brief).answer is Answer.YES
     exchanged = rule_on_message("So it is a wet grinder at $529 or a strong blender at $749.", brief)
     assert exchanged.answer is Answer.UNSURE
-    assert "exchanged" in exchanged.reason
 
 
 def test_a_name_that_is_gone_and_a_denial_that_is_gone_are_left_to_the_judge() -> None:
@@ -125,9 +116,9 @@ def test_a_statement_behind_and_is_no_wish_that_a_message_may_leave_out() -> Non
 
 def test_other_languages_are_judged_unless_the_bullet_stands_there_word_for_word() -> None:
     brief = BulletBrief(bullet=_bullet("Die Saalmiete liegt bei 85 Euro."))
-    assert rule_on_message("Hallo. Die Saalmiete liegt bei 85 Euro. Geht das?", brief, "German").answer is Answer.YES
-    assert rule_on_message("Guten Morgen, wie geht es weiter?", brief, "German").answer is Answer.NO
-    assert rule_on_message("Die Saalmiete beträgt 85 Euro.", brief, "German").answer is Answer.UNSURE
+    assert rule_on_message("Hallo. Die Saalmiete liegt bei 85 Euro. Geht das?", brief).answer is Answer.YES
+    assert rule_on_message("Guten Morgen, wie geht es weiter?", brief).answer is Answer.NO
+    assert rule_on_message("Die Saalmiete beträgt 85 Euro.", brief).answer is Answer.UNSURE
 
 
 PLACE = Place(after="p0.s0.b0", day=dt.date(2022, 5, 6))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators import END_CHARACTERS, asking_part, may_ask
+from longbeam.generators import END_CHARACTERS, asking_part, asks, ends_asking
 
 
 def test_short_reply_is_kept_whole() -> None:
@@ -30,18 +30,19 @@ def test_end_is_kept_in_whole_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "language", "asks"),
+    ("reply", "has_question", "at_end"),
     [
-        ("Take the blue one.", "English", False),
-        ("Take the blue one. Which room is it for?", "English", True),
-        ("Take the blue one. Let me know the size of the room.", "English", True),
-        ("Could you tell me the size of the room.", "English", True),
-        ("Please share the bill, and I will check it.", "English", True),
-        ("```sql\nSELECT * FROM t WHERE a = ?\n```\nThat is all.", "English", False),
-        ("Nimm das blaue.", "German", True),
+        ("Take the blue one.", False, False),
+        ("Take the blue one. Which room is it for?", True, True),
+        ("Which room is it for? Take the blue one.", True, False),
+        ("Take the blue one. (Or is it too **dark?**)\n", True, True),
+        ("質問はありますか？", True, True),
+        ('Ask her "And what else?" and wait.', False, False),
+        ("Ask her “And what else?” Which day suits you?", True, True),
+        ("```sql\nSELECT * FROM t WHERE a = ?\n```\nThat is all.", False, False),
     ],
 )
-def test_a_reply_may_ask_by_a_question_mark_or_by_words_and_in_other_languages_always(
-    reply: str, language: str, asks: bool
+def test_a_reply_asks_where_it_has_a_question_mark_outside_of_code(
+    reply: str, has_question: bool, at_end: bool
 ) -> None:
-    assert may_ask(reply, language) is asks
+    assert (asks(reply), ends_asking(reply)) == (has_question, at_end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from statistics import quantiles
 
 import pytest
@@ -14,13 +15,27 @@ from longbeam.generators import (
     FEELING_SHARE,
     OPENINGS,
     PASTES,
+    REACTIONS,
+    REACTS_AGAIN,
     TAKE_UPS,
+    WANTS,
     Deck,
     draw_asks_back,
     draw_cards,
+    draw_reaction,
     draw_take_up,
 )
-from longbeam.prompts.calls import BulletBrief, LedgerLine, Opening, Paste, SpokenDay, TakeUp, TurnCard, in_full
+from longbeam.prompts.calls import (
+    BulletBrief,
+    LedgerLine,
+    Opening,
+    Paste,
+    Reaction,
+    SpokenDay,
+    TakeUp,
+    TurnCard,
+    in_full,
+)
 from longbeam.schemas import (
     CLOSING,
     OUTCOME,
@@ -256,3 +271,30 @@ def test_one_card_has_no_weekday_for_two_days() -> None:
 def test_a_short_day_may_begin_a_sentence() -> None:
     day = SpokenDay(text="December 1, 2021", said="last Wednesday")
     assert in_full("Last Wednesday I left.", (day,)) == "December 1, 2021 I left."
+
+
+def test_reactions_have_beams_rates_and_none_follows_a_wish_or_an_ending() -> None:
+    event = _brief(0).bullet
+    wish = _brief(1, kind="instruction").bullet
+    ending = event.model_copy(update={"variety": CLOSING})
+    drawn = Counter(draw_reaction(f"t{i}", [event], 0) for i in range(4_000))
+    for reaction, share in REACTIONS.items():
+        # Four standard errors of a share of .11, of 4,000 draws: 0.02.
+        assert abs(drawn[reaction] / 4_000 - share) < 0.02
+    again = Counter(draw_reaction(f"t{i}", [event], 1) for i in range(4_000))
+    assert abs(1 - again[None] / 4_000 - REACTS_AGAIN) < 0.03
+    assert again[Reaction.ACCEPTS] == 0
+    assert {draw_reaction(f"t{i}", [told], 0) for i in range(400) for told in (wish, ending)} == {None}
+
+
+def test_a_third_of_the_messages_on_events_ask_for_something_that_can_be_asked_for_later() -> None:
+    def wanted(kind: str, variety: str = "") -> list[AdviceKind]:
+        brief = _brief(0, kind=kind)
+        brief = brief.model_copy(update={"bullet": brief.bullet.model_copy(update={"variety": variety})})
+        decks = (Deck(TurnLengths.BEAM, Category.GENERAL, f"d{i}") for i in range(1_000))
+        return [card.wants for deck in decks if (card := draw_cards([brief], 1, deck)[0]).wants]
+
+    # Four standard errors of a share of .36, of 1,000 draws: 0.06.
+    assert abs(len(wanted("event")) / 1_000 - sum(WANTS.values())) < 0.06
+    assert set(wanted("update")) == set(WANTS)
+    assert wanted("instruction") == wanted("side") == wanted("event", CLOSING) == []

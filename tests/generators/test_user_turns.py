@@ -7,6 +7,7 @@ import json
 from itertools import count
 
 from longbeam.generators import (
+    REMEMBERED_QUESTIONS,
     Batch,
     Deck,
     Frame,
@@ -17,6 +18,7 @@ from longbeam.generators import (
     check_turns,
     draw_cards,
     gist_of,
+    last_questions,
     ordered_turns,
     stepped_end,
     without_repeats,
@@ -325,3 +327,17 @@ async def test_a_bullet_that_no_reply_says_is_said_in_its_own_words() -> None:
         (missed.text, (missed.bullet_id,)),
     ]
     assert [i.kind for i in asker.incidents] == [IncidentKind.MENDED]
+
+
+def test_an_assistant_remembers_the_last_questions_and_not_what_was_told() -> None:
+    def turn(i: int, text: str) -> UserTurn:
+        return UserTurn(turn_id=f"p0.s0.t{i}", text=text, bullet_ids=())
+
+    turns = [
+        turn(0, "The hall costs $85. What do I write to Allen?"),
+        turn(1, "Just say yes."),
+        turn(2, "```\na ? b\n```"),
+    ]
+    assert last_questions((), turns) == ("What do I write to Allen?",)
+    many = [turn(i, f"What about number {i}?") for i in range(REMEMBERED_QUESTIONS)]
+    assert last_questions(("What was first?",), many) == tuple(t.text for t in many)

@@ -8,16 +8,10 @@ from functools import partial
 
 import pytest
 
-from longbeam.errors import ProviderError, ReplyError
-from longbeam.models import LONGEST_SHOWN, MOST_FAULTS, Acceptance, ModelCall, parse_reply
-from longbeam.prompts.calls import (
-    FollowUpDetectorInputs,
-    PersonalityInputs,
-    QuestionDetectorInputs,
-    QuestionDetectorReply,
-    TurnState,
-)
-from longbeam.schemas import BenchmarkSpec, IncidentKind, ModelReply
+from longbeam.errors import ProviderError, ReplyError, RunStopped
+from longbeam.models import LONGEST_SHOWN, MOST_FAULTS, Acceptance, Asker, ModelCall, parse_reply
+from longbeam.prompts.calls import PersonalityInputs, QuestionDetectorInputs, QuestionDetectorReply, TurnState
+from longbeam.schemas import BenchmarkSpec, IncidentKind, Limits, ModelReply
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 YES = '{"reason": "it asks", "asks_user": true}'
@@ -267,10 +261,9 @@ async def test_every_call_carries_the_language_of_the_spec() -> None:
 
 @pytest.mark.parametrize(("model_name", "keys"), [("openai:m", 1), ("vllm:m", 1), ("offline", 2), ("openai:served", 2)])
 async def test_the_state_of_a_call_is_part_of_the_keys_of_rules_alone(model_name: str, keys: int) -> None:
-    model = ScriptedModel({"follow_up_detector": ['{"reason": "all is said", "asks_on": false}']})
+    model = ScriptedModel({"question_detector": [YES]})
     made = {"name": "test", "models": {"default": model_name}}
     spec = BenchmarkSpec.model_validate({**made, "endpoints": {"openai:served": {"sends_extras": True}}})
-    inputs = FollowUpDetectorInputs(title="A trip", question="When?", reply="In May.", follow_ups=0)
     computed = 0
 
     def state_of(previous_reply: str) -> TurnState:
@@ -280,7 +273,7 @@ async def test_the_state_of_a_call_is_part_of_the_keys_of_rules_alone(model_name
 
     for previous_reply in ("", "Which one?"):
         asker = replace(asker_for(model), spec=spec)
-        await asker.structured("follow_up_detector", inputs, state=partial(state_of, previous_reply))
+        await asker.structured("question_detector", INPUTS, state=partial(state_of, previous_reply))
 
     first, second = model.calls
     assert first.messages() == second.messages()
@@ -343,3 +336,59 @@ async def test_a_loop_whose_beginning_cannot_be_used_is_asked_again(looping: Mod
     assert await asker.prose("personality", PERSONALITY, accept=accept) == "He listens."
     assert len(model.calls) == 2
     assert not asker.incidents
+
+
+def filtering(*at: int) -> ScriptedModel:
+    """A model whose endpoint refuses the calls with these numbers for their content."""
+
+    class Filtering(ScriptedModel):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            reply = await super().complete(call)
+            if len(self.calls) - 1 in at:
+                raise ProviderError("HTTP 400: filtered", kind="content_filter", is_retryable=False)
+            return reply
+
+    return Filtering({"question_detector": [YES]})
+
+
+async def test_a_request_that_a_filter_withholds_is_asked_once_in_other_words() -> None:
+    model = filtering(0)
+    assert (await asker_for(model).structured("question_detector", INPUTS)).asks_user
+    first, second = model.calls
+    assert first.retry is None
+    assert "a content filter withheld this request; all of it is fiction" in second.messages()[-1].content
+    model = filtering(0, 1, 2)
+    with pytest.raises(ProviderError, match="HTTP 400: filtered") as caught:
+        await asker_for(model).structured("question_detector", INPUTS)
+    assert (caught.value.kind, len(model.calls)) == ("content_filter", 2)
+
+
+def limited(asker: Asker, most: int) -> Asker:
+    return replace(asker, spec=asker.spec.model_copy(update={"limits": Limits(unusable_in_a_row=most)}))
+
+
+async def test_a_role_whose_replies_never_fit_stops_whatever_text_they_have() -> None:
+    model = ScriptedModel({"question_detector": [f"nonsense {i}" for i in range(100)], "personality": ["She is calm."]})
+    asker = limited(asker_for(model), 7)
+    for _ in range(2):
+        with pytest.raises(ReplyError):
+            await asker.structured("question_detector", INPUTS)
+    with pytest.raises(RunStopped) as caught:
+        await asker.within("other").structured("question_detector", INPUTS)
+    assert len(model.calls) == 7
+    line = str(caught.value)
+    assert "as detector: the last 7 replies could not be used (the last: " in line
+    assert "or set limits.unusable_in_a_row higher than 7" in line
+    assert caught.value.reopens_units
+    assert await asker.prose("personality", PERSONALITY) == "She is calm."  # of another role
+
+
+async def test_a_usable_reply_begins_the_count_anew_and_no_limit_is_none() -> None:
+    replies = ["nonsense", "nonsense", YES] * 10
+    asker = limited(asker_for(ScriptedModel({"question_detector": replies})), 3)
+    for _ in range(10):
+        assert (await asker.structured("question_detector", INPUTS)).asks_user
+    asker = limited(asker_for(ScriptedModel({"question_detector": ["nonsense"]})), 0)
+    for _ in range(40):
+        with pytest.raises(ReplyError):
+            await asker.structured("question_detector", INPUTS)

@@ -533,3 +533,72 @@ async def test_calls_that_are_refused_together_are_all_sent_again() -> None:
     async with endpoint(answer) as (_, base_url), client_of(base_url) as client:
         replies = await asyncio.gather(*(client.complete(asked) for _ in range(8)))
     assert [reply.text for reply in replies] == ["yes"] * 8
+
+
+THOUGHTS = "All of the answer stands here."
+CALLED = [{"index": 0, "type": "function", "function": {"name": "json_tool_call", "arguments": THOUGHTS}}]
+
+
+@pytest.mark.parametrize(
+    ("message", "field"),
+    [
+        ({"content": None, "reasoning_content": THOUGHTS}, "reasoning_content"),
+        ({"content": "", "reasoning": THOUGHTS}, "reasoning"),
+        ({"content": " \n", "thinking": THOUGHTS}, "thinking"),
+        ({"content": None, "tool_calls": CALLED}, "tool_calls"),
+        ({"content": None, "function_call": {"name": "answer", "arguments": THOUGHTS}}, "function_call"),
+        ({"content": None, "audio": {"id": "a", "transcript": THOUGHTS}}, "audio"),
+        ({"content": "Yes.", "reasoning_content": THOUGHTS}, ""),
+        ({"content": None, "reasoning_content": None, "tool_calls": [], "refusal": None, "annotations": []}, ""),
+    ],
+)
+@pytest.mark.parametrize("is_streamed", [False, True])
+async def test_a_reply_without_content_names_the_field_that_held_the_text(
+    message: dict[str, Any], field: str, is_streamed: bool
+) -> None:
+    whole = Answer(completion(choices=[{"message": {"role": "assistant", **message}, "finish_reason": "stop"}]))
+    deltas = [{"model": "m", "choices": [{"delta": {name: value}}]} for name, value in message.items()]
+    end = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+    streamed = Answer(events(*deltas, end), headers=STREAM_HEADERS)
+    reply, _ = await reply_to(streamed if is_streamed else whole)
+    assert reply.text_field == field
+
+
+TOO_LONG = (
+    (400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."),
+    (400, "Unable to submit request because the input token count is 1100000 but model only supports up to 1048576."),
+    (400, "Input is too long for requested model."),
+    (400, "Too many input tokens. Max input tokens: 8192, request input token count: 9000"),
+    (400, "This model's maximum prompt length is 131072 but the request contains 537812 tokens."),
+    (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens"),
+    (422, "Input validation error: `inputs` must have less than 1024 tokens. Given: 2000"),
+    (400, "Invalid request: Your request exceeded model token limit: 8192 (requested: 9000)"),
+    (400, "max_tokens must be at least 1, got -123."),
+    (400, "max_completion_tokens must be at least 1, got 0."),
+    (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+    (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"),
+    (400, "the request exceeds the available context size, try increasing it"),
+    (400, "Requested token count exceeds the model's maximum context length of 8192 tokens."),
+    (400, "Please reduce the length of the messages or completion."),
+    (400, "Range of input length should be [1, 30720]"),
+)
+
+
+@pytest.mark.parametrize(("status", "message"), TOO_LONG)
+async def test_a_prompt_that_is_too_long_is_known_whoever_says_so(status: int, message: str) -> None:
+    error = await error_of(Answer({"error": {"message": message, "code": status}}, status))
+    assert (error.kind, error.is_retryable) == ("context_length", False)
+    assert "Name a model with a longer context for this role" in str(error)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "max_tokens is too large: 32768. This model supports at most 16384 completion tokens",
+        "temperature must be at least 0",
+        "response_format: schema name is too long",
+        "Invalid 'messages': expected an array",
+    ],
+)
+async def test_another_bad_request_is_no_long_prompt(message: str) -> None:
+    assert (await error_of(Answer({"error": {"message": message}}, 400))).kind == "bad_request"

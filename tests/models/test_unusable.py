@@ -66,6 +66,11 @@ def lines_of(outcomes: Outcomes) -> set[str]:
         (EMPTY, "all 12 were empty. Check the name of the model and the chat template of its server"),
         (ModelReply(text="<think>Yes or no?</think>\n"), "all 12 were empty"),
         (
+            ModelReply(text="").with_text_in("reasoning_content"),
+            "all 12 were empty: their texts stood in the field 'reasoning_content' (12) of the message in place of"
+            " 'content'. A parser of its server takes answers for thoughts or tool calls",
+        ),
+        (
             THOUGHT,
             "all 12 spent their whole length limit on reasoning. In the spec, raise max_tokens in [sampling.detector]",
         ),

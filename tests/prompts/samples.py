@@ -25,7 +25,6 @@ from longbeam.prompts.calls import (
     DialogueContext,
     EventsInputs,
     Excerpt,
-    FollowUpDetectorInputs,
     LedgerLine,
     Link,
     NarrativesInputs,
@@ -38,6 +37,7 @@ from longbeam.prompts.calls import (
     ProjectName,
     QuestionDetectorInputs,
     Quota,
+    Reaction,
     SeedsInputs,
     Stage,
     StageStory,
@@ -555,10 +555,7 @@ SAMPLES: dict[str, PromptInputs] = {
     ),
     "question_detector": QuestionDetectorInputs(reply=HISTORY[1].content),
     "user_answer": USER_REPLY,
-    "follow_up_detector": FollowUpDetectorInputs(
-        title=SEED.title, question=HISTORY[0].content, reply=HISTORY[1].content, follow_ups=1
-    ),
-    "user_follow_up": USER_REPLY.model_copy(update={"summary": ""}),
+    "user_follow_up": USER_REPLY.model_copy(update={"summary": "", "reaction": Reaction.OBJECTS}),
     "word_turn": WordTurnInputs(
         context=CONTEXT,
         summary="",
@@ -783,7 +780,6 @@ STATES: dict[str, KeptJson] = {
     "more_turns": BatchState(first_ordinal=23),
     "assistant_reply": TURN_STATE,
     "user_answer": TURN_STATE,
-    "follow_up_detector": TURN_STATE,
     "user_follow_up": TURN_STATE,
 }
 """The states that the samples' calls are made from."""

@@ -124,7 +124,7 @@ def test_no_bound_is_longer_than_llama_cpp_takes_notice_of(prompt_id: str) -> No
 
 @pytest.mark.parametrize(
     "prompt_id",
-    ["question_detector", "follow_up_detector", "judge_nugget", "align_event", "support_nuggets", "counter_evidence"],
+    ["question_detector", "judge_nugget", "align_event", "support_nuggets", "counter_evidence"],
 )
 def test_a_verdict_follows_a_reason_that_ends(prompt_id: str) -> None:
     assert '"maxLength": 400' in json.dumps(strict_schema(_schema(prompt_id), is_whole=True))

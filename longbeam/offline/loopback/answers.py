@@ -17,14 +17,8 @@ from longbeam.models import EXTRA_FIELD, ModelCall, PromptDeclaration, Sampling
 from longbeam.offline.extras import STATES, WriterExtras, state_of
 from longbeam.offline.loopback.requests import Refusal, Request
 from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.offline.turns import follow_up_rate
 from longbeam.offline.writer import OfflineWriter, text_of
-from longbeam.prompts.calls import (
-    AssistantReplyInputs,
-    FollowUpDetectorInputs,
-    FollowUpDetectorReply,
-    QuestionDetectorReply,
-)
+from longbeam.prompts.calls import AssistantReplyInputs, QuestionDetectorReply
 from longbeam.schemas import PromptInputs, Role
 
 ASKS_USER_RATE = 0.2
@@ -101,9 +95,6 @@ def answer(writer: OfflineWriter, call: ModelCall, settings: ServerSettings) -> 
 def _scaled_verdict(found: BaseModel | str, call: ModelCall, factor: float) -> BaseModel | str:
     if isinstance(found, QuestionDetectorReply):
         return found.model_copy(update={"asks_user": _scaled(found.asks_user, ASKS_USER_RATE, factor, call.key)})
-    if isinstance(found, FollowUpDetectorReply) and isinstance(call.inputs, FollowUpDetectorInputs):
-        rate = follow_up_rate(call.inputs.follow_ups)
-        return found.model_copy(update={"asks_on": _scaled(found.asks_on, rate, factor, call.key)})
     return found
 
 

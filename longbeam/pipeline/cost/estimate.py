@@ -252,6 +252,8 @@ class Estimate(Record):
     rows: tuple[EstimateRow, ...]
     total: EstimateRow
     unpriced_models: tuple[str, ...]
+    gap_share: float
+    """Share of a conversation's parts that may be missing when it is sealed."""
     short_contexts: tuple[str, ...]
     """A line for each model whose context is too short for some calls."""
 
@@ -269,6 +271,7 @@ def estimate_of(spec: BenchmarkSpec, rehearsal: Rehearsal) -> Estimate:
         rows=rows,
         total=total_of(rows),
         unpriced_models=tuple(sorted(m for m, price in prices.items() if price is None)),
+        gap_share=spec.checks.gap_share,
         short_contexts=tuple(short_contexts(spec, rehearsal)),
     )
 
@@ -330,5 +333,8 @@ def render_estimate(estimate: Estimate) -> str:
     ]
     if estimate.unpriced_models:
         notes.append(f"No price is known of {', '.join(estimate.unpriced_models)}: set price under [endpoints].")
+    notes.append(
+        f"A conversation is sealed with at most {estimate.gap_share:.1%} of its parts missing ([checks] gap_share)."
+    )
     notes += estimate.short_contexts
     return lines[0] + "\n" + render_rows(estimate.rows) + "\n".join(notes) + "\n"

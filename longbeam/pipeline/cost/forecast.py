@@ -22,20 +22,21 @@ from longbeam.generators import (
     USER_MESSAGES,
     Ask,
     Budget,
-    DetectFollowUp,
     DetectQuestion,
-    FollowUp,
+    DrawReaction,
     MoreTurns,
     QueuedTurn,
+    React,
     Reply,
     Step,
     Waiting,
     dialogue_steps,
+    reaction_at,
 )
 from longbeam.generators.dialogue_history import SUMMARY_TOKENS
-from longbeam.generators.turn_loop import Answer
 from longbeam.models import MESSAGE_OVERHEAD
 from longbeam.pipeline.cost.rehearsal import PlannedTalk, Rehearsal
+from longbeam.prompts.calls import Reaction
 from longbeam.schemas import COUNTS, Usage, UsageKey
 
 PLAYED = 4
@@ -45,6 +46,8 @@ MOST_TALKS = 24
 TRUSTED = 12
 """Calls after which what was seen of a rate counts as much as what the rehearsal had."""
 END_TOKENS = END_CHARACTERS // 4
+REACTING = 0.75
+"""Share of the turns that a reaction may follow: no wish and no ending (`generators/turn_cards.py`)."""
 WORDED = 0.48
 """Share of the messages that are worded anew where messages are worded in the dialogue: 27 % take the reply up, and the
 reply may have answered 29 % of the others (25 of 86 messages of the samples `home16` and `coding32`)."""
@@ -57,13 +60,11 @@ class Behaviour:
     reply_ratio: float
     """Tokens of a reply against those asked for."""
     asks_user: float
-    """Share of the question detector's verdicts that are yes."""
-    asks_on: float
-    """Share of the follow-up detector's verdicts that are yes."""
+    """Share of the replies that the user answers."""
     answer_tokens: float
     follow_up_tokens: float
-    may_ask: float = 1.0
-    """Share of the replies about which the question detector is asked; the others have no question."""
+    detected: float = 1.0
+    """Share of the replies about which the question detector is asked; of the others code knows."""
 
 
 @dataclass
@@ -90,8 +91,6 @@ class PlayedDialogue:
     played: Played
     sizes: list[float] = field(default_factory=list)
     summary: float = 0.0
-    asked: float = 0.0
-    """Tokens of the newest question."""
     said: float = 0.0
     """Tokens of the newest reply."""
 
@@ -122,25 +121,19 @@ class PlayedDialogue:
             case Ask(queued):
                 if self.talk.is_worded and self.sizes and self.rng.random() < WORDED:
                     self.call("word_turn", sum(self.sizes[-USER_MESSAGES:]))
-                self.asked = queued.tokens
                 self.say(queued.tokens)
             case Reply(_, _, waiting):
                 self.reply(waiting)
             case DetectQuestion():
-                if self.rng.random() >= self.behaviour.may_ask:
-                    return False
-                self.call("question_detector", min(self.said, END_TOKENS))
+                if self.rng.random() < self.behaviour.detected:
+                    self.call("question_detector", min(self.said, END_TOKENS))
                 return self.rng.random() < self.behaviour.asks_user
-            case Answer():
-                self.call("user_answer", sum(self.sizes[-USER_MESSAGES:]))
-                self.say(self.behaviour.answer_tokens)
-            case DetectFollowUp():
-                self.call("follow_up_detector", self.asked + self.said)
-                return self.rng.random() < self.behaviour.asks_on
-            case FollowUp():
-                self.call("user_follow_up", sum(self.sizes[-USER_MESSAGES:]))
-                self.asked = self.behaviour.follow_up_tokens
-                self.say(self.asked)
+            case DrawReaction(reactions):
+                return reaction_at(self.rng, reactions) if self.rng.random() < REACTING else None
+            case React(reaction):
+                is_answer = reaction is Reaction.ANSWER
+                self.call("user_answer" if is_answer else "user_follow_up", sum(self.sizes[-USER_MESSAGES:]))
+                self.say(self.behaviour.answer_tokens if is_answer else self.behaviour.follow_up_tokens)
             case MoreTurns(count):
                 self.call("more_turns")
                 return [QueuedTurn(None, self.turn_tokens, is_required=False)] * count
@@ -269,17 +262,14 @@ def behaviour_of(rows: Iterable[Usage], asked: int, said: float, prior: Behaviou
             return part / whole if whole else before
         return (part + before * weight) / (whole + weight) if whole else before
 
-    was = prior or Behaviour(1.0, 0.0, 0.0, 0.0, 0.0)
-    # A turn without an answer comes to the follow-up detector, and once more behind a follow-up; one with an answer
-    # comes to the question detector twice.
-    replies = calls["follow_up_detector"] - calls["user_follow_up"] + 2 * calls["user_answer"]
-    replies = max(replies, calls["question_detector"])
+    was = prior or Behaviour(1.0, 0.0, 0.0, 0.0)
+    # Replies to questions and to answers may ask; those to other reactions are not read.
+    replies = max(calls["assistant_reply"] - calls["user_follow_up"], calls["question_detector"])
     return Behaviour(
         # A ratio of a few replies is exact to some percent already; a rate of a few verdicts says little.
         reply_ratio=said / asked if asked else was.reply_ratio,
-        may_ask=blended(calls["question_detector"], replies, was.may_ask, TRUSTED),
-        asks_user=blended(calls["user_answer"], calls["question_detector"], was.asks_user, TRUSTED),
-        asks_on=blended(calls["user_follow_up"], calls["follow_up_detector"], was.asks_on, TRUSTED),
+        detected=blended(calls["question_detector"], replies, was.detected, TRUSTED),
+        asks_user=blended(calls["user_answer"], replies, was.asks_user, TRUSTED),
         answer_tokens=blended(output["user_answer"], calls["user_answer"], was.answer_tokens, 1),
         follow_up_tokens=blended(output["user_follow_up"], calls["user_follow_up"], was.follow_up_tokens, 1),
     )

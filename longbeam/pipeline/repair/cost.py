@@ -131,7 +131,7 @@ def _said_anew(repairs: Repairs) -> frozenset[str]:
 
 def _calls_of_turn(fault: TurnFault) -> Iterable[str]:
     if fault.bullet_id:
-        return ("user_turns", "assistant_reply", "question_detector", "follow_up_detector")
+        return ("user_turns", "assistant_reply", "question_detector")
     first = fault.sealed[0]
     if first.message_key not in fault.problems:
         return [_PROMPTS[m.kind] for m in fault.sealed if m.message_key in fault.problems]
@@ -140,8 +140,8 @@ def _calls_of_turn(fault: TurnFault) -> Iterable[str]:
 
 
 def _calls_of(message: Message) -> tuple[str, ...]:
-    # After each reply it is asked whether the user is asked something, or asks on.
-    detectors = ("question_detector", "follow_up_detector") if message.kind is MessageKind.REPLY else ()
+    # After a reply it may be asked whether the user is asked something.
+    detectors = ("question_detector",) if message.kind is MessageKind.REPLY else ()
     return (_PROMPTS[message.kind], *detectors)
 
 

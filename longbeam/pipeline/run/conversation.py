@@ -154,6 +154,8 @@ class PlannedTurns:
     plan: PlanResult
     turns: Mapping[str, PackedTurns]
     """Turns as they were planned, by sub-plan."""
+    asked: Mapping[str, tuple[str, ...]]
+    """The last questions before each sub-plan, in short."""
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ from longbeam.generators import (
 )
 from longbeam.generators.plans import plan_of
 from longbeam.keys import SubPlanKey
-from longbeam.models import Asker
+from longbeam.models import Asker, is_spoken_by_rule
 from longbeam.pipeline.run.conversation import Conversation, PersonaResult, PlanningState, PlanResult
 from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import UnitSpec
@@ -209,7 +209,8 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         augmented += await _special_bullets(c, plan_index, task)
     special = augmented_plan(base, augmented)
     advised: list[Advised] = []
-    for stage in stages if spec.probes.assistant_share else ():
+    # What a language model brings in is read out of its replies.
+    for stage in stages if spec.probes.assistant_share and is_spoken_by_rule(spec) else ():
         if not special.sub_plans[stage.stage_index].bullets:
             continue  # the stage could not be written
         lines = StageToAdvise(frame, special, stage, tuple(advised), rng_key)
@@ -259,7 +260,7 @@ def _without_bullets(plan_index: int, stage: Stage) -> Drafted:
 
 def _parts_of_sub_plan(layout: Layout, spec: BenchmarkSpec) -> int:
     """Return the parts of a sub-plan's text: special bullets, advice if any, batches, their turns, and the dialogue."""
-    return 2 + bool(spec.probes.assistant_share) + layout.batches * (1 + layout.questions)
+    return 2 + (bool(spec.probes.assistant_share) and is_spoken_by_rule(spec)) + layout.batches * (1 + layout.questions)
 
 
 async def _frame(c: Conversation, planning: PlanningState, history: PlanHistory) -> Frame:

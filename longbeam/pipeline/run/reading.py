@@ -10,13 +10,14 @@ from longbeam.generators import (
     EXTRACT_PROMPT,
     Statement,
     Unasked,
+    listed_advice,
     passages_of,
     read_passage,
     said_once,
     unasked_advice,
     uncontested,
 )
-from longbeam.models import Asker, has_model_checks
+from longbeam.models import Asker, has_model_checks, is_spoken_by_rule
 from longbeam.pipeline.run.conversation import SubPlanDialogue, TalkedConversation
 from longbeam.pipeline.run.probing import PROBES
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
@@ -28,12 +29,13 @@ READ_REPLIES = UnitSpec(PROBES, Statement, prompts=(EXTRACT_PROMPT,), acting=Rol
 
 
 async def with_unasked(talked: TalkedConversation) -> TalkedConversation:
-    """Return the conversation with what its replies bring in unasked, where models check what models wrote.
+    """Return the conversation with what its replies bring in, where a language model speaks as the assistant.
 
-    A passage that no usable reply comes for is left out: what it holds is not asked for.
+    Values are read where models check what models wrote. A passage that no usable reply comes for is left out: what it
+    holds is not asked for.
     """
     spec = talked.conversation.units.spec
-    if not (has_model_checks(spec) and spec.probes.assistant_share):
+    if not spec.probes.assistant_share or (is_spoken_by_rule(spec) and not has_model_checks(spec)):
         return talked
     found: list[Unasked] = []
     statements: list[Statement] = []
@@ -52,13 +54,18 @@ async def _read_dialogue(
     """Return what the replies of a sub-plan bring in, of those that `repair` did not regenerate, and all statements."""
     (sub_plan,) = (s for s in plan.sub_plans if s.key == dialogue.sub_plan_key)
     first, now = talked.first_said(dialogue), {m.message_key: m.content for m in talked.messages_of(dialogue)}
+    spec = talked.conversation.units.spec
+    lists = (
+        [] if is_spoken_by_rule(spec) else list(listed_advice(sub_plan, plan.advice, first, dialogue.turns.unpacked()))
+    )
     known = tuple(map(_line, (a for a in plan.advice if a.sub_plan == sub_plan.key)))
     statements: list[Statement] = []
-    for number, passage in enumerate(passages_of(first)):
+    for number, passage in enumerate(passages_of(first) if has_model_checks(spec) else ()):
         read = Digested(passage, digest_of([m.digest for m in passage]))
         key = f"{sub_plan.key}.said{number}"
         statements += await talked.conversation.units.run(READ_REPLIES, key, read, known, work=_read)
-    given = unasked_advice(sub_plan, plan.advice, first, statements)
+    advice = [*plan.advice, *(given.advice for given in lists)]
+    given = [*lists, *unasked_advice(sub_plan, advice, first, statements)]
     said = {m.message_key for m in first if now.get(m.message_key) == m.content}
     return [g for g in given if g.message_key in said], statements
 

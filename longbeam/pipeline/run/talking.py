@@ -16,6 +16,7 @@ from longbeam.generators import (
     SubPlanMaterial,
     batches_of,
     extend,
+    last_questions,
     ordered_turns,
     talk,
     without_repeats,
@@ -53,11 +54,14 @@ async def user_turns_stage(c: Conversation, made: PlanResult) -> PlannedTurns:
     """Have the turns of all sub-plans of a plan written at once: they need the plan only."""
     plan = made.plan
     written = await all_of([_turns(c, made, sub_plan) for sub_plan in plan.sub_plans])
-    turns, asked = {}, set[str]()
+    turns, before, texts = {}, {}, set[str]()
+    asked: tuple[str, ...] = ()
     for sub_plan, own in zip(plan.sub_plans, written, strict=True):
         c.units.gaps.parts += len(own)
-        turns[sub_plan.key] = PackedTurns.of(ordered_turns(sub_plan, without_repeats(own, asked)), c.turns_file)
-    return PlannedTurns(made, turns)
+        ordered = ordered_turns(sub_plan, without_repeats(own, texts))
+        turns[sub_plan.key], before[sub_plan.key] = PackedTurns.of(ordered, c.turns_file), asked
+        asked = last_questions(asked, ordered)
+    return PlannedTurns(made, turns, before)
 
 
 async def _turns(c: Conversation, made: PlanResult, sub_plan: SubPlan) -> list[UserTurn]:
@@ -109,6 +113,7 @@ def _material(planned: PlannedTurns, sub_plan: SubPlan, share: int) -> SubPlanMa
         first_session=made.first_session,
         earlier_plans=made.earlier_plans,
         advice=made.plan.advice,
+        asked=planned.asked[sub_plan.key],
     )
 
 

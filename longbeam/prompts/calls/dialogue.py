@@ -40,6 +40,10 @@ class DialogueContext(KeptJson):
     """Earlier bullets that state a wish which a later one has replaced."""
     earlier_plans: str = ""
     """Summary of the plans before this one; empty in the first."""
+    asked: tuple[str, ...] = ()
+    """The last questions of the plan's earlier sub-plans, in short: the assistant has answered each of them."""
+    voice: tuple[str, ...] = ()
+    """How the user writes."""
     advised: tuple[str, ...] = ()
     """Advice given during the plan's earlier sub-plans and not corrected since, oldest first."""
     names: tuple[ProjectName, ...] = ()
@@ -110,21 +114,16 @@ class QuestionDetectorReply(ReplyModel):
     asks_user: bool
 
 
-class FollowUpDetectorInputs(PromptInputs):
-    """Would this user ask a follow-up question?"""
+class Reaction(StrEnum):
+    """How the user reacts to a reply within its turn; code draws it, so that no prompt has to state a rate."""
 
-    title: str
-    question: str
-    reply: str
-    follow_ups: int
-    """Number of follow-ups so far in this turn."""
-
-
-class FollowUpDetectorReply(ReplyModel):
-    """Reason first, then the verdict."""
-
-    reason: str
-    asks_on: bool
+    ANSWER = ""
+    """They answer a question of the assistant's."""
+    ASKS_ON = "asks on"
+    OBJECTS = "objects"
+    """They doubt a point, or say why it does not fit them."""
+    ACCEPTS = "accepts"
+    """They say what they will do with it, and ask nothing."""
 
 
 class UserSideInputs(PromptInputs):
@@ -146,11 +145,10 @@ class UserSideInputs(PromptInputs):
 
 
 class UserReplyInputs(UserSideInputs):
-    """The user's answer to the assistant's question, or a follow-up."""
+    """The user's answer to the assistant's question, or another reaction to its reply."""
 
     usual_tokens = 150
-    reason: str = ""
-    """The point that makes the user ask on, as the detector sees it."""
+    reaction: Reaction = Reaction.ANSWER
 
 
 class TakeUp(StrEnum):

@@ -10,7 +10,18 @@ from enum import StrEnum
 from pydantic import Field
 
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.schemas import Bullet, KeptJson, Person, Profile, PromptInputs, Record, ReplyModel, Seed, Value
+from longbeam.schemas import (
+    AdviceKind,
+    Bullet,
+    KeptJson,
+    Person,
+    Profile,
+    PromptInputs,
+    Record,
+    ReplyModel,
+    Seed,
+    Value,
+)
 
 
 class BulletBrief(Record):
@@ -96,6 +107,8 @@ class TurnCard(Record):
     """Advice that the message comes back to: `the steps for the roof`; empty: none."""
     has_aside: bool = False
     """Whether it has a remark on something else."""
+    wants: AdviceKind | None = None
+    """Whether its question asks for a figure to go by, for the options, or for the steps; None: as it comes."""
     asks_to_confirm: bool | None = None
     """Whether a wish is to be acknowledged, and nothing else asked; None for a message without a wish."""
     days: tuple[SpokenDay, ...] = ()
@@ -145,6 +158,8 @@ class UserTurnsInputs(PromptInputs):
     seed: Seed
     profile: Profile
     people: tuple[Person, ...]
+    voice: tuple[str, ...] = ()
+    """How the user writes."""
     stage: Stage
     batch: tuple[BulletBrief, ...]
     """Bullets to voice, each exactly once; empty if the call asks for further questions only."""

@@ -196,13 +196,12 @@ async def test_replies_are_as_long_as_the_factor_says() -> None:
 async def test_detectors_say_yes_as_often_as_the_factor_says() -> None:
     async def yes(factor: float) -> int:
         async with loopback(detector_factor=factor) as (_, client):
-            replies = [await text_from(client, sample_call("follow_up_detector", place=f"p{i}")) for i in range(300)]
-        return sum(json.loads(r)["asks_on"] for r in replies)
+            replies = [await text_from(client, sample_call("question_detector", place=f"p{i}")) for i in range(300)]
+        return sum(json.loads(r)["asks_user"] for r in replies)
 
-    usual, half, twice = await yes(1), await yes(0.5), await yes(2)
-    assert 50 < usual < 100, "a quarter: the sample has been followed up once"
-    assert 0.3 * usual < half < 0.7 * usual
-    assert 1.5 * usual < twice < 2.6 * usual
+    usual, half = await yes(1), await yes(0.5)
+    assert usual == 300, "the sample ends with a question"
+    assert 0.4 * usual < half < 0.6 * usual
 
 
 async def test_latency_runs_from_the_arrival() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from longbeam.generators import (
     Ask,
-    DetectFollowUp,
     DetectQuestion,
+    DrawReaction,
     Frame,
     Ledger,
     MoreTurns,
@@ -24,7 +24,7 @@ from longbeam.generators import (
 )
 from longbeam.models import ModelCall, load_tokenizer
 from longbeam.pipeline.cost import WORDED, Behaviour, PlannedTalk, Played, PlayedDialogue
-from longbeam.prompts.calls import AssistantReplyInputs, Stage
+from longbeam.prompts.calls import AssistantReplyInputs, Reaction, Stage
 from longbeam.schemas import CLOSING, UserTurn
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
@@ -34,11 +34,12 @@ TOKENIZER = load_tokenizer("o200k_base")
 
 @dataclass
 class RecordingTalk(Talk):
-    """A dialogue that notes its steps, what was said in each, and the verdicts."""
+    """A dialogue that notes its steps, what was said in each, the verdicts, and the reactions."""
 
     steps: list[type] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     verdicts: list[bool] = field(default_factory=list)
+    reactions: list[Reaction | None] = field(default_factory=list)
 
     async def carry_out(self, step: Step[UserTurn]) -> object:
         used = self.budget.used
@@ -46,13 +47,16 @@ class RecordingTalk(Talk):
         self.steps.append(type(step))
         if self.budget.used > used:
             self.tokens.append(self.budget.used - used)
-        if isinstance(step, DetectQuestion | DetectFollowUp):
+        if isinstance(step, DetectQuestion):
             self.verdicts.append(bool(outcome))
+        if isinstance(step, DrawReaction):
+            assert outcome is None or isinstance(outcome, Reaction)
+            self.reactions.append(outcome)
         return outcome
 
 
 class Verdicts(random.Random):
-    """Chances that come out as the verdicts of a real dialogue did."""
+    """Chances that come out as the verdicts of a real dialogue did, each behind one that decides on a call."""
 
     def __init__(self, verdicts: Iterator[bool]) -> None:
         super().__init__(0)
@@ -72,9 +76,11 @@ class RecordingPlay(PlayedDialogue):
     numbers: Iterator[int] = field(default_factory=lambda: iter(()))
     steps: list[type] = field(default_factory=list)
 
+    reactions: Iterator[Reaction | None] = field(default_factory=lambda: iter(()))
+
     def carry_out(self, step: Step[None]) -> object:
         self.steps.append(type(step))
-        return super().carry_out(step)
+        return next(self.reactions, None) if isinstance(step, DrawReaction) else super().carry_out(step)
 
     def say(self, tokens: float) -> None:
         super().say(next(self.numbers))
@@ -98,7 +104,7 @@ def _material(share: int, *, has_ending: bool) -> SubPlanMaterial:
 
 def _model(reply_share: float) -> ScriptedModel:
     """A model whose further questions have as many tokens as the planned ones."""
-    numbers, asks, asks_on = count(200), cycle([True, False, False]), cycle([False, True, False, False])
+    numbers, asks = count(200), cycle([True, False, False])
 
     def more_turns(call: ModelCall) -> str:
         texts = [f"What about point {next(numbers)}?" for _ in range(call.inputs.model_dump()["questions"])]
@@ -112,7 +118,6 @@ def _model(reply_share: float) -> ScriptedModel:
         {
             "assistant_reply": reply,
             "question_detector": lambda _: json.dumps({"reason": "so", "asks_user": next(asks)}),
-            "follow_up_detector": lambda _: json.dumps({"reason": "so", "asks_on": next(asks_on)}),
             "user_answer": lambda _: f"Because of {next(numbers)}",
             "user_follow_up": lambda _: f"And then {next(numbers)}",
             "more_turns": more_turns,
@@ -136,10 +141,11 @@ async def test_dialogue_and_forecast_take_the_same_steps_for_the_same_numbers(
     )
     play = RecordingPlay(
         planned,
-        Behaviour(reply_ratio=1.0, asks_user=0.5, asks_on=0.5, answer_tokens=0.0, follow_up_tokens=0.0),
-        Verdicts(iter(talk.verdicts)),
+        Behaviour(reply_ratio=1.0, asks_user=0.5, answer_tokens=0.0, follow_up_tokens=0.0, detected=0.0),
+        Verdicts(verdict for verdict in talk.verdicts for _ in range(2)),
         Played(),
         numbers=iter(talk.tokens),
+        reactions=iter(talk.reactions),
     )
     play.run()
     assert play.steps == talk.steps
@@ -148,7 +154,7 @@ async def test_dialogue_and_forecast_take_the_same_steps_for_the_same_numbers(
 
 def test_turns_that_end_the_story_come_last_with_their_tokens_kept() -> None:
     planned = PlannedTalk(share=3_000, turns=((10, True), (12, True)), ending=1)
-    play = RecordingPlay(planned, Behaviour(1.0, 0.0, 0.0, 0.0, 0.0), random.Random(1), Played())
+    play = RecordingPlay(planned, Behaviour(1.0, 0.0, 0.0, 0.0), random.Random(1), Played())
     play.numbers = iter([10, 200, *[10, 300] * 20])
     play.run()
     assert play.steps[0] is Ask
@@ -160,7 +166,7 @@ def test_turns_that_end_the_story_come_last_with_their_tokens_kept() -> None:
 
 def test_of_the_turns_that_are_worded_in_the_dialogue_a_share_costs_a_call() -> None:
     planned = PlannedTalk(share=60_000, turns=((100, True),) * 300, is_worded=True)
-    play = PlayedDialogue(planned, Behaviour(1.0, 0.0, 0.0, 0.0, 0.0), random.Random(1), Played())
+    play = PlayedDialogue(planned, Behaviour(1.0, 0.0, 0.0, 0.0), random.Random(1), Played())
     play.run()
     turns = play.played.calls["assistant_reply"]
     # Three standard errors of a share of 0.48 of 300 turns: 0.087.

@@ -82,12 +82,12 @@ async def test_detectors_that_answer_nonsense_mean_no_and_stop_nothing(
 ) -> None:
     """Found 8: three unparsable verdicts failed the sub-plan, and the conversation got no probes and no seal."""
     benchmark = create_benchmark(spec, out)
-    summary = await made(benchmark, Spoiling(of_prompts("question_detector", "follow_up_detector"), text))
+    summary = await made(benchmark, Spoiling(of_prompts("question_detector"), text))
     assert (summary.finished, summary.failures) == (1, ())
     assert gaps_of(benchmark) == {}
     defaulted = [i for i in incidents_of(benchmark) if i.kind is IncidentKind.DEFAULTED]
     assert defaulted
-    assert {i.prompt_id for i in defaulted} <= {"question_detector", "follow_up_detector"}
+    assert {i.prompt_id for i in defaulted} == {"question_detector"}
 
 
 async def test_a_turn_without_a_reply_is_left_out_with_its_bullets(spec: BenchmarkSpec, out: Path) -> None:
