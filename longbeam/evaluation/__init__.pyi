@@ -44,6 +44,17 @@ from .judging import (
 from .leaderboard import faults_of as faults_of, merged as merged, render_board as render_board, rows_in as rows_in
 from .metrics import retrieval_of as retrieval_of, rubric_values as rubric_values
 from .ordered_lists import items_of as items_of
+from .probe_gate import (
+    BATCH as BATCH,
+    CHECK as CHECK,
+    PROMPTS as PROMPTS,
+    SEVERITIES as SEVERITIES,
+    Matter as Matter,
+    Outcome as Outcome,
+    altered_answer as altered_answer,
+    judge_batch as judge_batch,
+    matters_of as matters_of,
+)
 from .report import (
     Line as Line,
     plots_of as plots_of,

@@ -3,7 +3,7 @@
 Rules pair statements of the ledger, and the role `checker` confirms each pair. Only a thing of which the user gives
 exactly two values is paired: a value that is given again or changed settles the matter, and three values are a series.
 A denial ("I have never met Goran") is paired with the earlier statements that have most of its words. What else settles
-a matter, such as a reply or a message without a value, the model check `counter_evidence` finds.
+a matter, such as a reply or a message without a value, the gate of probes finds.
 """
 
 from __future__ import annotations

@@ -314,24 +314,15 @@ class _Reader:
         return f"You named {len(values)} different {plural(named[0])}: {listed(list(values))}." if values else ""
 
     def _order(self) -> str:
-        """Answer with the names of things in the order of their first mention."""
+        """Answer with the things that the question names, in the order in which they were first told."""
         asked = self.question.casefold()
-        named = [n for s in self.known.statements for n, _ in s.values if self._names(n, s.subject, "each")]
-        attributes = named if re.search(r"\b(?:things|people)\b", asked) else []
-        subjects = self._subjects_in(self.question)
-        names = self._things(attributes[0] if attributes else "")
-        if not attributes and subjects and (anchor := neutral(subjects[0])) in names:
-            names = names[names.index(anchor) + 1 :]
-        count = next((n for word, n in _COUNTS.items() if re.search(rf"\b{word}\b", asked)), len(names))
-        return "\n".join(f"{i}) {name}" for i, name in enumerate(names[:count], 1))
-
-    def _things(self, attribute: str) -> list[str]:
-        """Return the things in the order of their first mention; those with an attribute where one is named."""
-        named: dict[str, str] = {}
+        named: dict[tuple[str, str], str] = {}
         for s in self.known.statements:
-            if s.subject and s.how is not How.DENIED and (not attribute or attribute in dict(s.values)):
-                named.setdefault(neutral(s.subject).casefold(), neutral(s.subject))
-        return list(named.values())
+            for attribute, _ in s.values if s.how is not How.DENIED else ():
+                clause = clause_for(attribute, s.subject).format(it=s.subject) or f"the {attribute}"
+                if clause.casefold() in asked and s.subject.casefold() in asked:
+                    named.setdefault((attribute, s.subject), to_you(clause))
+        return "\n".join(f"{i}) {name}" for i, name in enumerate(named.values(), 1))
 
     def _items(self, attribute: str) -> tuple[str, list[str]]:
         """Return the thing that the question names, and the last list of the assistant's for it."""
@@ -365,11 +356,14 @@ class _Reader:
         return f"The amount that I suggested for {to_you(subject)} was for {listed(uses)}." if uses else ""
 
     def _summary(self) -> str:
-        slots = []
+        told = []
         for subject in self._subjects_in(self.question):
             of_it = (name for s in self.known.statements if _same(s.subject, subject) for name, _ in s.values)
-            slots += [slot for name in dict.fromkeys(of_it) if (slot := self._slot(name, subject)) is not None]
-        return " ".join(_sentence(slot.told) for slot in slots)
+            for name in dict.fromkeys(of_it):
+                if (slot := self._slot(name, subject)) is not None:
+                    before = [_shown(v) for _, v in slot.said if _shown(v) != slot.value]
+                    told.append(_sentence(slot.told) + (f" Before that it was {listed(before)}." if before else ""))
+        return " ".join(told)
 
     def _by_clue(self) -> str:
         """Answer a question that describes a thing by another of its values."""

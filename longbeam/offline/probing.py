@@ -489,7 +489,7 @@ def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     forms = (
         f"How did it go with {it}, from the beginning to where it stands now? Please sum up what I told you.",
         f"Can you sum up for me how {it} came along: what I told you of it, what changed and where it stands?",
-        f"I have lost track of {it}. From my first word on it to the last, what did I tell you?",
+        f"I have lost track of {it}. Can you sum up what I told you of it, from my first word to the last?",
     )
     told = [f"You said: {_quoted(e)}" for e in events]
     changes = [f"Before that it was {listed(e.past)}: {asked_to(e) or told_to(e)}." for e in of_value if e.past]

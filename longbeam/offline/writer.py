@@ -123,7 +123,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "align_event": lambda inputs, _: judging.align(inputs),
     "check_entailment": lambda inputs, _: checking.entailment(inputs),
     "check_contradiction": lambda inputs, _: checking.contradiction(inputs),
-    "support_nuggets": lambda inputs, _: checking.support(inputs),
-    "guess_answer": lambda inputs, _: checking.guess(inputs),
-    "counter_evidence": lambda inputs, _: checking.counter_evidence(inputs),
+    "read_passages": lambda inputs, _: checking.read_passages(inputs),
+    "criticise_probes": lambda inputs, _: checking.criticise(inputs),
+    "mark_answers": lambda inputs, _: checking.mark(inputs),
 }

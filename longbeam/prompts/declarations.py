@@ -231,25 +231,18 @@ PROMPTS: tuple[Prompt, ...] = (
         narrow=narrowing.entailment,
     ),
     Prompt("check_contradiction", 3, Role.CHECKER, check_calls.ContradictionInputs, check_calls.ContradictionReply),
-    # Model-backed checks.
+    # The gate of probes. The passages come first, so that its readers and its critic share them as a prefix.
+    Prompt("read_passages", 1, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
-        "support_nuggets",
-        3,
+        "criticise_probes",
+        1,
         Role.CHECKER,
-        check_calls.SupportInputs,
-        check_calls.SupportReply,
+        check_calls.CriticInputs,
+        check_calls.CriticReply,
+        fixed=("passages",),
         narrow=narrowing.verdict,
     ),
-    Prompt("guess_answer", 1, Role.CHECKER, check_calls.GuessInputs),
-    Prompt(
-        "counter_evidence",
-        4,
-        Role.CHECKER,
-        check_calls.CounterEvidenceInputs,
-        check_calls.CounterEvidenceReply,
-        fixed=("is_contradiction", "is_order"),
-        narrow=narrowing.verdict,
-    ),
+    Prompt("mark_answers", 1, Role.CHECKER, check_calls.MarkInputs, check_calls.MarkReply),
 )
 
 

@@ -212,7 +212,9 @@ class SealedConversation:
 
     def _user_turns(self) -> Iterator[UserTurn]:
         is_older = self._version < WITH_SLIPS
-        columns = [column for column in UserTurn.model_fields if not (is_older and column == "slip")]
+        # What a turn wants decides its dialogue, which a sealed conversation has.
+        unsealed = {"wants_yes", "wants", *(("slip",) if is_older else ())}
+        columns = [column for column in UserTurn.model_fields if column not in unsealed]
         for row in self._paged("user_turns", columns, "ordinal"):
             yield UserTurn.model_validate(row)
 

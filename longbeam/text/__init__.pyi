@@ -60,7 +60,6 @@ from .later_evidence import (
     evidence_on as evidence_on,
     find_evidence as find_evidence,
     is_recalled as is_recalled,
-    other_values as other_values,
     passages_of as passages_of,
     rank_passages as rank_passages,
 )

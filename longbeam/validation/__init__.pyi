@@ -1,13 +1,5 @@
 from .arithmetic import fault_of_length as fault_of_length
-from .base import (
-    ERROR as ERROR,
-    INFO as INFO,
-    WARNING as WARNING,
-    Check as Check,
-    Problem as Problem,
-    Scope as Scope,
-    shorten as shorten,
-)
+from .base import ERROR as ERROR, INFO as INFO, Check as Check, Problem as Problem, Scope as Scope
 from .duplicates import near_duplicates as near_duplicates
 from .index import ConversationIndex as ConversationIndex, build_index as build_index
 from .nuggets import MAX_WORDS as MAX_WORDS

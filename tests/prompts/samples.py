@@ -378,6 +378,10 @@ USER_REPLY = UserReplyInputs(
     people=PEOPLE[:1],
     names=NAMES,
 )
+KILN_SAID = (
+    check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),
+    check_calls.DatedMessage(number=2, said_on=dt.date(2023, 4, 2), text="They raised the price to 4,400 euros."),
+)
 SAMPLES: dict[str, PromptInputs] = {
     "personality": PersonalityInputs(
         gender=Gender.FEMALE,
@@ -728,25 +732,33 @@ SAMPLES: dict[str, PromptInputs] = {
             text="I have never fired a kiln, so how hot does it get?", day=dt.date(2022, 5, 20)
         ),
     ),
-    "support_nuggets": check_calls.SupportInputs(
-        question="What does the kiln cost?",
-        nuggets=("States that the kiln costs 4,200 euros", "States that it is paid in May"),
-        gold_answer="4,200 euros, paid in May.",
-        has_one_answer=True,
-        evidence=(check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),),
+    "read_passages": check_calls.ReadInputs(
+        passages=KILN_SAID,
+        questions=(check_calls.AskedQuestion(number=1, question="What does the kiln cost?", passages=(1, 2)),),
+        is_brief=True,
     ),
-    "guess_answer": check_calls.GuessInputs(question="What does the kiln cost?"),
-    "counter_evidence": check_calls.CounterEvidenceInputs(
-        question="What does the kiln cost?",
-        gold_answer="4,200 euros.",
-        is_contradiction=True,
-        is_order=True,
-        evidence=(check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),),
-        others=(
-            check_calls.DatedMessage(
-                number=1, said_on=dt.date(2023, 4, 2), text="They raised the price to 4,400 euros.", is_after=True
+    "criticise_probes": check_calls.CriticInputs(
+        passages=KILN_SAID,
+        probes=(
+            check_calls.JudgedProbe(
+                number=1,
+                ability="knowledge_update",
+                question="What does the kiln cost?",
+                gold_answer="4,400 euros.",
+                nuggets=("States that the kiln costs 4,400 euros",),
+                cited=(1,),
+                passages=(1, 2),
             ),
-            check_calls.DatedMessage(number=2, said_on=dt.date(2023, 3, 1), text="Kiln, lease, shelves.", before=1),
+        ),
+    ),
+    "mark_answers": check_calls.MarkInputs(
+        probes=(
+            check_calls.MarkedProbe(
+                number=1,
+                question="What does the kiln cost?",
+                nuggets=("States that the kiln costs 4,400 euros",),
+                answers=("4,400 euros", "no information"),
+            ),
         ),
     ),
 }

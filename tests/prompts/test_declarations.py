@@ -373,10 +373,13 @@ def test_prompt_carries_the_language_that_is_asked_for(prompt: Prompt) -> None:
     assert "Dutch" not in "".join(m.content for m in prompt.render(english))
 
 
+GATE = ("read_passages", "criticise_probes", "mark_answers")
+
+
 @EACH_PROMPT
 def test_examples_can_be_told_from_the_story(prompt: Prompt) -> None:
     source = source_with_parts(prompt)
-    judging = {"judge_nugget", "align_event", "notes_relevant", "select_notes", "counter_evidence", "support_nuggets"}
+    judging = {"judge_nugget", "align_event", "notes_relevant", "select_notes", *GATE}
     judging |= {"check_entailment", "check_contradiction"}
     if prompt.prompt_id in {"personality", "question_detector", "probe_candidates", *judging}:
         return  # what their replies say never gets into a conversation as it is

@@ -124,12 +124,12 @@ def test_no_bound_is_longer_than_llama_cpp_takes_notice_of(prompt_id: str) -> No
 
 @pytest.mark.parametrize(
     "prompt_id",
-    ["question_detector", "judge_nugget", "align_event", "support_nuggets", "counter_evidence"],
+    ["question_detector", "judge_nugget", "align_event", "criticise_probes"],
 )
 def test_a_verdict_follows_a_reason_that_ends(prompt_id: str) -> None:
     assert '"maxLength": 400' in json.dumps(strict_schema(_schema(prompt_id), is_whole=True))
     reply = _offline_reply(prompt_id)
-    judged = reply["nuggets"][0] if prompt_id == "support_nuggets" else reply  # type: ignore[index]
+    judged = reply["critiques"][0] if prompt_id == "criticise_probes" else reply  # type: ignore[index]
     judged["reason"] = "well " * 100
     output = default_registry()[prompt_id].output
     assert output is not None

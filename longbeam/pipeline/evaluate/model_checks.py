@@ -19,7 +19,7 @@ from longbeam.pipeline.run.probe_checks import (
     Kept,
     is_undecided,
     judge_probes,
-    kept_findings,
+    kept_verdicts,
     kept_with,
 )
 from longbeam.pipeline.run.unit_spec import Dependencies
@@ -94,9 +94,9 @@ async def run_model_checks(
             units.reporting_to(progress or SilentProgress(), journalled)
             read = _checked(sealed)
             made = _kept_in(benchmark.work_path(conversation_id), read, lambda _: made_with)
-            decided = [key for key, found in made.items() if not any(map(is_undecided, found))]
+            decided = {probe_id for probe_id, verdict in made.items() if not is_undecided(verdict)}
             try:
-                await judge_probes(units, read, read.selected, but=decided)
+                await judge_probes(units, read, [p for p in read.selected if p.probe_id not in decided])
             except RunStopped as exc:
                 stopped = str(exc)
             calls, replayed = calls + journalled.asks, replayed + journalled.hits
@@ -115,13 +115,14 @@ def stored_model_findings(benchmark: Benchmark) -> list[Finding]:
             kept: Kept = {}
             for path in (benchmark.work_path(conversation_id), benchmark.checks_path(conversation_id)):
                 kept |= _kept_in(path, read, lambda log: kept_with(log, benchmark.spec, default_registry()))
-        found += [finding for findings in kept.values() for finding in findings]
+        found += [finding for verdict in kept.values() for finding in verdict.findings]
     return found
 
 
 def _checked(sealed: SealedConversation) -> CheckedConversation:
     probes = tuple(sealed.probes())
-    return CheckedConversation(sealed.head.conversation_id, sealed.messages, lambda: sealed.said_digest, probes)
+    head = sealed.head
+    return CheckedConversation(head.conversation_id, sealed.messages, lambda: sealed.said_digest, probes, head.plans)
 
 
 def _kept_in(path: Path, read: CheckedConversation, made_with: Callable[[WorkLog], Dependencies | None]) -> Kept:
@@ -129,4 +130,4 @@ def _kept_in(path: Path, read: CheckedConversation, made_with: Callable[[WorkLog
         return {}
     with WorkLog.open_read_only(path) as log:
         made = made_with(log)
-        return {} if made is None else kept_findings(log, made, read)
+        return {} if made is None else kept_verdicts(log, made, read)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from longbeam.evaluation.model_checks import ProbeCase
+from longbeam.evaluation import BATCH
 from longbeam.generators.probes import writing_prompts
 from longbeam.keys import ProbeId, natural_order
 from longbeam.models import cost_of, has_model_checks, prices_of
 from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.repair.mending import TurnFault
 from longbeam.pipeline.repair.plan import Repairs
-from longbeam.pipeline.run.probe_checks import CheckedConversation
 from longbeam.schemas import COUNTS, Message, MessageKind, Probe, Usage, summed
 from longbeam.store import Benchmark, SealedConversation, WorkLog
 from longbeam.terminal import counted
@@ -23,8 +23,6 @@ _PROMPTS = {
     MessageKind.FOLLOW_UP: "user_follow_up",
 }
 """Prompt that writes each kind of message other than the question that opens a turn."""
-_READING = ("support_nuggets", "counter_evidence")
-"""Prompts of checks that show messages: a regenerated message changes these requests."""
 
 
 def render_plan(benchmark: Benchmark, wanted: Mapping[str, Repairs]) -> str:
@@ -66,29 +64,13 @@ def calls_for(repairs: Repairs) -> Counter[str]:
 
 
 def checker_calls(benchmark: Benchmark, conversation_id: str, repairs: Repairs) -> Counter[str]:
-    """Return how many calls of each prompt of the checker a repair makes, if no check finds anything.
-
-    Every newly selected probe is judged. A probe that stays is judged again where its checks read a regenerated
-    message; the estimate knows these messages as they were.
-    """
-    calls: Counter[str] = Counter()
+    """Return how many calls of each prompt of the checker a repair makes, if no check finds anything."""
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         probes = list(sealed.probes())
-        new = _newly_selected(repairs, probes)
-        anew = _said_anew(repairs)
-        staying = [p for p in probes if p.is_selected and p.probe_id not in repairs.probes] if anew else []
-        read = CheckedConversation(conversation_id, sealed.messages, str, probes)
-        for judged in read.checks(new):
-            calls.update(dict.fromkeys(judged.check.prompts, judged.check.calls(judged.case.probe)))
-        for judged in read.checks(staying):
-            if _reads(judged.case, anew, reads_all=judged.check.reads_all):
-                calls.update(prompt_id for prompt_id in judged.check.prompts if prompt_id in _READING)
-    return calls
-
-
-def _reads(case: ProbeCase, keys: frozenset[str], *, reads_all: bool) -> bool:
-    shown = [*case.cited, *(case.nearest() if reads_all else ())]
-    return any(message.message_key in keys for message in shown)
+    # Every verdict is on the whole conversation, so a regenerated message has all selected probes judged again.
+    staying = [p for p in probes if p.is_selected and p.probe_id not in repairs.probes] if repairs.turns else []
+    batches = math.ceil(len([*_newly_selected(repairs, probes), *staying]) / BATCH)
+    return Counter({"read_passages": 3 * batches, "criticise_probes": batches, "mark_answers": batches})
 
 
 def _newly_selected(repairs: Repairs, probes: Sequence[Probe]) -> list[Probe]:
@@ -118,15 +100,6 @@ def _reworded(repairs: Repairs) -> list[str]:
         if writing_prompts(ability):
             reworded += sorted(refused, key=natural_order)[:missing]
     return reworded
-
-
-def _said_anew(repairs: Repairs) -> frozenset[str]:
-    """Return the keys of the messages that are regenerated; without a question, only those that are refused."""
-    keys = set[str]()
-    for fault in repairs.turns.values():
-        turn = [m.message_key for m in fault.sealed]
-        keys.update(turn if turn and turn[0] in fault.problems else fault.problems.keys() & turn)
-    return frozenset(keys)
 
 
 def _calls_of_turn(fault: TurnFault) -> Iterable[str]:

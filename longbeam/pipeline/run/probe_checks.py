@@ -1,50 +1,76 @@
-"""Model-backed checks of probes: each check of each probe is a unit, in whatever work log it is asked.
+"""The gate of probes in a work log: a unit is a batch of probes, and keeps a verdict on each.
 
-`generate` checks the probes that it is about to select, in the conversation's own work log. `validate --model-checks`
-checks the sealed ones, in a log beside it. A unit counts while the probe, the messages that it was checked against, the
+`generate` asks it about the probes that it is about to select, in the conversation's own work log. `validate
+--model-checks` asks about the sealed ones, in a log beside it. A verdict counts while the probe, the conversation, the
 prompts and the models are the same, so neither of the two asks what the other has asked.
 
-With a second judge, an error counts when both judges find it: the second one is asked where the first found an error.
+With a second judge, an error counts when both find one: the second is asked about the probes with an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from functools import cache, cached_property, partial
+from functools import cached_property
 
 from longbeam.errors import ReplyError
-from longbeam.evaluation.model_checks import MODEL_CHECKS, NEAREST, ModelCheck, ProbeCase
+from longbeam.evaluation import BATCH, CHECK, PROMPTS, SEVERITIES, Matter, Outcome, judge_batch, matters_of
 from longbeam.generators import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
 from longbeam.models import Asker
 from longbeam.pipeline.repair.probes import version_of
 from longbeam.pipeline.run.unit_spec import Dependencies, Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
 from longbeam.prompts import PromptRegistry
-from longbeam.schemas import BenchmarkSpec, Finding, Incident, IncidentKind, Message, Probe, Role, Severity
-from longbeam.store import UnitStatus, WorkLog
-from longbeam.text import Passage, Subject, find_evidence
+from longbeam.schemas import (
+    BenchmarkSpec,
+    Finding,
+    Incident,
+    IncidentKind,
+    Message,
+    Plan,
+    Probe,
+    Record,
+    Role,
+    Severity,
+    ValueKind,
+    digest_of,
+    is_language_model,
+)
+from longbeam.store import WorkLog
 
 STAGE = "checks"
-CHECK = UnitSpec(STAGE, Finding, unversioned_prompts=(CALIBRATION_PROMPT,), acting=Role.CHECKER, version=2)
-"""A check of a probe; the check says which prompts it asks. The version rises when a check makes something else of the
-same replies."""
-RANKED = 96
-"""Passages of a probe that are read for signs: eight times as many as are shown."""
 CHECKERS = (Role.CHECKER, Role.SECOND_CHECKER)
-UNDECIDED = "undecided"
-"""Kind of the finding that a check could not be decided."""
-UNFIT = "unfit"
-"""Kind of the finding of a judge that failed its calibration."""
+UNDECIDED, UNFIT = "undecided", "unfit"
+"""Kinds of the findings that the gate gave no verdict, and that a judge failed its calibration."""
 _JUDGES, _VERSIONS, _IDENTITIES = "checkers", "checker_versions", "checker_identities"
 """Names under which a work log keeps the models that were asked, by role, the versions of their rules, and by role what
 fingerprints hold of them: the spec that named them may be another one than the benchmark's."""
 
 
+class Verdict(Record):
+    """The gate's verdict on one probe."""
+
+    probe_id: str
+    versions: tuple[str, ...]
+    """Digests of the probe as it was judged and as it was mended; the verdict holds for both."""
+    judged_with: str
+    """Digest of the conversation, the prompts and the model."""
+    findings: tuple[Finding, ...]
+    mended: Probe
+    """The probe with the critic's words, and with the messages that it lacked."""
+
+    @property
+    def is_reworded(self) -> bool:
+        """Whether the critic gave the probe new words, which have to go through the gate themselves."""
+        return any(f.check == f"{CHECK}.reword" for f in self.findings)
+
+
+GATE = UnitSpec(STAGE, Verdict, PROMPTS, unversioned_prompts=(CALIBRATION_PROMPT, MARKING_PROMPT), acting=Role.CHECKER)
+
+
 @dataclass(frozen=True)
 class CheckedConversation:
-    """A conversation as the checks of its probes read it."""
+    """A conversation as the gate reads it."""
 
     conversation_id: str
     messages: Callable[[], Iterable[Message]]
@@ -52,94 +78,170 @@ class CheckedConversation:
     said: Callable[[], str]
     """Returns the digest of all messages' contents."""
     probes: Sequence[Probe]
-    """All probes: answers that are surely wrong are taken from the others."""
+    """All probes: unrelated answers are taken from the others."""
+    plans: Sequence[Plan] = ()
 
     @property
     def selected(self) -> list[Probe]:
         """The selected probes."""
         return [p for p in self.probes if p.is_selected]
 
-    def checks(self, probes: Sequence[Probe]) -> list[_Check]:
-        """Return every check that applies to one of these probes."""
-        said = cache(self.said)
-        return [
-            _Check(check, case, said) for case in self._cases(probes) for check in MODEL_CHECKS if check.applies(case)
-        ]
+    def batches(self, probes: Sequence[Probe]) -> list[list[Matter]]:
+        """Return the probes in batches of neighbours of the conversation, with what their readers may see."""
+        matters = matters_of(self.messages, probes, self._aliases(probes)) if probes else []
+        return [matters[i : i + BATCH] for i in range(0, len(matters), BATCH)]
 
-    def _cases(self, probes: Sequence[Probe]) -> list[ProbeCase]:
-        """Return what the checks read of these probes; empty for a conversation without messages."""
-        keys = {p.probe_id: {e.message_key for e in p.evidence} for p in probes}
-        wanted = {key for own in keys.values() for key in own}
-        cited: dict[str, Message] = {}
-        last = None
-        for message in self.messages():
-            last = message
-            if message.message_key in wanted:
-                cited[message.message_key] = message
-        if last is None:
-            return []
-        nearest = cache(partial(self._nearest, probes))
-        return [
-            ProbeCase(
-                conversation_id=self.conversation_id,
-                probe=probe,
-                cited=tuple(m for key, m in cited.items() if key in keys[probe.probe_id]),
-                others=[p for p in self.probes if p.probe_id != probe.probe_id],
-                asked_at=probe.asked_at or last.sent_at + timedelta(days=1),
-                nearest=partial(_of, nearest, probe.probe_id),
-            )
-            for probe in probes
-        ]
-
-    def _nearest(self, probes: Sequence[Probe]) -> Mapping[str, Sequence[Message]]:
-        """Return the uncited passages that may change each probe's answer, oldest first, by probe_id."""
-        subjects = {p.probe_id: Subject.of(p.question, p.gold_answer) for p in probes}
-        cited = {p.probe_id: {e.message_key for e in p.evidence} for p in probes}
-        found = find_evidence(self.messages, subjects, cited, read=RANKED)
-        return {probe_id: _shown(passages) for probe_id, passages in found.items()}
+    def _aliases(self, probes: Sequence[Probe]) -> Mapping[str, Sequence[str]]:
+        """Return the names of the things of each probe, by probe_id: `the ledger` is also called `The Green Book`."""
+        facts = {f.fact_id: f for plan in self.plans for f in plan.facts}
+        names: dict[str, dict[str, None]] = {}
+        for plan in self.plans:
+            for a in plan.assertions:
+                if a.value is not None and a.value.kind is ValueKind.NAME and a.fact_id in facts:
+                    names.setdefault(facts[a.fact_id].subject.casefold(), {})[a.value.text] = None
+        subjects = {p.probe_id: {facts[i].subject for i in p.fact_ids if i in facts} for p in probes}
+        return {
+            i: [alias for subject in sorted(own) for alias in (subject, *names.get(subject.casefold(), ()))]
+            for i, own in subjects.items()
+        }
 
 
-def _shown(passages: Iterable[Passage]) -> list[Message]:
-    """Return the first passages of each role as messages, oldest first."""
-    left = dict(NEAREST)
-    shown = []
-    for passage in passages:
-        if left[passage.message.role]:
-            shown.append(passage)
-            left[passage.message.role] -= 1
-    shown.sort(key=lambda p: (p.place, p.start))
-    return [p.message.model_copy(update={"content": p.text}) for p in shown]
-
-
-def _of(nearest: Callable[[], Mapping[str, Sequence[Message]]], probe_id: str) -> Sequence[Message]:
-    return nearest()[probe_id]
-
-
-Kept = dict[tuple[str, str], list[Finding]]
-"""Findings by probe and check. A check that was not run, or on another wording, has no entry."""
+Kept = dict[str, Verdict]
+"""Verdicts by probe_id. A probe that was not judged, or in another wording, has none."""
 
 
 async def judge_probes(
-    units: Units,
-    conversation: CheckedConversation,
-    probes: Sequence[Probe],
-    *,
-    but: Collection[tuple[str, str]] = (),
-    is_lenient: bool = False,
-) -> list[Finding]:
-    """Return what the checks find of these probes; a unit that failed is in `units.failed`.
+    units: Units, conversation: CheckedConversation, probes: Sequence[Probe], *, is_lenient: bool = False
+) -> list[Verdict]:
+    """Return the gate's verdicts on these probes; a unit that failed is in `units.failed`.
 
-    `but` names probes and checks that need not be asked. Where a judge gives no usable verdict, a lenient check finds
-    itself undecided, and any other fails.
+    Where a judge gives no usable reply, a lenient gate finds itself undecided, and any other fails.
     """
     _remember_judges(units)
-    asked = [c for c in conversation.checks(probes) if c.key not in but]
-    found = await all_of([check.run(units, is_lenient=is_lenient) for check in asked])
-    return [finding for findings in found for finding in findings]
+    first = await _judged(units, conversation, probes, Role.CHECKER, is_lenient=is_lenient)
+    refused = [v for v in first if _has_error(v.findings)]
+    if not refused or not units.spec.model_for(Role.SECOND_CHECKER):
+        return first
+    doubted = [p for p in probes if p.probe_id in {v.probe_id for v in refused}]
+    second = await _judged(units, conversation, doubted, Role.SECOND_CHECKER, is_lenient=is_lenient)
+    agreed = {v.probe_id for v in second if _has_error(v.findings)}
+    return [v if v.probe_id in agreed or v not in refused else _without_errors(v) for v in first]
+
+
+async def _judged(
+    units: Units, conversation: CheckedConversation, probes: Sequence[Probe], role: Role, *, is_lenient: bool
+) -> list[Verdict]:
+    asked = [
+        _Batch(conversation, matters, units.spec.model_for(role), role, is_lenient)
+        for matters in conversation.batches(probes)
+    ]
+    found = await all_of([batch.run(units) for batch in asked])
+    return [verdict for verdicts in found for verdict in verdicts]
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Probes that are judged together, and who is asked."""
+
+    conversation: CheckedConversation
+    matters: Sequence[Matter]
+    model: str
+    role: Role
+    is_lenient: bool
+    """Whether a judge without a usable reply gives a finding that says so; False: the unit fails."""
+
+    @cached_property
+    def read(self) -> list[object]:
+        """The text that it reads: the probes and the conversation."""
+        return [[version_of(m.probe) for m in self.matters], self.conversation.said()]
+
+    async def run(self, units: Units) -> list[Verdict]:
+        """Return the verdicts; none where the unit failed."""
+        key = f"{CHECK}/{self.matters[0].probe.probe_id}/{digest_of(self.read)[:12]}"
+        key = key if self.role is Role.CHECKER else f"{key}/second"
+        made_with = Dependencies(units.spec, units.prompts, units.models.version_of)
+        judged_with = _judged_with(made_with, self.role, self.conversation)
+        try:
+            found = await units.run(
+                replace(GATE, acting=self.role), key, Digested(self, self.read), judged_with, work=_ask
+            )
+        except Blocked:  # it is in `units.failed`
+            return []
+        return list(found)
+
+
+def _judged_with(made_with: Dependencies, role: Role, conversation: CheckedConversation) -> str:
+    return made_with.fingerprint(replace(GATE, acting=role), (conversation.said(),))
+
+
+async def _ask(asker: Asker, batch: Digested[_Batch], judged_with: str) -> Sequence[Verdict]:
+    matters, others = batch.value.matters, batch.value.conversation.probes
+    try:
+        outcomes = await judge_batch(asker, matters, others)
+    except ReplyError as exc:
+        if not batch.value.is_lenient:
+            raise
+        text = f"the judge gave no usable verdict: {exc}"
+        return [_verdict(batch.value, m.probe, judged_with, [_note(batch.value, m, UNDECIDED, text)]) for m in matters]
+    verdicts = []
+    for matter, outcome in zip(matters, outcomes, strict=True):
+        findings = _findings(batch.value, matter, outcome)
+        if findings and not (fitness := await fitness_of(asker, marks=True)).is_fit:
+            detail = f"{fitness}, not refused: {findings[0].message}"
+            asker.note(
+                Incident(kind=IncidentKind.UNFIT, prompt_id=PROMPTS[0], detail=f"{matter.probe.probe_id}: {detail}")
+            )
+            verdicts.append(
+                _verdict(batch.value, matter.probe, judged_with, [_note(batch.value, matter, UNFIT, detail)])
+            )
+        else:
+            verdicts.append(_verdict(batch.value, matter.probe, judged_with, findings, outcome.mended))
+    return verdicts
+
+
+def _verdict(
+    batch: _Batch, probe: Probe, judged_with: str, findings: Sequence[Finding], mended: Probe | None = None
+) -> Verdict:
+    stands = probe if mended is None else mended
+    # Words that are new have not been judged yet.
+    is_reworded = any(f.check == f"{CHECK}.reword" for f in findings)
+    versions = dict.fromkeys((version_of(probe), *(() if is_reworded else (version_of(stands),))))
+    return Verdict(
+        probe_id=probe.probe_id,
+        versions=tuple(versions),
+        judged_with=judged_with,
+        findings=tuple(findings),
+        mended=stands,
+    )
+
+
+def _findings(batch: _Batch, matter: Matter, outcome: Outcome) -> list[Finding]:
+    judge = batch.model if is_language_model(batch.model) else "lexical rules, no language model"
+    return [
+        Finding(
+            check=f"{CHECK}.{fault.kind}",
+            severity=SEVERITIES[fault.kind],
+            conversation_id=batch.conversation.conversation_id,
+            subject=matter.probe.probe_id,
+            message=f"{fault.text} [{judge}]",
+            evidence=fault.message_keys or tuple(m.message_key for m in matter.cited),
+        )
+        for fault in outcome.faults
+    ]
+
+
+def _note(batch: _Batch, matter: Matter, kind: str, text: str) -> Finding:
+    return Finding(
+        check=f"{CHECK}.{kind}",
+        severity=Severity.INFO,
+        conversation_id=batch.conversation.conversation_id,
+        subject=matter.probe.probe_id,
+        message=text,
+    )
 
 
 def kept_with(log: WorkLog, spec: BenchmarkSpec, prompts: PromptRegistry) -> Dependencies | None:
-    """Return what the checks in a work log were made with; None where none was asked."""
+    """Return what the verdicts in a work log were made with; None where none was asked."""
     judges: dict[str, str] = log.meta_get(_JUDGES) or {}
     versions: dict[str, str] = log.meta_get(_VERSIONS) or {}
     models = {**{role: m for role, m in spec.models.items() if role not in CHECKERS}, **judges}
@@ -149,122 +251,52 @@ def kept_with(log: WorkLog, spec: BenchmarkSpec, prompts: PromptRegistry) -> Dep
     return made_with if judges else None
 
 
-def kept_findings(log: WorkLog, made_with: Dependencies, conversation: CheckedConversation) -> Kept:
-    """Return the findings that a work log holds of the selected probes as they are now."""
-    kept = ((c.key, c.kept(log, made_with)) for c in conversation.checks(conversation.selected))
-    return {key: found for key, found in kept if found is not None}
+def kept_verdicts(log: WorkLog, made_with: Dependencies, conversation: CheckedConversation) -> Kept:
+    """Return the verdicts that a work log holds of the selected probes as they are now."""
+    first, second = (
+        _kept_of(log, _judged_with(made_with, role, conversation), conversation.selected)
+        if made_with.spec.model_for(role)
+        else {}
+        for role in CHECKERS
+    )
+    if not made_with.spec.model_for(Role.SECOND_CHECKER):
+        return first
+    kept = {}
+    for probe_id, verdict in first.items():
+        if not _has_error(verdict.findings):
+            kept[probe_id] = verdict
+        elif probe_id in second:
+            kept[probe_id] = verdict if _has_error(second[probe_id].findings) else _without_errors(verdict)
+    return kept
 
 
-def is_undecided(finding: Finding) -> bool:
-    """Return whether a finding says that a check gave no usable verdict."""
-    return finding.check.endswith(f".{UNDECIDED}")
+def _kept_of(log: WorkLog, judged_with: str, probes: Collection[Probe]) -> Kept:
+    versions = {p.probe_id: version_of(p) for p in probes}
+    return {
+        v.probe_id: v
+        for v in log.units.records(STAGE, Verdict)
+        if v.judged_with == judged_with and versions.get(v.probe_id) in v.versions
+    }
+
+
+def is_undecided(verdict: Verdict) -> bool:
+    """Return whether the gate gave no usable verdict."""
+    return any(f.check == f"{CHECK}.{UNDECIDED}" for f in verdict.findings)
 
 
 def _remember_judges(units: Units) -> None:
-    log, version_of = units.log, units.models.version_of
+    log, version = units.log, units.models.version_of
     judges = {role: model for role in CHECKERS if (model := units.spec.model_for(role))}
-    asked = Dependencies(units.spec, units.prompts, version_of)
+    asked = Dependencies(units.spec, units.prompts, version)
     log.meta_set(_JUDGES, {role.value: model for role, model in judges.items()})
-    log.meta_set(_VERSIONS, {model: version_of(model) for model in judges.values()})
+    log.meta_set(_VERSIONS, {model: version(model) for model in judges.values()})
     log.meta_set(_IDENTITIES, {role.value: asked.model_of(role) for role in judges})
 
 
-@dataclass(frozen=True)
-class _Check:
-    """One check of one probe."""
-
-    check: ModelCheck
-    case: ProbeCase
-    said: Callable[[], str]
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """The probe and the check."""
-        return self.case.probe.probe_id, self.check.name
-
-    @cached_property
-    def read(self) -> list[object]:
-        """The text that it reads: the probe, the messages it cites, and for some checks the conversation."""
-        cited = [[m.message_key, m.content] for m in self.case.cited]
-        return [version_of(self.case.probe), cited, *([self.said()] if self.check.reads_all else [])]
-
-    def unit(self, role: Role) -> tuple[UnitSpec[Finding], str]:
-        """Return the unit in which a judge is asked, and its key."""
-        key = f"{self.check.name}/{self.case.probe.probe_id}"
-        spec = replace(CHECK, acting=role).asking(*self.check.prompts)
-        return spec, key if role is Role.CHECKER else f"{key}/second"
-
-    async def run(self, units: Units, *, is_lenient: bool) -> list[Finding]:
-        """Return what it finds."""
-        try:
-            found = await self._ask(units, Role.CHECKER, is_lenient=is_lenient)
-            if not _errors(found) or not units.spec.model_for(Role.SECOND_CHECKER):
-                return found
-            return _agreed(found, await self._ask(units, Role.SECOND_CHECKER, is_lenient=is_lenient))
-        except Blocked:  # it is in `units.failed`
-            return []
-
-    async def _ask(self, units: Units, role: Role, *, is_lenient: bool) -> list[Finding]:
-        spec, key = self.unit(role)
-        asked = Digested(_AskedCheck(self, units.spec.model_for(role), is_lenient), self.read)
-        return list(await units.run(spec, key, asked, work=_ask_check))
-
-    def kept(self, log: WorkLog, made_with: Dependencies) -> list[Finding] | None:
-        """Return what it found, as a work log has it; None where it was not run on the same."""
-        found = self._kept_of(log, made_with, Role.CHECKER)
-        if found is None or not _errors(found) or not made_with.spec.model_for(Role.SECOND_CHECKER):
-            return found
-        second = self._kept_of(log, made_with, Role.SECOND_CHECKER)
-        return None if second is None else _agreed(found, second)
-
-    def _kept_of(self, log: WorkLog, made_with: Dependencies, role: Role) -> list[Finding] | None:
-        spec, key = self.unit(role)
-        unit = log.units.find(STAGE, key)
-        if unit is None or unit.status is not UnitStatus.DONE:
-            return None
-        if unit.fingerprint != made_with.fingerprint(spec, (self.read,)):
-            return None
-        return list(log.units.records(STAGE, Finding, unit_keys=[key]))
+def _has_error(findings: Iterable[Finding]) -> bool:
+    return any(f.severity is Severity.ERROR for f in findings)
 
 
-@dataclass(frozen=True)
-class _AskedCheck:
-    """One check of one probe, and who is asked."""
-
-    of: _Check
-    model: str
-    is_lenient: bool
-    """Whether a judge without a usable verdict gives a finding that says so; False: the unit fails."""
-
-
-async def _ask_check(asker: Asker, asked: Digested[_AskedCheck]) -> Sequence[Finding]:
-    check, case = asked.value.of.check, asked.value.of.case
-    try:
-        found = [check.finding(problem, case, asked.value.model) for problem in await check.find(asker, case)]
-    except ReplyError as exc:
-        if not asked.value.is_lenient:
-            raise
-        undecided = Finding(
-            check=f"{check.name}.{UNDECIDED}",
-            severity=Severity.INFO,
-            conversation_id=case.conversation_id,
-            subject=case.probe.probe_id,
-            message=f"the judge gave no usable verdict: {exc}",
-        )
-        return [undecided]
-    if not found or (fitness := await fitness_of(asker, marks=MARKING_PROMPT in check.prompts)).is_fit:
-        return found
-    detail = f"{fitness}, not refused: {found[0].message}"
-    asker.note(Incident(kind=IncidentKind.UNFIT, prompt_id=check.prompts[-1], detail=detail))
-    harmless = {"check": f"{check.name}.{UNFIT}", "severity": Severity.INFO}
-    return [f.model_copy(update={**harmless, "message": f"{fitness}: {f.message}"}) for f in found]
-
-
-def _errors(findings: Iterable[Finding]) -> list[Finding]:
-    return [f for f in findings if f.severity is Severity.ERROR]
-
-
-def _agreed(first: Iterable[Finding], second: Iterable[Finding]) -> list[Finding]:
-    """Return the first judge's findings without the errors that the second one does not find."""
-    confirmed = {f.check for f in second}
-    return [f for f in first if f.severity is not Severity.ERROR or f.check in confirmed]
+def _without_errors(verdict: Verdict) -> Verdict:
+    kept = tuple(f for f in verdict.findings if f.severity is not Severity.ERROR)
+    return verdict.model_copy(update={"findings": kept})

@@ -32,7 +32,7 @@ from longbeam.pipeline.repair.probes import (
     remembered_order,
     select_as_before,
 )
-from longbeam.pipeline.run.probe_checks import CheckedConversation, judge_probes
+from longbeam.pipeline.run.probe_checks import CheckedConversation, Verdict, judge_probes
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
 from longbeam.schemas import ConversationHead, Finding, Message, Probe, Severity, digest_of
@@ -122,6 +122,29 @@ class _Pool:
                 self.doubted.add(finding.subject)
         self.probes = [p for p in self.probes if p.probe_id not in self.refused]
 
+    def heed(self, verdict: Verdict, *, is_final: bool) -> None:
+        """Refuse a probe, or take it with the gate's words and evidence; words that are reworded twice are refused."""
+        self.weigh(f for f in verdict.findings if f.severity is Severity.ERROR)
+        if verdict.is_reworded and is_final:
+            self.refused.setdefault(verdict.probe_id, f"reworded twice: {verdict.findings[0].message}")
+        known = {p.probe_id for p in self.probes}
+        self.probes = [p for p in self.probes if p.probe_id not in self.refused]
+        if verdict.probe_id not in known - self.refused.keys():
+            return
+        (probe,) = [p for p in self.probes if p.probe_id == verdict.probe_id]
+        given = {"rank": probe.rank, "is_selected": probe.is_selected, "asked_at": probe.asked_at}
+        mended = verdict.mended.model_copy(update=given)
+        if mended == probe:
+            return
+        index = ConversationIndex(head=self.text.head, messages=self.messages, texts=self.texts)
+        self.weigh(check_probes(index, [mended], language=self.units.spec.language))
+        self.probes = [mended if p.probe_id == mended.probe_id else p for p in self.probes]
+        self._restated.pop(mended.probe_id, None)
+        cited = {e.message_key for e in mended.evidence} - self.positions.keys()
+        if cited:
+            places = ((m.message_key, i) for i, m in enumerate(self.messages))
+            self.positions |= {key: i for key, i in places if key in cited}
+
     def select(self) -> list[Probe]:
         """Return the probes by ability and rank, the asked number of each selected."""
         per_ability = self.units.spec.probes_per_ability
@@ -187,16 +210,23 @@ class _Pool:
 
 
 async def _checked_selection(pool: _Pool, selected: list[Probe]) -> list[Probe]:
-    """Return a selection that models have checked; more candidates are worded for an ability that has too few left."""
-    # The same all the time, so that what is surely a wrong answer does not depend on what was refused before.
+    """Return a selection that passed the gate; more candidates are worded for an ability that has too few left.
+
+    A probe that the critic reworded goes through the gate once more, and is refused if its words are no better then.
+    """
+    # The same all the time, so that an unrelated answer does not depend on what was refused before.
     every = tuple(pool.probes)
     said = cache(lambda: digest_of_said(m.content for m in pool.messages))
-    read = CheckedConversation(pool.text.head.conversation_id, lambda: pool.messages, said, every)
-    checked, extended = set[str](), set[str]()
+    head = pool.text.head
+    read = CheckedConversation(head.conversation_id, lambda: pool.messages, said, every, head.plans)
+    passed, reworded, extended = set[str](), set[str](), set[str]()
     while True:
-        if new := [p for p in selected if p.is_selected and p.probe_id not in checked]:
-            checked |= {p.probe_id for p in new}
-            pool.weigh(await judge_probes(pool.units, read, new, is_lenient=True))
+        if new := [p for p in selected if p.is_selected and p.probe_id not in passed]:
+            verdicts = await judge_probes(pool.units, read, new, is_lenient=True)
+            passed |= {p.probe_id for p in new} - {v.probe_id for v in verdicts if v.is_reworded}
+            for verdict in verdicts:
+                pool.heed(verdict, is_final=verdict.probe_id in reworded)
+            reworded |= {v.probe_id for v in verdicts if v.is_reworded}
         elif short := [a for a in pool.short(selected) if a not in extended]:
             extended |= set(short)
             pool.add(await _worded(pool, short, further=True))

@@ -3,81 +3,130 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Literal
 
 from pydantic import Field
 
 from longbeam.schemas import PromptInputs, Record, ReplyModel
 
 
-class GuessInputs(PromptInputs):
-    """Answer a question on a conversation without seeing the conversation."""
-
-    question: str
-
-
 class DatedMessage(Record):
-    """A message as checkers see it."""
+    """A passage of a conversation as checkers see it."""
 
     number: int
     said_on: dt.date
     speaker: str = "user"
     """`user` or `assistant`."""
     text: str
-    is_after: bool = False
-    """Whether the message follows all evidence of the gold answer."""
-    before: int = 0
-    """Number of the first cited message that it precedes, where the answer is an order; 0 elsewhere and for none."""
 
 
-class SupportInputs(PromptInputs):
-    """Do the cited messages alone make each nugget of a rubric true?"""
+class AskedQuestion(Record):
+    """A question, and the numbers of the passages from which it is to be answered; none: from nothing."""
 
+    number: int
     question: str
-    nuggets: tuple[str, ...]
-    """Nuggets, numbered from 1."""
-    evidence: tuple[DatedMessage, ...]
-    """Messages that the probe cites, oldest first."""
-    gold_answer: str = ""
-    has_one_answer: bool = False
-    """Whether the answer is a value, so that the messages may allow another one."""
+    passages: tuple[int, ...] = ()
 
 
-class NuggetSupport(ReplyModel):
-    """Reason and verdict on one nugget."""
+class ReadInputs(PromptInputs):
+    """Answer questions on a conversation, each from its own passages alone."""
 
-    nugget: int
-    reason: str
-    is_supported: bool
-
-
-class SupportReply(ReplyModel):
-    """One verdict for each nugget, and another answer that the messages allow; empty for none."""
-
-    nuggets: list[NuggetSupport]
-    other_answer: str = Field(default="", max_length=2_000)
+    passages: tuple[DatedMessage, ...]
+    questions: tuple[AskedQuestion, ...]
+    is_brief: bool = False
+    """Whether answers are to have as few words as a right one can have."""
 
 
-class CounterEvidenceInputs(PromptInputs):
-    """Does a message that the gold answer does not cite change it?"""
+class ReadAnswer(ReplyModel):
+    """The passages that give an answer, then the answer."""
 
+    question: int
+    passages: list[int]
+    answer: str
+
+
+class ReadReply(ReplyModel):
+    """One answer for each question."""
+
+    answers: list[ReadAnswer]
+
+
+class JudgedProbe(Record):
+    """A probe as its critic sees it."""
+
+    number: int
+    ability: str
     question: str
     gold_answer: str
-    evidence: tuple[DatedMessage, ...]
-    """Messages that the gold answer cites, oldest first; empty for a question without an answer."""
-    others: tuple[DatedMessage, ...]
-    """Other messages that share the most words, oldest first, numbered from 1."""
-    is_contradiction: bool = False
-    """Whether the answer says that two cited messages disagree."""
-    is_order: bool = False
-    """Whether the answer is the order in which things came up, one cited message for each."""
+    nuggets: tuple[str, ...]
+    cited: tuple[int, ...]
+    """Numbers of the passages that the probe cites."""
+    passages: tuple[int, ...]
+    """Numbers of all passages on its subject."""
 
 
-class CounterEvidenceReply(ReplyModel):
-    """Reason, then the message that changes the answer, with a quote; None if no message does."""
+class CriticInputs(PromptInputs):
+    """Read probes against everything that was said on their subjects."""
 
+    passages: tuple[DatedMessage, ...]
+    probes: tuple[JudgedProbe, ...]
+
+
+class RewordedNugget(ReplyModel):
+    """A criterion, and the passages that make it true."""
+
+    text: str
+    passages: list[int]
+
+
+class Critique(ReplyModel):
+    """Reason and verdict on one probe, the new words where it is to be reworded, and two answers to try its rubric."""
+
+    probe: int
     reason: str
-    message: int | None = None
-    quote: str = Field(default="", max_length=2_000)
+    verdict: Literal["fine", "reword", "refuse"]
+    question: str = ""
+    gold_answer: str = ""
+    nuggets: list[RewordedNugget] = Field(default_factory=list)
+    right: str
+    """A right answer in other words than the reference answer, as short as people answer."""
+    wrong: str
+    """The likeliest wrong answer, in the form of a right one."""
+
+
+class CriticReply(ReplyModel):
+    """One critique for each probe."""
+
+    critiques: list[Critique]
+
+
+class MarkedProbe(Record):
+    """A question with its rubric and answers to mark."""
+
+    number: int
+    question: str
+    nuggets: tuple[str, ...]
+    answers: tuple[str, ...]
+
+
+class MarkInputs(PromptInputs):
+    """Say which criteria each answer meets."""
+
+    probes: tuple[MarkedProbe, ...]
+
+
+class Mark(ReplyModel):
+    """The criteria that one answer meets."""
+
+    probe: int
+    answer: int
+    met: list[int]
+
+
+class MarkReply(ReplyModel):
+    """One mark for each answer of each probe."""
+
+    marks: list[Mark]
 
 
 class EntailmentInputs(PromptInputs):

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import RunStopped
+from longbeam.evaluation import PROMPTS
 from longbeam.keys import ProbeId
 from longbeam.models import ModelCall, has_model_checks
 from longbeam.pipeline.evaluate import run_model_checks, stored_model_findings
 from longbeam.pipeline.run import run_inline
+from longbeam.prompts.calls import CriticInputs
 from longbeam.schemas import BenchmarkSpec, IncidentKind, ModelReply, Probe, Role
 from longbeam.store import Benchmark, SealedConversation, create_benchmark, write_spec
 from tests.pipeline.conftest import CountingModel
@@ -25,20 +27,28 @@ FIRST, SECOND = "openai:first", "openai:second"
 
 
 class Checker(CountingModel):
-    """The offline writer, to whom the evidence of some probes supports nothing."""
+    """The offline writer, whose critic refuses or rewords some questions."""
 
-    def __init__(self, refuses: Callable[[ModelCall], bool] = lambda call: False, **spoilt: str) -> None:
+    def __init__(
+        self,
+        refuses: Callable[[ModelCall, str], bool] = lambda call, question: False,
+        verdict: str = "refuse",
+        **spoilt: str,
+    ) -> None:
         super().__init__(**spoilt)
-        self._refuses = refuses
+        self._refuses, self._verdict = refuses, verdict
 
     async def complete(self, call: ModelCall) -> ModelReply:
-        """Answer; a verdict on the support of a refused probe is no."""
+        """Answer; the critic's verdict on a refused question is another one."""
         reply = await super().complete(call)
-        if call.prompt.prompt_id != "support_nuggets" or not self._refuses(call):
+        if not isinstance(call.inputs, CriticInputs):
             return reply
         said = json.loads(reply.text)
-        for nugget in said["nuggets"]:
-            nugget["is_supported"] = False
+        for critique, probe in zip(said["critiques"], call.inputs.probes, strict=True):
+            if self._refuses(call, probe.question):
+                nuggets = [{"text": n, "passages": list(probe.cited)} for n in probe.nuggets]
+                words = {"question": f"Again: {probe.question}", "gold_answer": probe.gold_answer, "nuggets": nuggets}
+                critique |= {"verdict": self._verdict, **words}
         return reply.model_copy(update={"text": json.dumps(said)})
 
     @property
@@ -103,9 +113,10 @@ def probes_of(benchmark: Benchmark) -> Sequence[Probe]:
         return tuple(sealed.probes())
 
 
-def about(*probe_ids: str) -> Callable[[ModelCall], bool]:
-    """Whether a call is about one of these probes."""
-    return lambda call: any(f"/{probe_id}/" in call.unit_key for probe_id in probe_ids)
+def about(benchmark: Benchmark, *probe_ids: str) -> Callable[[ModelCall, str], bool]:
+    """Whether a question is that of one of these probes."""
+    questions = {p.question for p in probes_of(benchmark) if p.probe_id in probe_ids}
+    return lambda call, question: question.removeprefix("Again: ") in questions
 
 
 def test_checks_are_for_what_language_models_write() -> None:
@@ -116,7 +127,7 @@ def test_checks_are_for_what_language_models_write() -> None:
 
 
 async def test_without_checks_no_checker_is_asked(begun: Callable[..., Benchmark]) -> None:
-    benchmark, model = begun(checks={"model": False}), Checker(lambda call: True)
+    benchmark, model = begun(checks={"model": False}), Checker(lambda call, question: True)
     await run_inline(benchmark, answered_by(model))
     assert model.calls == {}
 
@@ -126,19 +137,19 @@ async def test_the_objections_of_an_unfit_checker_replace_no_probe(
 ) -> None:
     refused = selected(unchecked)[0]
     benchmark = begun(models={"default": "offline", "checker": FIRST})
-    await run_inline(benchmark, answered_by(Agreeable(about(refused))))
+    await run_inline(benchmark, answered_by(Agreeable(about(unchecked, refused))))
     assert selected(benchmark) == selected(unchecked)
     found = [f for f in stored_model_findings(benchmark) if f.subject == refused]
-    assert {(f.check, f.severity.value) for f in found} == {("answerable.unfit", "info")}
-    assert found[0].message.startswith("unfit checker (8 of 16 calibration items right, 80% are needed): ")
+    assert {(f.check, f.severity.value) for f in found} == {("gate.unfit", "info")}
+    assert "calibration items right, 80% are needed), not refused: " in found[0].message
     with SealedConversation(benchmark.sealed_path("c000")) as sealed:
         (incident,) = [i for i in sealed.head.making.incidents if i.kind is IncidentKind.UNFIT]
-    assert refused in incident.place
+    assert incident.detail.startswith(refused)
 
     judged = begun(
         "judged", models={"default": "offline", "checker": FIRST}, checks={"model": True, "least_accuracy": 0}
     )
-    await run_inline(judged, answered_by(Agreeable(about(refused))))
+    await run_inline(judged, answered_by(Agreeable(about(unchecked, refused))))
     assert refused not in selected(judged)
 
 
@@ -146,14 +157,14 @@ async def test_probes_without_an_error_stay_as_they_are(unchecked: Benchmark, be
     benchmark, model = begun(), Checker()
     assert (await run_inline(benchmark, answered_by(model))).failures == ()
     assert selected(benchmark) == selected(unchecked)
-    # of the whole pool, only those that are selected were checked
-    assert {key.split("/")[3] for key in model.unit_keys if "/checks/" in key} == set(selected(benchmark))
+    # One batch of the four selected probes: three readings, the critic, the marks.
+    assert model.asked == 5
 
 
 async def test_an_error_lets_the_next_of_the_pool_in(unchecked: Benchmark, begun: Callable[..., Benchmark]) -> None:
     """Found 7: model checks saw sealed, selected probes only."""
     benchmark, wrong = begun(), selected(unchecked)[0]
-    await run_inline(benchmark, answered_by(Checker(about(wrong))))
+    await run_inline(benchmark, answered_by(Checker(about(unchecked, wrong))))
     assert wrong not in {p.probe_id for p in probes_of(benchmark)}
     assert {ProbeId.parse(i).ability for i in selected(benchmark)} == set(ABILITIES)
     assert len(selected(benchmark)) == len(selected(unchecked))
@@ -176,24 +187,40 @@ async def test_an_error_of_the_first_judge_counts_when_the_second_agrees(
     extras = {"sends_extras": True}
     judges = {"checker": FIRST, "second_checker": SECOND, "default": "offline"}
     benchmark = begun(models=judges, endpoints={FIRST: extras, SECOND: extras})
-    model = Checker(
-        lambda call: about(wrong)(call) or (about(fine)(call) and call.role is Role.CHECKER),
-    )
+    is_wrong, is_fine = about(unchecked, wrong), about(unchecked, fine)
+    model = Checker(lambda call, q: is_wrong(call, q) or (is_fine(call, q) and call.role is Role.CHECKER))
     await run_inline(benchmark, answered_by(model))
     assert wrong not in selected(benchmark)
     assert fine in selected(benchmark)
-    second = [key for key in model.unit_keys if "/checks/" in key and "/second" in key]
-    assert {key.split("/")[2] + "/" + key.split("/")[3] for key in second} == {
-        f"answerable/{wrong}",
-        f"answerable/{fine}",
-    }
+    assert any("/second" in key for key in model.unit_keys)
     assert stored_model_findings(benchmark) == []
+
+
+async def test_a_reworded_probe_goes_through_the_gate_once_more(
+    unchecked: Benchmark, begun: Callable[..., Benchmark]
+) -> None:
+    one = selected(unchecked)[0]
+    benchmark, asked = begun(), about(unchecked, one)
+    model = Checker(lambda call, q: asked(call, q) and not q.startswith("Again: "), "reword")
+    await run_inline(benchmark, answered_by(model))
+    (kept,) = [p for p in probes_of(benchmark) if p.probe_id == one]
+    assert kept.is_selected
+    assert kept.question.startswith("Again: ")
+    assert model.asked == 10
+    assert stored_model_findings(benchmark) == []
+    again = Checker()
+    await run_model_checks(benchmark, benchmark.spec, answered_by(again))
+    assert again.calls == {}
+
+    stubborn = begun("stubborn")
+    await run_inline(stubborn, answered_by(Checker(asked, "reword")))
+    assert one not in selected(stubborn)
 
 
 async def test_a_short_pool_asks_for_further_candidates(unchecked: Benchmark, begun: Callable[..., Benchmark]) -> None:
     ability = ABILITIES[0]
     known = {p.probe_id for p in probes_of(unchecked) if p.ability == ability}
-    benchmark, model = begun(), Checker(about(*known))
+    benchmark, model = begun(), Checker(about(unchecked, *known))
     await run_inline(benchmark, answered_by(model))
     mine = [i for i in selected(benchmark) if ProbeId.parse(i).ability == ability]
     assert len(mine) == 2
@@ -204,21 +231,21 @@ async def test_a_judge_without_a_usable_verdict_stops_nothing(
     unchecked: Benchmark, begun: Callable[..., Benchmark]
 ) -> None:
     benchmark = begun()
-    model = Checker(spoil="/checks/answerable/")
+    model = Checker(spoil="/checks/gate/")
     assert (await run_inline(benchmark, answered_by(model))).failures == ()
     assert selected(benchmark) == selected(unchecked)
-    assert {f.check for f in stored_model_findings(benchmark)} == {"answerable.undecided"}
+    assert {f.check for f in stored_model_findings(benchmark)} == {"gate.undecided"}
     # `validate` asks again what is undecided, and nothing else
     again = Checker()
     await run_model_checks(benchmark, benchmark.spec, answered_by(again))
-    assert set(again.calls) == {("checks", "support_nuggets")}
+    assert set(again.calls) == {("checks", prompt) for prompt in PROMPTS}
     assert stored_model_findings(benchmark) == []
 
 
 class Stopping(Checker):
     """Stops the run after some calls of the checks."""
 
-    most = 20
+    most = 3
 
     async def complete(self, call: ModelCall) -> ModelReply:
         if self.asked >= self.most:
@@ -231,11 +258,11 @@ async def test_a_stopped_run_goes_on_and_pays_nothing_twice(
 ) -> None:
     wrong = selected(unchecked)[0]
     whole, parts = begun("whole"), begun("parts")
-    at_once = Checker(about(wrong))
+    at_once = Checker(about(unchecked, wrong))
     await run_inline(whole, answered_by(at_once))
     keys: list[str] = []
     for _ in range(30):
-        model = Stopping(about(wrong))
+        model = Stopping(about(unchecked, wrong))
         ended = await run_inline(parts, answered_by(model))
         keys += model.keys
         if not ended.stopped:
@@ -243,24 +270,3 @@ async def test_a_stopped_run_goes_on_and_pays_nothing_twice(
     assert len(keys) == len(set(keys))
     assert set(keys) == set(at_once.keys)
     assert probes_of(parts) == probes_of(whole)
-
-
-class Verbose(Checker):
-    """A checker that goes on behind the last criterion."""
-
-    async def complete(self, call: ModelCall) -> ModelReply:
-        reply = await super().complete(call)
-        if call.prompt.prompt_id != "support_nuggets":
-            return reply
-        said = json.loads(reply.text)
-        said["nuggets"].append({"nugget": 99, "reason": "and one more", "is_supported": False})
-        return reply.model_copy(update={"text": json.dumps(said)})
-
-
-async def test_verdicts_on_criteria_that_do_not_exist_are_left_out(
-    unchecked: Benchmark, begun: Callable[..., Benchmark]
-) -> None:
-    benchmark = begun()
-    await run_inline(benchmark, answered_by(Verbose()))
-    assert selected(benchmark) == selected(unchecked)
-    assert stored_model_findings(benchmark) == []

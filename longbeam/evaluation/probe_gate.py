@@ -1,0 +1,435 @@
+"""The gate of probes: readers who have not seen the gold answer, a critic and a judge, on the whole conversation.
+
+For a batch of probes a model answers the questions from nothing, from what each probe cites, and from everything on its
+subject that the one search for later evidence finds over both speakers. A critic reads the probes against these
+passages, and gives a right and a wrong answer to try each rubric. A judge then marks all answers in one request,
+without being told where they come from. Where the cited messages do not suffice, they are read with their neighbours.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from longbeam.abilities import Trait, ability_of
+from longbeam.models import Acceptance, Asker
+from longbeam.prompts.calls import (
+    AskedQuestion,
+    CriticInputs,
+    CriticReply,
+    Critique,
+    DatedMessage,
+    JudgedProbe,
+    MarkedProbe,
+    MarkInputs,
+    MarkReply,
+    ReadAnswer,
+    ReadInputs,
+    ReadReply,
+)
+from longbeam.schemas import Difficulty, Evidence, Message, MessageRole, Nugget, Probe, Severity
+from longbeam.text import Passage, Subject, find_evidence, sentences, values_in, words_of
+
+CHECK = "gate"
+PROMPTS = ("read_passages", "criticise_probes", "mark_answers")
+BATCH = 5
+"""Probes of one request; neighbours of the conversation share passages."""
+SHOWN = {MessageRole.USER: 8, MessageRole.ASSISTANT: 4}
+"""Uncited passages of each probe, by speaker: replies share more words with a question than the facts do that would
+change its answer."""
+READ = 96
+"""Passages of a probe that are read for signs: eight times as many as are shown."""
+MOST_CHARACTERS = 4_000
+"""Characters of a cited message that are shown. People state facts before or after pasted code and logs, so the middle
+of a longer message is left out."""
+SEVERITIES: Mapping[str, Severity] = {
+    "refused": Severity.ERROR,
+    "reword": Severity.WARNING,
+    "nothing": Severity.ERROR,
+    "evidence": Severity.WARNING,
+    "changes_answer": Severity.ERROR,
+    "guessed": Severity.ERROR,
+    "gold_not_full": Severity.ERROR,
+    "right_refused": Severity.ERROR,
+    "wrong_full": Severity.ERROR,
+}
+"""Severity of each kind of fault; docs/checks.md says what each means."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault of a probe, of a kind of SEVERITIES."""
+
+    kind: str
+    text: str
+    message_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Faults of a probe, and the probe with the critic's words and the messages that it lacked."""
+
+    faults: tuple[Fault, ...]
+    mended: Probe
+
+
+@dataclass(frozen=True)
+class Matter:
+    """A probe with the messages that its readers may see."""
+
+    probe: Probe
+    cited: tuple[Message, ...]
+    """Messages that it cites, oldest first."""
+    neighbours: tuple[Message, ...]
+    """Messages directly before and behind these."""
+    found: tuple[Message, ...]
+    """Uncited passages on its subject, oldest first; contents are those of the passage."""
+
+
+def matters_of(
+    messages: Callable[[], Iterable[Message]], probes: Sequence[Probe], aliases: Mapping[str, Sequence[str]]
+) -> list[Matter]:
+    """Return the probes in the order of their evidence, with their messages; `aliases` are by probe_id."""
+    cited = {p.probe_id: {e.message_key for e in p.evidence} for p in probes}
+    subjects = {
+        p.probe_id: Subject.of(
+            p.question, p.gold_answer, *(n.text for n in p.rubric), aliases=aliases.get(p.probe_id, ())
+        )
+        for p in probes
+    }
+    found = find_evidence(messages, subjects, cited, read=READ)
+    wanted = set[str]().union(*cited.values()) if cited else set[str]()
+    kept: dict[str, Message] = {}
+    beside: dict[str, list[Message]] = {}
+    places: dict[str, int] = {}
+    before: Message | None = None
+    for place, message in enumerate(messages()):
+        if message.message_key in wanted:
+            kept[message.message_key], places[message.message_key] = message, place
+            beside.setdefault(message.message_key, []).extend([before] if before is not None else [])
+        if before is not None and before.message_key in wanted:
+            beside[before.message_key].append(message)
+        before = message
+    ordered = sorted(probes, key=lambda p: (min((places.get(k, 0) for k in cited[p.probe_id]), default=0), p.probe_id))
+    return [
+        Matter(
+            probe,
+            tuple(m for key, m in kept.items() if key in cited[probe.probe_id]),
+            tuple(m for key in kept if key in cited[probe.probe_id] for m in beside[key]),
+            tuple(_nearest(found[probe.probe_id])),
+        )
+        for probe in ordered
+    ]
+
+
+def _nearest(passages: Iterable[Passage]) -> list[Message]:
+    """Return the first passages of each speaker as messages, oldest first."""
+    left = dict(SHOWN)
+    taken = []
+    for passage in passages:
+        if left[passage.message.role]:
+            taken.append(passage)
+            left[passage.message.role] -= 1
+    taken.sort(key=lambda p: (p.place, p.start))
+    return [p.message.model_copy(update={"content": p.text}) for p in taken]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """Numbered passages of a batch, each once."""
+
+    passages: tuple[DatedMessage, ...]
+    keys: Mapping[int, str]
+    """Message of each passage."""
+    messages: Mapping[int, Message]
+    numbers: Sequence[tuple[int, ...]]
+    """Numbers of each probe's passages."""
+    cited: Sequence[tuple[int, ...]]
+
+
+def _numbered(groups: Sequence[Sequence[Message]], cited: Sequence[Collection[str]]) -> _Shown:
+    every = {(m.message_key, m.content): m for group in groups for m in group}
+    ordered = sorted(every.values(), key=lambda m: (m.sent_at, m.message_key))
+    numbers = {(m.message_key, m.content): i for i, m in enumerate(ordered, 1)}
+    own = [tuple(sorted({numbers[m.message_key, m.content] for m in group})) for group in groups]
+    keys = {i: m.message_key for i, m in enumerate(ordered, 1)}
+    return _Shown(
+        tuple(
+            DatedMessage(number=i, said_on=m.sent_at.date(), speaker=m.role.value, text=_cut(m.content))
+            for i, m in enumerate(ordered, 1)
+        ),
+        keys,
+        dict(enumerate(ordered, 1)),
+        own,
+        [tuple(n for n in group if keys[n] in marked) for group, marked in zip(own, cited, strict=True)],
+    )
+
+
+def _cut(text: str) -> str:
+    half = MOST_CHARACTERS // 2
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:half]}\n[...]\n{text[-half:]}"
+
+
+@dataclass
+class _Trial:
+    """The answers to one probe, by where they come from, and the criteria that each meets."""
+
+    matter: Matter
+    answers: dict[str, str]
+    met: dict[str, frozenset[int]]
+
+    @cached_property
+    def wanted(self) -> frozenset[int]:
+        return frozenset(range(1, len(self.matter.probe.rubric) + 1))
+
+    def is_full(self, name: str) -> bool:
+        """Return whether an answer meets the whole rubric; False where there is none."""
+        return self.wanted <= self.met.get(name, frozenset())
+
+
+async def judge_batch(asker: Asker, matters: Sequence[Matter], others: Sequence[Probe]) -> list[Outcome]:
+    """Return the outcome for each probe of a batch; `others` are further probes of the conversation.
+
+    Raises ReplyError where a model gives no usable reply.
+    """
+    cited = [{m.message_key for m in matter.cited} for matter in matters]
+    alone = _numbered([m.cited for m in matters], cited)
+    every = _numbered([(*m.cited, *m.found) for m in matters], cited)
+    guesses = await _read(asker, "guess", matters, None)
+    evidence = await _read(asker, "evidence", matters, alone)
+    whole = await _read(asker, "all", matters, every)
+    critiques = await _criticised(asker, matters, every)
+    trials = [
+        _Trial(matter, _answers(matter, others, critique, guess.answer, own.answer, read.answer), {})
+        for matter, critique, guess, own, read in zip(matters, critiques, guesses, evidence, whole, strict=True)
+    ]
+    await _mark(asker, trials)
+    beside = await _beside(asker, trials)
+    return [
+        _outcome(trial, critique, read, every, beside.get(i))
+        for i, (trial, critique, read) in enumerate(zip(trials, critiques, whole, strict=True))
+    ]
+
+
+async def _read(asker: Asker, place: str, matters: Sequence[Matter], shown: _Shown | None) -> list[ReadAnswer]:
+    """Return a reader's answer to each question, from its own passages alone; from nothing without passages."""
+    questions = tuple(
+        AskedQuestion(number=i, question=m.probe.question, passages=() if shown is None else shown.numbers[i - 1])
+        for i, m in enumerate(matters, 1)
+    )
+    inputs = ReadInputs(
+        passages=() if shown is None else shown.passages, questions=questions, is_brief=place == "evidence"
+    )
+    check = _complete([q.number for q in questions], lambda reply: [a.question for a in reply.answers])
+    reply: ReadReply = await asker.structured(PROMPTS[0], inputs, place=place, accept=Acceptance(check=check))
+    answers = {a.question: a for a in reversed(reply.answers)}
+    return [answers[q.number] for q in questions]
+
+
+async def _criticised(asker: Asker, matters: Sequence[Matter], shown: _Shown) -> list[Critique]:
+    probes = tuple(
+        JudgedProbe(
+            number=i,
+            ability=m.probe.ability,
+            question=m.probe.question,
+            gold_answer=m.probe.gold_answer,
+            nuggets=tuple(n.text for n in m.probe.rubric),
+            cited=shown.cited[i - 1],
+            passages=shown.numbers[i - 1],
+        )
+        for i, m in enumerate(matters, 1)
+    )
+    complete = _complete(range(1, len(probes) + 1), lambda reply: [c.probe for c in reply.critiques])
+
+    def check(reply: CriticReply) -> Iterator[str]:
+        yield from complete(reply)
+        for c in reply.critiques:
+            if c.verdict == "reword" and not (c.question.strip() and c.gold_answer.strip() and c.nuggets):
+                yield f"probe {c.probe} is to be reworded; give `question`, `gold_answer` and `nuggets` whole"
+            named = {n for nugget in c.nuggets for n in nugget.passages}
+            if unknown := sorted(named - shown.keys.keys()):
+                yield f"probe {c.probe} names passage {unknown[0]}; there are 1 to {len(shown.keys)}"
+
+    inputs = CriticInputs(passages=shown.passages, probes=probes)
+    reply: CriticReply = await asker.structured(PROMPTS[1], inputs, place="critic", accept=Acceptance(check=check))
+    critiques = {c.probe: c for c in reversed(reply.critiques)}
+    return [critiques[i] for i in range(1, len(probes) + 1)]
+
+
+def _complete(wanted: Iterable[int], given: Callable[..., Sequence[int]]) -> Callable[..., Iterator[str]]:
+    every = list(wanted)
+
+    def check(reply: object) -> Iterator[str]:
+        if missing := [n for n in every if n not in given(reply)]:
+            yield f"number {missing[0]} is missing; there are {every[0]} to {every[-1]}"
+
+    return check
+
+
+def _answers(matter: Matter, others: Sequence[Probe], critique: Critique, *read: str) -> dict[str, str]:
+    probe = matter.probe
+    answers = dict(zip(("guess", "evidence", "all"), read, strict=True))
+    answers |= {"gold": probe.gold_answer, "right": critique.right, "wrong": critique.wrong}
+    answers["altered"] = altered_answer(probe, others)
+    answers["unrelated"] = _unrelated(probe, others)
+    if not matter.cited:
+        answers.pop("evidence")
+    return {name: text for name, text in answers.items() if text.strip()}
+
+
+def altered_answer(probe: Probe, others: Sequence[Probe]) -> str:
+    """Return the gold answer with the old value, or one of another probe of the conversation; empty without values."""
+    gold, details = probe.gold_answer, probe.details
+    if details.new_value and details.old_value and details.new_value in gold:
+        return gold.replace(details.new_value, details.old_value)
+    own = values_in(gold)
+    near = [v for other in others for v in values_in(other.gold_answer) if other.probe_id != probe.probe_id]
+    for value in own:
+        like = [v for v in near if (v.kind, v.unit) == (value.kind, value.unit) and not v.means_same_as(value)]
+        if value.text in gold and like and any(value.text in n.text for n in probe.rubric):
+            return gold.replace(value.text, like[0].text)
+    return ""
+
+
+def _unrelated(probe: Probe, others: Sequence[Probe]) -> str:
+    """Return the gold answer of the probe that shares fewest words with this one, and that says something."""
+    own = set(words_of(f"{probe.gold_answer}\n{probe.question}"))
+    rest = [o for o in others if o.ability != probe.ability and not ability_of(o.ability).has(Trait.ABSTAINS)]
+    return min(rest, key=lambda o: (len(own & set(words_of(o.gold_answer))), o.probe_id)).gold_answer if rest else ""
+
+
+async def _mark(asker: Asker, trials: Sequence[_Trial], place: str = "marks") -> None:
+    """Have all answers of all trials marked; their order tells nothing of where they come from."""
+    orders = [_shuffled(trial) for trial in trials]
+    probes = tuple(
+        MarkedProbe(
+            number=i,
+            question=trial.matter.probe.question,
+            nuggets=tuple(n.text for n in trial.matter.probe.rubric),
+            answers=tuple(trial.answers[name] for name in order),
+        )
+        for i, (trial, order) in enumerate(zip(trials, orders, strict=True), 1)
+    )
+    wanted = [(p.number, a) for p in probes for a in range(1, len(p.answers) + 1)]
+
+    def check(reply: MarkReply) -> Iterator[str]:
+        given = {(m.probe, m.answer) for m in reply.marks}
+        if missing := [pair for pair in wanted if pair not in given]:
+            yield f"answer {missing[0][1]} of probe {missing[0][0]} has no mark"
+
+    inputs = MarkInputs(probes=probes)
+    reply: MarkReply = await asker.structured(PROMPTS[2], inputs, place=place, accept=Acceptance(check=check))
+    marks = {(m.probe, m.answer): frozenset(m.met) for m in reversed(reply.marks)}
+    for number, (trial, order) in enumerate(zip(trials, orders, strict=True), 1):
+        trial.met |= {name: marks[number, a] for a, name in enumerate(order, 1)}
+
+
+def _shuffled(trial: _Trial) -> list[str]:
+    names = sorted(trial.answers)
+    random.Random(trial.matter.probe.probe_id).shuffle(names)
+    return names
+
+
+async def _beside(asker: Asker, trials: Sequence[_Trial]) -> dict[int, tuple[_Trial, tuple[str, ...]]]:
+    """Return, where the cited messages do not suffice, what a reader makes of them with their neighbours."""
+    lacking = [i for i, t in enumerate(trials) if t.matter.cited and not t.is_full("evidence") and t.is_full("all")]
+    if not lacking:
+        return {}
+    matters = [trials[i].matter for i in lacking]
+    shown = _numbered([(*m.cited, *m.neighbours) for m in matters], [{c.message_key for c in m.cited} for m in matters])
+    read = await _read(asker, "neighbours", matters, shown)
+    again = [_Trial(m, {"beside": r.answer or "-"}, {}) for m, r in zip(matters, read, strict=True)]
+    await _mark(asker, again, "neighbour marks")
+    used = [tuple(dict.fromkeys(shown.keys[n] for n in r.passages if n in shown.keys)) for r in read]
+    return {i: (trial, keys) for i, trial, keys in zip(lacking, again, used, strict=True)}
+
+
+def _outcome(
+    trial: _Trial,
+    critique: Critique,
+    whole: ReadAnswer,
+    shown: _Shown,
+    beside: tuple[_Trial, tuple[str, ...]] | None,
+) -> Outcome:
+    probe = trial.matter.probe
+    faults = list(_faults(trial, critique))
+    own = {m.message_key for m in trial.matter.cited}
+    used = [shown.keys[n] for n in dict.fromkeys(whole.passages) if n in shown.keys]
+    mended = probe
+    if beside is not None:
+        lacked = beside[1] if beside[0].is_full("beside") else tuple(used)
+        lacked = tuple(key for key in lacked if key not in own)
+        faults.append(Fault("evidence", "the cited messages do not give the answer; others do", lacked))
+        mended = _citing(mended, trial.matter, shown, lacked)
+    elif own and trial.is_full("all") and len(used) == 1 and used[0] not in own:
+        faults.append(Fault("evidence", "one message that is not cited gives the whole answer", (used[0],)))
+        mended = _citing(mended, trial.matter, shown, used).model_copy(update={"difficulty": Difficulty.EASY})
+    if critique.verdict == "reword":
+        mended = _reworded(mended, critique, trial.matter, shown)
+    return Outcome(tuple(faults), mended)
+
+
+def _faults(trial: _Trial, critique: Critique) -> Iterator[Fault]:
+    ability = ability_of(trial.matter.probe.ability)
+    if critique.verdict != "fine":
+        yield Fault("refused" if critique.verdict == "refuse" else "reword", critique.reason)
+    if critique.verdict == "reword":
+        return  # the new words go through the gate themselves
+    if not trial.is_full("gold"):
+        yield Fault("gold_not_full", "the reference answer does not meet its own rubric")
+    if not trial.is_full("all"):
+        kind = "changes_answer" if trial.is_full("evidence") else "nothing"
+        yield Fault(kind, f"from all that was said on it a reader answers: {trial.answers.get('all', 'nothing')}")
+    if trial.is_full("guess") and not ability.has(Trait.ABSTAINS):
+        yield Fault("guessed", f"a reader who has seen nothing meets the rubric: {trial.answers['guess']}")
+    if "right" in trial.answers and not trial.is_full("right"):
+        yield Fault("right_refused", f"the rubric refuses a right answer: {trial.answers['right']}")
+    for name in ("wrong", "altered", "unrelated"):
+        if trial.is_full(name):
+            yield Fault("wrong_full", f"a wrong answer meets the rubric: {trial.answers[name]}")
+
+
+def _citing(probe: Probe, matter: Matter, shown: _Shown, keys: Collection[str]) -> Probe:
+    """Return the probe with further messages as evidence for the whole rubric."""
+    said = {m.message_key: m for m in (*matter.neighbours, *matter.found, *shown.messages.values())}
+    every = tuple(n.nugget_id for n in probe.rubric)
+    added = [
+        Evidence(message_key=key, quote=_quote(said[key].content, probe.gold_answer), nugget_ids=every)
+        for key in keys
+        if key in said
+    ]
+    return probe.model_copy(update={"evidence": (*probe.evidence, *added)})
+
+
+def _quote(content: str, gold: str) -> str:
+    """Return the sentence of a message that shares most words with an answer."""
+    wanted = set(words_of(gold))
+    said = [content[a:b] for a, b in sentences(content)] or [content]
+    return max(said, key=lambda s: len(wanted & set(words_of(s))))
+
+
+def _reworded(probe: Probe, critique: Critique, matter: Matter, shown: _Shown) -> Probe:
+    """Return the probe with the critic's words; each piece of evidence supports what names its message."""
+    rubric = tuple(Nugget(nugget_id=f"{probe.probe_id}.n{i}", text=n.text) for i, n in enumerate(critique.nuggets))
+    named = [{shown.keys[number] for number in n.passages} for n in critique.nuggets]
+    known = {e.message_key for e in probe.evidence}
+    further = [key for key in dict.fromkeys(k for keys in named for k in sorted(keys)) if key not in known]
+    cited = _citing(probe, matter, shown, further)
+    evidence = tuple(
+        e.model_copy(
+            update={
+                "nugget_ids": tuple(n.nugget_id for n, keys in zip(rubric, named, strict=True) if e.message_key in keys)
+            }
+        )
+        for e in cited.evidence
+    )
+    return cited.model_copy(
+        update={
+            "question": critique.question.strip(),
+            "gold_answer": critique.gold_answer.strip(),
+            "rubric": rubric,
+            "evidence": evidence,
+        }
+    )

@@ -1,0 +1,187 @@
+"""The gate of probes: what it asks, and what it makes of the readers' answers, the critic's words and the marks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from longbeam.evaluation import BATCH, SEVERITIES, Outcome, altered_answer, judge_batch, matters_of
+from longbeam.models import ModelCall
+from longbeam.prompts.calls import CriticInputs, MarkInputs, ReadInputs
+from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from tests.generators.scripted import ScriptedModel, asker_for
+from tests.memory.test_systems import messages
+
+SAID = messages(
+    (
+        ("The gift limit is $80 a birthday.", "Noted: the gift limit is $80."),
+        ("The roof leaks.", "Badly?"),
+        ("She brought the gift limit down to $50.", "Then $50 it is for each gift."),
+        ("We meet in the Banksia Room.", "A good room."),
+    )
+)
+OLD, NEW, ROOM = SAID[0], SAID[4], SAID[6]
+
+
+def probe(probe_id: str = "knowledge_update.0", *, cites: Sequence[int] = (0, 4), **fields: object) -> Probe:
+    values = {
+        "probe_id": probe_id,
+        "ability": probe_id.partition(".")[0],
+        "question": "How much may I spend on a birthday gift?",
+        "gold_answer": "The gift limit is $50.",
+        "difficulty": Difficulty.MEDIUM,
+        "rubric": (Nugget(nugget_id=f"{probe_id}.n0", text="States that the gift limit is $50"),),
+        "evidence": tuple(Evidence(message_key=SAID[i].message_key, quote=SAID[i].content) for i in cites),
+        "details": ProbeDetails(old_value="$80", new_value="$50"),
+        **fields,
+    }
+    return Probe.model_validate(values)
+
+
+class Panel:
+    """Readers, critic and judge: answers by where they are asked for, and the answers that meet everything."""
+
+    def __init__(self, answers: Mapping[str, str], right: Sequence[str], **critique: object) -> None:
+        self.answers, self.right = {"guess": "$20", "evidence": "$50", "all": "$50 a birthday", **answers}, right
+        self.critique = {"reason": "r", "verdict": "fine", "right": "fifty", "wrong": "$80", **critique}
+        self.model = ScriptedModel(
+            {"read_passages": self.read, "criticise_probes": self.criticise, "mark_answers": self.mark}
+        )
+
+    def read(self, call: ModelCall) -> str:
+        assert isinstance(call.inputs, ReadInputs)
+        place = call.unit_key.rpartition("/")[2]
+        used = [p.number for p in call.inputs.passages if "brought" in p.text]
+        return json.dumps(
+            {
+                "answers": [
+                    {"question": q.number, "passages": used, "answer": self.answers[place]}
+                    for q in call.inputs.questions
+                ]
+            }
+        )
+
+    def criticise(self, call: ModelCall) -> str:
+        assert isinstance(call.inputs, CriticInputs)
+        return json.dumps({"critiques": [{"probe": p.number, **self.critique} for p in call.inputs.probes]})
+
+    def mark(self, call: ModelCall) -> str:
+        assert isinstance(call.inputs, MarkInputs)
+        marks = [
+            {"probe": p.number, "answer": i, "met": list(range(1, len(p.nuggets) + 1)) if a in self.right else []}
+            for p in call.inputs.probes
+            for i, a in enumerate(p.answers, 1)
+        ]
+        return json.dumps({"marks": marks})
+
+    async def judge(self, *probes: Probe) -> list[Outcome]:
+        matters = matters_of(lambda: SAID, probes, {})
+        return await judge_batch(asker_for(self.model), matters, [probe("temporal_reasoning.0", gold_answer="3 days")])
+
+
+RIGHT = ("The gift limit is $50.", "$50", "$50 a birthday", "fifty")
+
+
+async def test_a_sound_probe_has_no_fault_and_five_requests() -> None:
+    panel = Panel({}, RIGHT)
+    (outcome,) = await panel.judge(probe())
+    assert (outcome.faults, outcome.mended) == ((), probe())
+    assert [c.prompt.prompt_id for c in panel.model.calls] == [
+        "read_passages", "read_passages", "read_passages", "criticise_probes", "mark_answers",
+    ]  # fmt: skip
+
+
+async def test_the_requests_of_several_probes_are_as_many_as_of_one() -> None:
+    panel = Panel({}, RIGHT)
+    await panel.judge(*(probe(f"knowledge_update.{i}") for i in range(BATCH)))
+    assert len(panel.model.calls) == 5
+
+
+@pytest.mark.parametrize(
+    ("answers", "right", "kind"),
+    [
+        ({"guess": "$50"}, RIGHT, "guessed"),
+        ({"all": "$80 again"}, RIGHT, "changes_answer"),
+        ({"all": "$80", "evidence": "$80"}, RIGHT, "nothing"),
+        ({}, RIGHT[1:], "gold_not_full"),
+        ({}, RIGHT[:3], "right_refused"),
+        ({}, (*RIGHT, "$80"), "wrong_full"),
+        ({}, (*RIGHT, "The gift limit is $80."), "wrong_full"),  # the old value
+        ({}, (*RIGHT, "3 days"), "wrong_full"),  # another probe's answer
+    ],
+)
+async def test_what_readers_and_marks_show_is_a_fault(answers: dict[str, str], right: Sequence[str], kind: str) -> None:
+    (outcome,) = await Panel(answers, right).judge(probe())
+    assert [f.kind for f in outcome.faults] == [kind]
+    assert kind in SEVERITIES
+
+
+async def test_a_message_that_alone_gives_the_answer_becomes_evidence_and_the_probe_easy() -> None:
+    (outcome,) = await Panel({}, RIGHT).judge(probe(cites=(0, 6)))
+    assert [(f.kind, f.message_keys) for f in outcome.faults] == [("evidence", (NEW.message_key,))]
+    assert outcome.mended.evidence[-1].message_key == NEW.message_key
+    assert outcome.mended.difficulty is Difficulty.EASY
+
+
+async def test_where_the_cited_messages_do_not_suffice_their_neighbours_are_read() -> None:
+    panel = Panel({"evidence": "no information", "neighbours": "$50"}, RIGHT)
+    (outcome,) = await panel.judge(probe(cites=(3, 5)))  # the message between them has the value
+    assert [(f.kind, f.message_keys) for f in outcome.faults] == [("evidence", (NEW.message_key,))]
+    assert outcome.mended.evidence[-1].quote == NEW.content
+    assert len(panel.model.calls) == 7
+
+
+async def test_the_critic_refuses_or_gives_new_words_with_their_evidence() -> None:
+    (refused,) = await Panel({}, RIGHT, verdict="refuse", reason="nobody asks").judge(probe())
+    assert [(f.kind, f.text) for f in refused.faults] == [("refused", "nobody asks")]
+    words = {
+        "question": "What may a present cost?",
+        "gold_answer": "$50.",
+        "nuggets": [{"text": "Says that it may cost $50", "passages": [2]}],
+    }
+    panel = Panel({}, (), verdict="reword", **words)
+    (outcome,) = await panel.judge(probe(cites=(0,)))
+    critic = next(c.inputs for c in panel.model.calls if isinstance(c.inputs, CriticInputs))
+    named = next(p.text for p in critic.passages if p.number == 2)
+    assert [f.kind for f in outcome.faults] == ["reword"], "old words need no further faults"
+    assert (outcome.mended.question, outcome.mended.gold_answer) == ("What may a present cost?", "$50.")
+    assert [e.nugget_ids for e in outcome.mended.evidence] == [(), ("knowledge_update.0.n0",)]
+    assert outcome.mended.evidence[1].quote in named
+
+
+async def test_readers_see_neither_gold_nor_rubric() -> None:
+    panel = Panel({}, RIGHT)
+    await panel.judge(probe(gold_answer="The GOLD is $50.", rubric=(Nugget(nugget_id="x", text="RUBRIC $50"),)))
+    for call in panel.model.calls:
+        text = "".join(m.content for m in call.messages())
+        assert ("GOLD" in text) == (call.prompt.prompt_id != "read_passages"), call.prompt.prompt_id
+
+
+async def test_an_absence_is_neither_read_from_evidence_nor_guessed() -> None:
+    absent = "There is no information about it."
+    panel = Panel({"all": absent, "guess": absent}, (absent, "fifty"))
+    (outcome,) = await panel.judge(probe("abstention.0", cites=(), gold_answer=absent, details=ProbeDetails()))
+    assert outcome.faults == ()
+
+
+async def test_passages_of_a_batch_are_shared_and_both_readers_of_all_have_one_prefix() -> None:
+    panel = Panel({}, RIGHT)
+    await panel.judge(probe(), probe("knowledge_update.1"))
+    whole, critic = (
+        next(c for c in panel.model.calls if c.unit_key.endswith(place)).messages()[0].content
+        for place in ("/all", "/critic")
+    )
+    passages = whole[: whole.rindex(NEW.content)]
+    assert OLD.content in passages
+    assert critic.startswith(passages)
+    assert whole.count(NEW.content) == 1
+
+
+def test_altered_answers_have_the_old_value_or_one_of_the_story() -> None:
+    assert altered_answer(probe(), []) == "The gift limit is $80."
+    other = probe("information_extraction.3", gold_answer="You paid $23 for the scones.")
+    plain = probe(details=ProbeDetails())
+    assert altered_answer(plain, [other]) == "The gift limit is $23."
+    assert altered_answer(plain, [plain]) == ""
