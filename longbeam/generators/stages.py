@@ -29,7 +29,7 @@ CAST = 4
 """People of a stage ..."""
 LEADS = 2
 """... and those of them, at most, who are in every stage because the narratives that carry the story tell of them."""
-EVENTS_PER_NARRATIVE = 4
+EVENTS_PER_NARRATIVE = 3
 """Events of a stage for each narrative that moves in it."""
 NARRATIVES_PER_STAGE = (3, 6)
 """Fewest and most narratives that move in a stage."""
