@@ -64,15 +64,15 @@ def test_people_whom_no_narrative_names_come_too() -> None:
 def test_narratives_that_lead_move_in_every_stage_and_the_others_take_turns() -> None:
     labels = [n.label for n in NARRATIVES]
     assert all(stage.narratives[:LEADING] == ("n0", "n1") for stage in STAGES)
-    # 20 bullets: five narratives a stage, three of them in turn
-    assert [stage.narratives[LEADING:] for stage in STAGES[:2]] == [("n2", "n3", "n4"), ("n5", "n6", "n7")]
+    # 20 bullets: six narratives a stage, four of them in turn
+    assert [stage.narratives[LEADING:] for stage in STAGES[:2]] == [("n2", "n3", "n4", "n5"), ("n6", "n7", "n8", "n2")]
     assert {label for stage in STAGES for label in stage.narratives} == set(labels)
 
 
 @pytest.mark.parametrize(
     ("length", "counts"),
-    # Two lead; 16K: 20 bullets give three others a turn in each of two stages. 128K: three others in each of five.
-    [(16_000, (8, 8)), (64_000, (8, 13)), (128_000, (15, 17)), (1_000_000, (15, 20))],
+    # Two lead; 16K: 14 bullets give two others a turn in each of two stages. 128K: four others in each of five.
+    [(16_000, (6, 6)), (64_000, (8, 13)), (128_000, (15, 20)), (1_000_000, (15, 20))],
 )
 def test_a_story_has_no_more_narratives_than_can_move_in_it(length: int, counts: tuple[int, int]) -> None:
     layout = layout_for(length, Category.GENERAL, asked=2)

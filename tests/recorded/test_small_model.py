@@ -32,6 +32,7 @@ SPEC = BenchmarkSpec.model_validate(
         "probes_per_ability": 1,
         "models": {"default": "openai:smollm2-135m"},
         "checks": {"gap_share": 1.0},
+        "limits": {"unusable_in_a_row": 0},
     }
 )
 
