@@ -2,7 +2,7 @@
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
-# What `make demo` needs: the package without its extras.
+# What `make demo` needs: the package with Prefect, and no other extra.
 CORE := .venv/.core
 
 # The first Python that longbeam supports; override with `make PYTHON=/path/to/python ...`.
@@ -12,17 +12,20 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 UV := $(shell uv --version >/dev/null 2>&1 && echo uv)
 
 # A demo that is there already is resumed, which does nothing when it is complete.
-DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 128K)
+DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 128K) --runner prefect
+# What Prefect's pages show lies here, where the user has no server of their own (PREFECT_API_URL, a profile).
+PREFECT_HOME = $(CURDIR)/output/.prefect
 
 # From Python 3.12 on, coverage reads line events from sys.monitoring, which costs little. Before that a trace function
 # makes tests 25 % (stores) to 90 % (text) slower, so that on 3.11 only `make coverage` measures.
 HAS_MONITORING = $(shell $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))' && echo yes)
 COVER := --cov --cov-report= --cov-fail-under=85
 
-.PHONY: help venv demo test coverage nightly properties e2e browser wheel screenshots docs docs-prompts schemas lint faces format bench lock clean lint-scripts
+.PHONY: help venv demo pages test coverage nightly properties e2e browser wheel screenshots docs docs-prompts schemas lint faces format bench lock clean lint-scripts
 
 help:
-	@echo "make demo     one conversation of 128K tokens, offline: generated, validated, exported"
+	@echo "make demo     one conversation of 128K tokens, offline, by its Prefect flow: generated, validated, exported"
+	@echo "make pages    Prefect's pages of the runs in output/, at http://127.0.0.1:4200"
 	@echo "make test     the tests, with the short end-to-end runs"
 	@echo "make coverage the same tests, with the share of lines that they run"
 	@echo "make e2e      the long end-to-end runs (minutes)"
@@ -54,8 +57,8 @@ $(BIN)/python:
 	$(if $(UV),uv venv --quiet --python $(PYTHON) .venv,$(PYTHON) -m venv .venv)
 
 # The marks are written last, so that an interrupted installation is done again.
-$(CORE): requirements-core.lock pyproject.toml | $(BIN)/python
-	$(INSTALL) --require-hashes -r requirements-core.lock
+$(CORE): requirements-flows.lock pyproject.toml | $(BIN)/python
+	$(INSTALL) --require-hashes -r requirements-flows.lock
 	$(INSTALL) -e .
 	@touch $@
 
@@ -76,6 +79,11 @@ demo: $(CORE)
 	@echo "  $(BIN)/longbeam generate --name mine --length 500K      another length, another benchmark"
 	@echo "  $(BIN)/longbeam --help                                  every command"
 	@echo "  $(BIN)/longbeam sample                                  the samples that the package ships"
+	@echo "  make pages                                          Prefect's pages of this run, at http://127.0.0.1:4200"
+
+pages: $(CORE)
+	PREFECT_HOME=$(PREFECT_HOME) PREFECT_SERVER_UI_STATIC_DIRECTORY=$(PREFECT_HOME)/ui \
+		PREFECT_SERVER_ANALYTICS_ENABLED=false DO_NOT_TRACK=1 $(BIN)/prefect server start
 
 # In the order of the files: those of tests/e2e have few tests that take long, and xdist would put them last.
 TEST = $(if $(HAS_MONITORING),COVERAGE_CORE=sysmon) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -94,7 +102,7 @@ properties: venv
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=3600 tests/properties
 
 e2e: venv
-	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e tests/pipeline tests/test_docs_commands.py
+	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e tests/flows tests/pipeline tests/test_docs_commands.py
 
 browser: venv
 	$(BIN)/python -m pytest -m slow --timeout=300 tests/browser
@@ -141,7 +149,7 @@ format: venv
 bench: venv
 	$(BIN)/python -m benchmarks
 
-# A lock of everything and one of the core, for Python 3.11 to 3.13, without the address of any index. `--fork-strategy fewest` keeps one version
+# A lock of everything, one of the core and one of the core with Prefect, for Python 3.11 to 3.13, without the address of any index. `--fork-strategy fewest` keeps one version
 # of a package for all of them, so that the same spec gives the same bytes on each.
 lock:
 	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --python-version 3.11 \
@@ -150,6 +158,9 @@ lock:
 	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-annotate --constraint requirements.lock \
 		pyproject.toml -o requirements-core.lock
+	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-annotate --constraint requirements.lock --extra flows \
+		pyproject.toml -o requirements-flows.lock
 
 clean:
 	rm -rf .venv node_modules .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

@@ -21,6 +21,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from longbeam.errors import SpecError
+from longbeam.terminal import printable
 
 
 def offered(group: str, built_in: Collection[str] = ()) -> Mapping[str, EntryPoint]:
@@ -40,8 +41,20 @@ def load(group: str, name: str) -> Any:  # Any: each group has its own kind of o
     point = _offered(group)[name]
     try:
         return point.load()
-    except (ImportError, AttributeError) as exc:
-        raise SpecError(f"{_kind(group)}: {name!r} ({point.value}) cannot be loaded: {exc}") from exc
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:  # a package may do anything when it is imported, and end with SystemExit
+        raise SpecError(f"{_kind(group)}: {name!r} ({point.value}) cannot be loaded: {failure_of(exc)}") from exc
+
+
+def failure_of(exc: BaseException) -> str:
+    """Return what a package's code failed with, on one line."""
+    try:
+        said = str(exc)
+    except BaseException:  # noqa: BLE001 - the text of the exception is the package's code, too
+        said = ""
+    said = printable(" ".join(said.split()))[:300]
+    return f"{type(exc).__name__}: {said}" if said else type(exc).__name__
 
 
 def unfit(group: str, name: str, wanted: str) -> SpecError:

@@ -22,6 +22,7 @@ from longbeam.cli import (
     serving,
     manual,
     sessions,
+    flows,
 )
 
 # isort: on
@@ -42,6 +43,7 @@ COMMANDS = (
     serving,
     manual,
     sessions,
+    flows,
 )
 
 __all__ = ["COMMANDS", "INCOMPLETE", "INTERRUPTED", "OK", "USER_ERROR", "main", "report_run", "run"]

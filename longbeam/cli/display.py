@@ -65,6 +65,9 @@ class Display(Protocol):
     def waiting(self, reason: str) -> None:
         """Show what the run waits for; empty: nothing."""
 
+    def say(self, line: str) -> None:
+        """Write a line that stays."""
+
 
 class Outlook(Protocol):
     """Current usage and cost of a run, and the calls that it still needs."""
@@ -121,6 +124,10 @@ class PlainDisplay:
         """Write what the run waits for as a line."""
         if reason:
             self._write(reason)
+
+    def say(self, line: str) -> None:
+        """Write a line."""
+        self._write(line)
 
     def _write(self, line: str) -> None:
         self._stream.write(line + "\n")
@@ -187,6 +194,10 @@ class LiveDisplay:
     def waiting(self, reason: str) -> None:
         """Show what the run waits for, below the sums."""
         self._reason = reason
+
+    def say(self, line: str) -> None:
+        """Write a line above the bars."""
+        self._live.console.print(line)
 
     def _sample(self) -> _Sums:
         positions = self._positions.values()

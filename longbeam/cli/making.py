@@ -6,7 +6,6 @@ import shlex
 import sys
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,8 +55,8 @@ RunnerOption = Annotated[
     Runner,
     typer.Option(
         "--runner",
-        help="prefect: with its pages and records; inline: plain Python, faster; dask: many workers; "
-        "auto: prefect where it is installed, else inline.",
+        help="prefect: its flow, with pages, retries and records; inline: plain Python; dask: many workers; "
+        "auto: prefect where a server is configured, else inline.",
     ),
 ]
 Workers = Annotated[
@@ -305,12 +304,12 @@ def _renew_damaged(benchmark: Benchmark) -> None:
 
 def _cluster(runner: Runner, workers: int | None, address: str, host: str, scratch: str) -> ClusterOptions | None:
     """Return the cluster options; None for a runner without a cluster."""
-    from longbeam.flows import ClusterOptions
-
     given = {"--workers": workers, "--address": address, "--host": host, "--scratch": scratch}
     if runner is Runner.DASK:
         if workers and address:
             raise UserError("--workers is of a cluster on this machine, --address of one that runs: give one of them")
+        from longbeam.flows import ClusterOptions
+
         return ClusterOptions(workers=workers, address=address, host=host, scratch=scratch)
     if unfit := [name for name, value in given.items() if value]:
         raise UserError(f"{unfit[0]} is for --runner dask, not for {runner.value}")
@@ -339,9 +338,9 @@ def _run_and_report(benchmark: Benchmark, how: _How, out: Path) -> int:
 
     name = benchmark.spec.name
     if how.runner is Runner.AUTO:
-        how = replace(how, runner=Runner.PREFECT if find_spec("prefect") else Runner.INLINE)
-        if how.runner is Runner.INLINE:
-            print("running inline: Prefect is not installed (pip install 'longbeam[flows]')", file=sys.stderr)
+        from longbeam.flows import is_configured
+
+        how = replace(how, runner=Runner.PREFECT if is_configured() else Runner.INLINE)
     if kept := kept_line(benchmark):
         print(kept, file=sys.stderr)
     try:
@@ -366,7 +365,7 @@ def _run(benchmark: Benchmark, how: _How) -> RunSummary:
     from longbeam.pipeline.run import STAGES, RunSummary, open_meter, run_inline
     from longbeam.wiring import services
 
-    spec, cluster = benchmark.spec, how.cluster
+    spec = benchmark.spec
     if len(benchmark.kept) == spec.conversations:
         return RunSummary(spec.conversations, spec.conversations, (), 0, 0)
     meter = open_meter(benchmark, services(), invocation_log=how.invocation_log)
@@ -377,15 +376,10 @@ def _run(benchmark: Benchmark, how: _How) -> RunSummary:
         with display_for(sys.stderr, target, outlook) as progress:
             if how.runner is Runner.INLINE:
                 return run_stoppable(run_inline(benchmark, models, progress=progress), tell=progress.waiting)
-            from longbeam.flows import run_on_cluster, run_with_prefect
+            from longbeam.flows import Begun, run_with_prefect
 
-            if cluster is not None:
-                from longbeam.pipeline.distributed import RunControls, WorkerSetup
-
-                setup = WorkerSetup(services().reference, cluster.scratch, str(how.invocation_log or ""))
-                controls = RunControls(meter, progress, lambda line: print(f"note: {line}", file=sys.stderr), setup)
-                return run_stoppable(run_on_cluster(benchmark, cluster, controls))
-            return run_stoppable(run_with_prefect(benchmark, models, progress=progress), tell=progress.waiting)
+            begun = Begun(benchmark, meter, models, progress, str(how.invocation_log or ""), how.cluster)
+            return run_stoppable(run_with_prefect(begun, progress.say), tell=progress.waiting)
     finally:
         if outlook is not None:
             outlook.close()

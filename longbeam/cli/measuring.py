@@ -97,6 +97,9 @@ def evaluate(
         float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Prepare and ask again, whatever is stored.")] = False,
+    isolate: Annotated[
+        bool, typer.Option("--isolate", help="Run each product of yours in a process of its own.")
+    ] = False,
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
@@ -130,6 +133,7 @@ def evaluate(
             parallel=parallel,
             max_cost_usd=max_cost,
             is_fresh=fresh,
+            is_isolated=isolate,
         )
         measurement = measurement_of(benchmark, arms, options)
         if estimate:

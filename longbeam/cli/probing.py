@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -93,7 +94,10 @@ def _ask_to_send(benchmark: Benchmark, out: Path) -> None:
     spec = benchmark.spec
     places = sorted({f"{m} ({spec.endpoint_for(m).base_url or 'its usual address'})" for m in spec.models_in_use})
     print(f"All messages of {spec.name} are sent to {', '.join(places)}, and nowhere else. What looks private in them:")
-    print(render_found(private_texts(benchmark)), end="")
+    if find_spec("presidio_analyzer") is None:
+        print("not searched: pip install 'longbeam[redact]' to see it")
+    else:
+        print(render_found(private_texts(benchmark)), end="")
     print("To replace such texts first, add --redact, and --redact-name NAME for names that the rules miss.")
     if not sys.stdin.isatty():
         raise UserError("nothing was sent; add --yes to send the messages as they are")

@@ -1,17 +1,6 @@
 from . import server as server
-from .clusters import (
-    ClusterOptions as ClusterOptions,
-    WorkerFacts as WorkerFacts,
-    facts_here as facts_here,
-    own_host as own_host,
-    refuse_unfit as refuse_unfit,
-    without_longbeam as without_longbeam,
-)
-from .runner import (
-    HOME as HOME,
-    STOPPED_AT_END as STOPPED_AT_END,
-    WAITING_AT_END as WAITING_AT_END,
-    run_on_cluster as run_on_cluster,
-    run_with_prefect as run_with_prefect,
-)
-from .server import prefect_server as prefect_server, server_settings as server_settings
+from .deployments import Deploying as Deploying, FLOWS as FLOWS, deploy_flows as deploy_flows, serve_flows as serve_flows
+from .generate import generate_benchmark as generate_benchmark
+from .opened import Begun as Begun, ClusterOptions as ClusterOptions
+from .runner import HOME as HOME, run_with_prefect as run_with_prefect
+from .server import is_configured as is_configured, own_host as own_host, prefect_server as prefect_server, server_settings as server_settings

@@ -1,95 +1,93 @@
-"""The door of this room: run a benchmark with Prefect, server and all."""
+"""A benchmark by its Prefect flow, for the command line: on the server that is configured, or on one of our own.
+
+This module imports no Prefect at its top: Prefect reads its settings when it is first imported.
+"""
 
 from __future__ import annotations
 
-import asyncio
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 
 from longbeam.errors import require_extra
-from longbeam.flows.begun import BegunRun, begun_run
-from longbeam.flows.clusters import ClusterOptions, own_host, refuse_unfit
-from longbeam.flows.server import prefect_server
-from longbeam.models import Models
-from longbeam.pipeline.distributed import RunControls
-from longbeam.pipeline.run import Progress, RunSummary
-from longbeam.store import Benchmark
+from longbeam.flows.opened import Begun, begun, opened_benchmark
+from longbeam.flows.server import LOOPBACK, is_configured, own_host, prefect_server, quiet_prefect
+from longbeam.pipeline.run import RunSummary
 
 HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""
-Summary = asyncio.Task[RunSummary]
-WAITING_AT_END = "everything is made; its pages are written when Prefect's server has started"
-STOPPED_AT_END = "the run has ended early; its pages are written when Prefect's server has started"
+Say = Callable[[str], None]
 
 
-async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Progress) -> RunSummary:
-    """Run every conversation through all stages, show each stage as a Prefect task, and return what was done.
+async def run_with_prefect(run: Begun, say: Say) -> RunSummary:
+    """Run the flow of a benchmark, and return what was done; `say` receives a line for the user.
 
-    Does what `pipeline.run.run_inline` does, from the first moment: the server starts beside it. Raises LongbeamError
-    when Prefect's server does not start.
+    Without a configured server, one of our own runs for as long as the flow. Where a server goes away meanwhile, the
+    run ends without Prefect. Raises LongbeamError when our server does not start, and UserError for what the user can
+    put right.
     """
-    require_extra("flows", "--runner prefect", "prefect")
+    require_extra("dask" if run.cluster else "flows", "a run with Prefect", "prefect")
+    run.benchmark = replace(run.benchmark, root=run.benchmark.root.resolve())
+    root = str(run.benchmark.root)
+    run.on_terminate = signal.getsignal(signal.SIGTERM)
+    begun[root] = run
+    try:
+        async with _server(run, say):
+            return await _run_flow(run, root, say)
+    finally:
+        del begun[root]
+
+
+@asynccontextmanager
+async def _server(run: Begun, say: Say) -> AsyncIterator[None]:
+    if is_configured():
+        with quiet_prefect():
+            _take_up_settings()
+            from prefect.settings import get_current_settings
+
+            say(f"Prefect's server: {get_current_settings().api.url}")
+            yield
+        _take_up_settings()
+        return
+    cluster = run.cluster
+    host = own_host(cluster.address, cluster.host) if cluster is not None else LOOPBACK
+    home = run.benchmark.root.parent / HOME
     had_prefect = "prefect" in sys.modules  # a notebook may have its own use for it
     try:
-        async with begun_run(benchmark, models, progress) as begun:
-            progress.waiting("starting Prefect's server; the run goes on meanwhile")
-            wait_at_end = partial(_tell_that_it_has_ended, progress)
-            begun.summary.add_done_callback(wait_at_end)
-            showing = asyncio.create_task(_show(begun, benchmark.root.parent / HOME, wait_at_end, progress))
-            try:
-                await asyncio.shield(showing)
-            except asyncio.CancelledError:
-                begun.summary.cancel()  # first: no call is sent while Prefect's server stops
-                showing.cancel()
-                await asyncio.gather(showing, return_exceptions=True)
-                raise
-            return await begun.summary
+        async with prefect_server(home, host, say):
+            _take_up_settings()
+            yield
     finally:
         if had_prefect:
             _take_up_settings()
 
 
-async def _show(begun: BegunRun, home: Path, wait_at_end: Callable[[Summary], None], progress: Progress) -> None:
-    async with prefect_server(home):
-        begun.summary.remove_done_callback(wait_at_end)
-        progress.waiting("")
-        _take_up_settings()
-        from longbeam.flows.generate import show_run
+async def _run_flow(run: Begun, root: str, say: Say) -> RunSummary:
+    from prefect.exceptions import Pause
 
-        await show_run(begun)
+    from longbeam.flows.control import raise_escaped
+    from longbeam.flows.events import close_killed_runs, delivered_events, is_server_there, marked
+    from longbeam.flows.generate import generate
 
-
-def _tell_that_it_has_ended(progress: Progress, run: Summary) -> None:
-    if not run.cancelled() and run.exception() is None:
-        summary = run.result()
-        is_whole = summary.finished == summary.conversations and not summary.stopped
-        progress.waiting(WAITING_AT_END if is_whole else STOPPED_AT_END)
-
-
-async def run_on_cluster(benchmark: Benchmark, options: ClusterOptions, controls: RunControls) -> RunSummary:
-    """Make the conversations on the workers of a Dask cluster, and return what was done.
-
-    Raises UserError when the extra is not installed, the cluster does not answer, or a worker cannot do its work.
-    """
-    require_extra("dask", "--runner dask", "prefect")
-    from longbeam.flows.on_dask import dask_cluster
-
-    host = own_host(options.address, options.host)
-    benchmark = replace(benchmark, root=benchmark.root.resolve())
-    controls.progress.waiting("starting Prefect's server and the Dask cluster")
-    async with (
-        prefect_server(benchmark.root.parent / HOME, host) as api_url,
-        dask_cluster(options, benchmark.spec.conversations) as cluster,
-    ):
-        _take_up_settings()
-        controls.progress.waiting("")
-        refuse_unfit(await cluster.survey(api_url, str(benchmark.root / "spec.json")), benchmark.root, api_url)
-        from longbeam.flows.distributed import run_distributed
-
-        return await run_distributed(benchmark, cluster, controls)
+    async with opened_benchmark(root) as opened:
+        try:
+            async with delivered_events():
+                await close_killed_runs()
+                with marked():
+                    where = "dask" if run.cluster is not None else "here"
+                    state = await generate(spec=root, runner=where, return_state=True)
+                await raise_escaped(state)
+        except Pause:
+            say("the run was suspended on Prefect's pages")
+        except Exception as exc:
+            if await is_server_there():
+                raise
+            say(f"Prefect's server is gone ({type(exc).__name__}); the run ends without it")
+            if not opened.is_over:
+                return await opened.finish_without_prefect()
+        return opened.summary()
 
 
 def _take_up_settings() -> None:

@@ -1,4 +1,4 @@
-"""Our own Prefect server: a child on a free port of 127.0.0.1, with its home beside the benchmarks.
+"""Our own Prefect server, where none is configured: a child on 127.0.0.1, with its home beside the benchmarks.
 
 Not Prefect's ephemeral one, which outlives a killed parent, gives up after 20 s on a slow machine and loses
 most of what it is told (measured; docs/cli.md). Prefect reads its settings when it is imported: that happens
@@ -14,15 +14,19 @@ import http.client
 import importlib
 import os
 import secrets
+import shlex
 import socket
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from longbeam.errors import LongbeamError, StoreError, UserError
 from longbeam.flows.server_child import GRACE_S
@@ -34,12 +38,31 @@ START_TIMEOUT_S = 180.0
 POLL_S = 0.05
 LOOPBACK = "127.0.0.1"
 DATABASE = "prefect.db"
-UNUSED_SERVICES = (
-    *("SCHEDULER", "LATE_RUNS", "FOREMAN", "TRIGGERS", "REPOSSESSOR"),
-    *("CANCELLATION_CLEANUP", "PAUSE_EXPIRATIONS", "CLEANUP_RECONCILER"),
-)
-"""Services of deployments, schedules and automations, which the server of one command has not."""
+PORT = 4200
+"""Prefect's own port, which our server takes where it is free."""
+QUIET = {
+    # What escapes a flow reaches the caller as an exception; printed by Prefect too, it would come twice.
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_FLOW_RUNS_LEVEL": "CRITICAL",
+    "DO_NOT_TRACK": "1",
+}
+"""Settings of a command that uses Prefect: logs go to the server, not to the terminal."""
 INSTEAD = "`--runner inline`, which does the same work without Prefect"
+
+
+def is_configured() -> bool:
+    """Return whether the environment or a profile names a Prefect server; Prefect itself is not imported."""
+    if find_spec("prefect") is None:
+        return False
+    if os.environ.get("PREFECT_API_URL"):
+        return True
+    home = Path(os.environ.get("PREFECT_HOME", "~/.prefect")).expanduser()
+    try:
+        profiles = tomllib.loads((home / "profiles.toml").read_text(encoding="utf-8"))
+        active = os.environ.get("PREFECT_PROFILE") or profiles.get("active")
+        return bool(profiles.get("profiles", {}).get(active, {}).get("PREFECT_API_URL"))
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def server_settings(home: Path, port: int, host: str = LOOPBACK) -> dict[str, str]:
@@ -58,13 +81,8 @@ def server_settings(home: Path, port: int, host: str = LOOPBACK) -> dict[str, st
         # Else the pages are unpacked into site-packages, which may be read-only.
         "PREFECT_SERVER_UI_STATIC_DIRECTORY": str(home / "ui"),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "DO_NOT_TRACK": "1",
         "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
-        "PREFECT_LOGGING_TO_API_ENABLED": "false",
-        # What escapes a flow reaches the caller as an exception; printed by Prefect too, it would come twice.
-        "PREFECT_LOGGING_LEVEL": "CRITICAL",
-        "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
-        "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
+        **QUIET,
         # A server that has died is noticed in one minute, not three.
         "PREFECT_CLIENT_MAX_RETRIES": "2",
         # With the recorder's default batch sizes, task runs are lost when the server stops.
@@ -72,17 +90,16 @@ def server_settings(home: Path, port: int, host: str = LOOPBACK) -> dict[str, st
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "0.5",
         "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_BATCH_SIZE": "200",
-        **{f"PREFECT_SERVER_SERVICES_{service}_ENABLED": "false" for service in UNUSED_SERVICES},
         "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "[]",
         "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
     }
 
 
 @asynccontextmanager
-async def prefect_server(home: Path, host: str = LOOPBACK) -> AsyncIterator[str]:
+async def prefect_server(home: Path, host: str = LOOPBACK, say: Callable[[str], None] = print) -> AsyncIterator[str]:
     """Yield the API's address while a server runs; in the block Prefect is imported and set up for it.
 
-    `host` is the address of this machine that it listens at.
+    `host` is the address of this machine that it listens at; `say` receives the address of its pages, before it starts.
 
     The server stops with the block, and with this process however it ends. Raises LongbeamError, with the
     server's last words, when it does not start; StoreError when `home` cannot be written.
@@ -93,6 +110,7 @@ async def prefect_server(home: Path, host: str = LOOPBACK) -> AsyncIterator[str]
         port = listener.getsockname()[1]
         settings = server_settings(home, port, host)
         log = home / f"server-{os.getpid()}.log"
+        say(f"Prefect's pages: http://{host}:{port} until this command ends. To keep them: {keeping(home)}")
         async with _only_one_starting(home):
             _remove_logs_of_killed(home)
             is_new = _begin_with_prepared(home / DATABASE)
@@ -121,6 +139,39 @@ async def prefect_server(home: Path, host: str = LOOPBACK) -> AsyncIterator[str]
         # Shielded: Ctrl-C pressed twice must not leave the child to its watch.
         await asyncio.shield(_stop(child))
         log.unlink(missing_ok=True)
+
+
+def keeping(home: Path) -> str:
+    """Return the command that serves the same pages for as long as it runs."""
+    return f"PREFECT_HOME={shlex.quote(str(home))} prefect server start"
+
+
+def own_host(address: str, asked: str) -> str:
+    """Return the address under which workers of the cluster at `address` reach this machine."""
+    if asked:
+        return asked
+    if not address:
+        return LOOPBACK
+    parts = urlsplit(address if "//" in address else f"//{address}")
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect((parts.hostname or LOOPBACK, parts.port or 9))  # nothing is sent
+            return str(probe.getsockname()[0])
+    except (OSError, ValueError) as exc:
+        raise UserError(f"--address {address!r}: {exc}; write it as in tcp://10.0.0.5:8786") from exc
+
+
+@contextmanager
+def quiet_prefect() -> Iterator[None]:
+    """Keep Prefect's logs off the terminal while the block lasts, where the user did not ask for them."""
+    before = dict(os.environ)
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        yield
+    finally:
+        for name in QUIET.keys() - before.keys():
+            del os.environ[name]
 
 
 def _make_home(home: Path) -> Path:
@@ -157,6 +208,10 @@ def _keep_prepared(database: Path) -> None:
 
 
 def _listen(listener: socket.socket, host: str) -> None:
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the port of the command before
+    with contextlib.suppress(OSError):  # in use
+        listener.bind((host, PORT))
+        return
     try:
         listener.bind((host, 0))
     except OSError as exc:

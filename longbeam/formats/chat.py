@@ -41,6 +41,11 @@ def import_chat(path: Path, options: ImportOptions) -> Iterator[GivenConversatio
     if not chats:
         first = next((line for odd in source.all_odd for _, line in odd.lines()), "")
         refuse(str(path), f"holds no chat with a message of a user or an assistant{first and f' ({first})'}")
+    if options.redaction is not None:
+        for chat in chats:
+            options.redaction.learn(chat.title)
+            for said in chat.said:
+                options.redaction.learn(text_of(said.parts))
     joins = options.joins if options.joins is not None else all(c.shape in {"chatgpt", "claude"} for c in chats)
     for chat in source.chats:
         if not chat.is_spoken and chat.said:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
+from longbeam.errors import UserError
 from longbeam.evaluation import Arm, find_control
-from longbeam.memory import Embedder
+from longbeam.memory import Embedder, ProductSettings, name_of
 from longbeam.models import ChatModel, CostMeter
 from longbeam.models.embedders import make_embedder
 from longbeam.pipeline import load_evaluation_spec, with_models
@@ -52,6 +53,8 @@ class MeasuringOptions(TypedDict, total=False):
     max_cost_usd: float | None
     is_fresh: bool
     """Prepare and ask again, whatever is stored."""
+    is_isolated: bool
+    """Run each product of another package in a process of its own."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,20 @@ class Measurement:
             return await run_evaluation(self.benchmark, self.request, models, embedder=self.embedder, progress=progress)
 
 
+def _isolated(arm: Arm) -> Arm:
+    """Return an arm whose product runs in a process of its own; UserError for another package's system of another kind.
+
+    Systems of longbeam stay in this process.
+    """
+    if arm.registered is None or not name_of(arm.registered.make):
+        if isinstance(arm.settings, ProductSettings):
+            return replace(arm, settings=arm.settings.model_copy(update={"is_isolated": True}))
+        return arm
+    raise UserError(
+        f"{arm.name}: only classes with `add` and `search` run in a process of their own; leave --isolate out"
+    )
+
+
 def measurement_of(benchmark: Benchmark, arms: Sequence[Arm], options: MeasuringOptions) -> Measurement:
     """Return the evaluation of these systems, with the probes in their reviewed form.
 
@@ -91,6 +108,8 @@ def measurement_of(benchmark: Benchmark, arms: Sequence[Arm], options: Measuring
         is_strict=not options.get("is_lenient", False),
         embedder=embedder,
     )
+    if options.get("is_isolated", False):
+        arms = [_isolated(arm) for arm in arms]
     vectors = make_embedder(embedder, spec) if embedder else None
     request = EvaluationRequest(
         spec,

@@ -9,6 +9,7 @@ NNNN.refused.txt, NNNN.fault.txt     the reply that was refused, and why, in one
 from __future__ import annotations
 
 import json
+import stat
 from pathlib import Path
 
 from longbeam.errors import UserError
@@ -54,6 +55,10 @@ class RequestFolder:
         try:
             found = self._path(number, REPLY).stat()
         except FileNotFoundError:
+            return False
+        if not stat.S_ISREG(found.st_mode):
+            text = f"{self._path(number, REPLY).name} is no file; put the reply into a file of this name\n"
+            write_atomically(self._path(number, FAULT), text)
             return False
         look = (found.st_size, found.st_mtime_ns)
         last, self._looks[number] = self._looks.get(number), look

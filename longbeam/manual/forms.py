@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any
 
+import jsonschema
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
-from pydantic_core import to_json
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import SchemaError, to_json
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from longbeam.errors import UserError
 from longbeam.models import object_in
@@ -36,7 +41,7 @@ def schema_of(body: Mapping[str, Any]) -> dict[str, Any] | None:
     form = body.get("response_format") or {}
     match form.get("type"):
         case "json_schema":
-            schema = form.get("json_schema", {}).get("schema")
+            schema = (form.get("json_schema") or {}).get("schema")
             return schema if isinstance(schema, dict) else {}
         case "json_object":
             return {}
@@ -47,6 +52,58 @@ def schema_of(body: Mapping[str, Any]) -> dict[str, Any] | None:
 def schema_name(body: Mapping[str, Any]) -> str:
     """Return the name of a request's JSON schema; empty if it has none."""
     return str(((body.get("response_format") or {}).get("json_schema") or {}).get("name") or "")
+
+
+def fault_of_form(body: Mapping[str, Any]) -> str | None:
+    """Return why replies cannot be checked against a request's form; None if they can.
+
+    References go nowhere but into the form itself. Patterns are matched by Rust's engine, whose time is linear.
+    """
+    named = (body.get("response_format") or {}).get("json_schema")
+    if not isinstance(named or {}, dict) or not isinstance((named or {}).get("schema") or {}, dict):
+        return "response_format.json_schema is an object with a schema, which is an object"
+    try:
+        schema = schema_of(body) or {}
+        Draft202012Validator.check_schema(schema)
+        for key, value in _members(schema):
+            if key in {"$ref", "$dynamicRef"} and not (isinstance(value, str) and value.startswith("#")):
+                return (
+                    f"the form refers to {_shortened(str(value))!r}; only references within it (#/$defs/...) are read"
+                )
+            if key == "patternProperties" and value:
+                return "the form has patternProperties, which are not read here"
+            if key == "pattern" and isinstance(value, str):
+                _matcher(value)
+        next(_Validator(schema, registry=Registry()).iter_errors({}), None)
+    except (jsonschema.exceptions.SchemaError, SchemaError, RecursionError) as exc:
+        return f"the form is no JSON schema that can be checked: {_shortened(str(exc))}"
+    except Unresolvable as exc:
+        return f"the form refers to what it does not hold: {_shortened(str(exc))}"
+    return None
+
+
+def _members(tree: object) -> Iterator[tuple[str, object]]:
+    """Yield the members of all objects of a JSON tree."""
+    if isinstance(tree, dict):
+        yield from tree.items()
+    for inner in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from _members(inner)
+
+
+@cache
+def _matcher(pattern: str) -> TypeAdapter[str]:
+    return TypeAdapter(Annotated[str, Field(pattern=pattern)])
+
+
+def _match(_: Any, pattern: str, value: object, __: object) -> Iterator[jsonschema.exceptions.ValidationError]:
+    if isinstance(value, str):
+        try:
+            _matcher(pattern).validate_python(value)
+        except ValidationError:
+            yield jsonschema.exceptions.ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+_Validator = jsonschema.validators.extend(Draft202012Validator, {"pattern": _match})
 
 
 def checked_reply(text: str, body: Mapping[str, Any]) -> str:
@@ -62,7 +119,10 @@ def checked_reply(text: str, body: Mapping[str, Any]) -> str:
     found = object_in(said)
     if found is None:
         raise UserError(f"the reply holds no whole JSON object: {_json_fault(said)}")
-    error = best_match(Draft202012Validator(schema).iter_errors(json.loads(found)))
+    try:
+        error = best_match(_Validator(schema, registry=Registry()).iter_errors(json.loads(found)))
+    except (Unresolvable, RecursionError) as exc:
+        raise UserError(f"the form of the request cannot be checked: {_shortened(str(exc))}") from exc
     if error is not None:
         raise UserError(f"{_place(error.absolute_path)}: {_shortened(error.message)}")
     return found

@@ -141,7 +141,8 @@ class Queue:
 
     def slot(self, number: int) -> Slot:
         """Return a slot; UserError if there is none of this number."""
-        return self._one("number = ?", number)
+        # SQLite holds no greater number.
+        return self._one("number = ?", number if abs(number) < 2**63 else -1)
 
     def reply_of(self, number: int) -> str | None:
         """Return the accepted reply of a slot; None while there is none."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -29,12 +30,13 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from longbeam.errors import UserError
 from longbeam.manual.folder import RequestFolder
-from longbeam.manual.forms import schema_name, schema_of, text_of
+from longbeam.manual.forms import fault_of_form, schema_name, schema_of, text_of
 from longbeam.manual.queue import Queue, Slot
 from longbeam.manual.showing import headline
 from longbeam.models import DEFAULT_TOKENIZER, load_tokenizer
 from longbeam.prompts import default_registry
 from longbeam.serving import LOOPBACK, open_listener, serving
+from longbeam.terminal import printable
 
 MAX_BODY = 64 * 1024**2
 POLL_S = 0.3
@@ -137,7 +139,7 @@ class ManualServer:
 
     async def take_reply(self, request: Request, number: int) -> Response:
         """Accept the box's reply and show the list; show the box with the fault again if it has another form."""
-        slot, form = self._slot(number), parse_qs((await _read(request, from_own_page=True)).decode("utf-8", "replace"))
+        slot, form = self._slot(number), parse_qs((await _read(request)).decode("utf-8", "replace"))
         text = form.get("reply", [""])[0]
         try:
             self.queue.reply(number, text)
@@ -147,7 +149,7 @@ class ManualServer:
 
     async def reopen(self, request: Request, number: int) -> Response:
         """Drop an accepted reply and show the request again."""
-        await _read(request, from_own_page=True)
+        await _read(request)
         self._slot(number)
         self.queue.reopen(number)
         return RedirectResponse(f"/requests/{number}", 303)
@@ -180,15 +182,20 @@ def _chat_body(raw: bytes) -> dict[str, Any]:
         raise Refusal("messages is a list of objects with role and content")
     if body.get("tools"):
         raise Refusal("tools are not supported here: replies are texts, or JSON by `response_format`")
-    if (body.get("response_format") or {}).get("type", "text") not in {"text", "json_object", "json_schema"}:
+    for name in ("response_format", "stream_options"):
+        if not isinstance(body.get(name) or {}, dict):
+            raise Refusal(f"{name} is an object")
+    if (body.get("response_format") or {}).get("type", "text") not in ("text", "json_object", "json_schema"):
         raise Refusal("response_format is of type text, json_object or json_schema")
+    if (fault := fault_of_form(body)) is not None:
+        raise Refusal(fault)
     return body  # type: ignore[no-any-return]
 
 
-async def _read(request: Request, *, from_own_page: bool = False) -> bytes:
+async def _read(request: Request) -> bytes:
     """Return the body of a request; raises HTTPException for one too long, or sent by a page of another site."""
     origin = request.headers.get("origin")
-    if from_own_page and origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
         raise HTTPException(403, f"requests from {origin} are not taken")
     raw = bytearray()
     async for piece in request.stream():
@@ -218,8 +225,14 @@ def _event(data: dict[str, Any]) -> bytes:
 
 
 async def _exchange(folder: RequestFolder, poll_s: float) -> None:
+    told = ""
     while True:
-        folder.exchange()
+        try:
+            folder.exchange()
+        except (OSError, UserError) as exc:  # the folder may be in order again at the next look
+            if str(exc) != told:
+                told = str(exc)
+                print(f"error: the folder of requests: {printable(told)}", file=sys.stderr)
         await asyncio.sleep(poll_s)
 
 

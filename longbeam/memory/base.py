@@ -46,6 +46,8 @@ class Tools:
     """Tokens of context that questions will allow."""
     folder: Path | None = None
     """Folder for the system's own files, emptied before the system is prepared again; a product finds it there."""
+    tokenizer: str = "o200k_base"
+    """The benchmark's tokenizer."""
 
 
 class MemorySystem(Protocol):

@@ -24,10 +24,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from longbeam.errors import MemorySystemError
 from longbeam.memory.base import Tools
+from longbeam.memory.hosting import said_by
 from longbeam.memory.product import Memory, ProductSettings
 from longbeam.schemas import Exchange
+from longbeam.terminal import printable
 
 _LONGEST_REASON = 200
+_MOST_BYTES = 16 * 2**20
+"""Longest answer: a hundred memories of the longest that are read, in their longest spelling."""
+_PLAIN = {"Accept-Encoding": "identity"}
 _TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
 
 
@@ -102,20 +107,37 @@ class HttpProduct:
         try:
             async with (
                 asyncio.timeout(self._timeout_s),  # of the whole request; httpx counts its steps one by one
-                httpx2.AsyncClient(verify=_tls(), timeout=None, trust_env=False) as client,
+                httpx2.AsyncClient(verify=_tls(), timeout=None, trust_env=False, headers=_PLAIN) as client,
+                client.stream(method, f"{self._base_url}{route}", json=body, params=params) as answer,
             ):
-                answer = await client.request(method, f"{self._base_url}{route}", json=body, params=params)
+                content = await _content(answer, where)
         except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as exc:
-            reason = str(exc) or f"no answer within {self._timeout_s:g} s"
+            reason = said_by(exc) if str(exc) else f"no answer within {self._timeout_s:g} s"
             raise ConnectionError(f"memory server, {where}: {reason}; is it running?") from exc
-        text = answer.text
+        text = content.decode("utf-8", "replace")
         if answer.status_code >= 400:
-            line = f"memory server, {where}: HTTP {answer.status_code}: {' '.join(text.split())[:_LONGEST_REASON]}"
+            said = printable(" ".join(text.split()))[:_LONGEST_REASON]
+            line = f"memory server, {where}: HTTP {answer.status_code}: {said}"
             raise ConnectionError(line) if answer.status_code in _TRANSIENT else MemorySystemError(line)
         try:
             return json.loads(text) if text.strip() else {}
-        except ValueError as exc:
+        except (ValueError, RecursionError) as exc:
             raise MemorySystemError(f"memory server, {where}: the answer is not JSON") from exc
+
+
+async def _content(answer: httpx2.Response, where: str) -> bytes:
+    """Return the bytes of an answer; MemorySystemError for one that is too long or compressed."""
+    coding = answer.headers.get("content-encoding", "identity").strip().casefold()
+    if coding not in {"", "identity"}:  # a few kilobytes could become gigabytes
+        raise MemorySystemError(
+            f"memory server, {where}: the answer is compressed ({printable(coding)[:20]}); send it plain"
+        )
+    content = bytearray()
+    async for piece in answer.aiter_raw():
+        content += piece
+        if len(content) > _MOST_BYTES:
+            raise MemorySystemError(f"memory server, {where}: the answer is longer than {_MOST_BYTES // 2**20} MiB")
+    return bytes(content)
 
 
 @cache

@@ -1,8 +1,8 @@
 """Memory products: classes with `add` and `search`, sync or async, as vendors write them, behind `MemorySystem`.
 
 A product is made once for a conversation, as `Product(settings, tools)`; `tools.conversation_id` and `tools.folder` are
-its own. Sync methods run in one thread of the product's own, the thread that also made it, because embedded databases
-may not change threads.
+its own. Sync methods run in one thread of the product's own, the thread that also made it, async ones in an event loop
+of its own, all within time limits (`memory.hosting`). Every call gets copies.
 
 An exception of the product is tried again if it is a transport error (`OSError`, time-outs among them), and becomes a
 `MemorySystemError` otherwise, which is recorded as the failure of the probes that needed it. A failed `add` may have
@@ -15,31 +15,34 @@ import asyncio
 import datetime as dt
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal, Protocol
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from longbeam.errors import LongbeamError, MemorySystemError
+from longbeam.errors import LongbeamError, MemorySystemError, ProviderError
 from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.culprits import name_of, place_of
-from longbeam.memory.returned import WrongReturn, describe, items_of, value_of
+from longbeam.memory.hosting import Escaped, Host, Late, TimeLimits, copied, said_by
+from longbeam.memory.returned import WrongReturn, describe, items_of, require_text, value_of
 from longbeam.models import Asker
-from longbeam.schemas import Context, Exchange, MessageRole, Passage, PreparationUsage, Question, Record
+from longbeam.schemas import Context, Exchange, MessageRole, Passage, PreparationUsage, Question
 from longbeam.text import format_date
 
 FIRST_WAIT_S = 0.5
 """Seconds before the second attempt; each later wait is four times as long."""
 _ZONE = dt.timedelta(days=1)
 """Difference that a time zone may make."""
+MOST_CHARACTERS = 200_000
+"""Longest memory and answer: 50,000 tokens. Counting and judging tens of megabytes would take minutes."""
 _LEAST_TRACED = 20
 """Characters of a message from which its words trace it: "yes" or "thanks" would be found in everything."""
 
 
-class ProductSettings(Record):
+class ProductSettings(TimeLimits):
     """How a product's memories are read. A product with settings of its own derives from this class."""
 
     k: int = Field(default=20, ge=1)
@@ -48,6 +51,8 @@ class ProductSettings(Record):
     """Order of the memories in the context; `time` moves only memories with a time."""
     attempts: int = Field(default=3, ge=1)
     """Attempts at a call that fails at its transport."""
+    is_isolated: bool = False
+    """Whether the product runs in a process of its own; then its class is named as `package.module:Class`."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,7 @@ def _checked(memory: Memory) -> Memory:
         error = exc.errors(include_url=False)[0]
         where = ".".join(str(part) for part in error["loc"])
         raise WrongReturn(f"returned a Memory whose {where} is {describe(error['input'])}: {error['msg']}") from exc
+    require_text(checked.text, MOST_CHARACTERS, "a Memory whose text")
     if checked.created_at is not None and checked.created_at.tzinfo is not None:
         raise WrongReturn("returned a Memory whose created_at has a zone; message times have none: remove its tzinfo")
     return checked
@@ -104,14 +110,19 @@ def _checked(memory: Memory) -> Memory:
 
 def _read_answer(found: object, _question: Question, _budget: int) -> str:
     """Return the answer of a product. Raises WrongReturn for what is no text: a forgotten `return` scores nothing."""
-    return value_of(found, str, "return the answer as a str; an empty one counts as an answer")
+    answer = value_of(found, str, "return the answer as a str; an empty one counts as an answer")
+    return require_text(answer, MOST_CHARACTERS, "an answer that")
 
 
 def _read_usage(found: object) -> PreparationUsage:
     """Return the usage that a product counted; None is none. Raises WrongReturn."""
     if found is None:
         return PreparationUsage()
-    return value_of(found, PreparationUsage, "return longbeam.schemas.evaluation.PreparationUsage(...) or None")
+    used = value_of(found, PreparationUsage, "return longbeam.schemas.evaluation.PreparationUsage(...) or None")
+    try:
+        return PreparationUsage.model_validate(used.model_dump())
+    except (ValidationError, TypeError, ValueError) as exc:
+        raise WrongReturn("returned a PreparationUsage whose values are not of its types") from exc
 
 
 _REQUIRED = ("add", "search")
@@ -137,7 +148,9 @@ class ProductMemory:
         self._tools = tools
         self._waits_s = [FIRST_WAIT_S * 4**n for n in range(settings.attempts - 1)]
         self._product: Product | None = None
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memory-product")
+        self._host = Host(name_of(make) or "product")
+        self._is_own = not name_of(make)
+        """Whether it is an adapter of longbeam, whose async methods run in the event loop of the evaluation."""
         self._steps: list[tuple[Any, ...]] = []
         """Calls that made the product's state, in order: method and arguments."""
         self._contents: dict[str, str] = {}
@@ -178,8 +191,9 @@ class ProductMemory:
         await self._tried("finish")
         self._used = await self._tried("usage") or PreparationUsage()
         if not self._used.index_bytes and self._tools.folder is not None:
-            stored = sum(path.stat().st_size for path in self._tools.folder.rglob("*") if path.is_file())
-            self._used = self._used.model_copy(update={"index_bytes": stored})
+            with suppress(OSError):  # a file of the product's went away meanwhile
+                stored = sum(path.stat().st_size for path in self._tools.folder.rglob("*") if path.is_file())
+                self._used = self._used.model_copy(update={"index_bytes": stored})
 
     async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
         """Return the memories found, in the product's order."""
@@ -203,9 +217,11 @@ class ProductMemory:
 
     async def close(self) -> None:
         """Close the product and its thread."""
-        if self._product is not None:
-            await self._tried("close")
-        self._thread.shutdown(wait=False)
+        try:
+            if self._product is not None:
+                await self._tried("close")
+        finally:
+            self._host.close()
 
     def _passage(self, memory: Memory, rank: int) -> Passage:
         named = [key for key in memory.message_keys if key in self._contents]
@@ -241,42 +257,66 @@ class ProductMemory:
 
     async def _after(self, exc: Exception, method: str, wait_s: float | None) -> None:
         """Wait before the next attempt; raise MemorySystemError where there is none."""
-        if isinstance(exc, LongbeamError):
+        is_ours = self._is_own or isinstance(exc, ProviderError)
+        if exc is self._host.stopped or (is_ours and isinstance(exc, LongbeamError) and not isinstance(exc, Late)):
             raise exc
         if not isinstance(exc, OSError) or wait_s is None:
-            kind = "transport" if isinstance(exc, OSError) else "system"
+            kind = "transport" if isinstance(exc, OSError) else exc.kind if isinstance(exc, Late) else "system"
             raise MemorySystemError(self._reason(exc, method), kind=kind) from exc
         await asyncio.sleep(wait_s)
 
-    def _reason(self, exc: Exception, method: str) -> str:
+    def _reason(self, exc: BaseException, method: str) -> str:
         """Return what failed, why, and at which line of the product's own files."""
         made_by = self._make if self._product is None else type(self._product)
-        name, said = name_of(made_by), " ".join(str(exc).split()) or "no reason given"
+        exc = exc.__cause__ if isinstance(exc, Escaped) and exc.__cause__ is not None else exc
+        name, said = name_of(made_by), said_by(exc)
         if self._product is None:
             method = "__init__"
             called = f"{name or 'the product'} could not be made from (settings, tools)"
         else:
             called = f"{name}.{method}" if name else method
         place = place_of(exc, made_by, method)
-        reason = f" {said}" if isinstance(exc, WrongReturn) else f": {type(exc).__name__}: {said}"
+        reason = f": {type(exc).__name__}: {said}"
+        if isinstance(exc, WrongReturn | Late):
+            reason = f" {said}" if isinstance(exc, WrongReturn) else f": {said}"
         return called + reason + (f" ({place})" if place else "")
 
     async def _call(self, method: str, *given: object) -> Any:  # Any: what the product's method returns
+        limit_s = self._settings.of(method)
         if self._product is None:
-            self._product = await self._in_thread(lambda: self._make(self._settings, self._tools))
-        called = getattr(self._product, method, None)
-        if called is None:
-            if method in _REQUIRED:
-                raise AttributeError(f"there is no method {method}")
-            return None
-        read = partial(_read, method, given)
-        if inspect.iscoroutinefunction(called):
-            return read(await called(*given))
-        found = await self._in_thread(lambda: read(called(*given)))
-        return read(await found) if inspect.isawaitable(found) else found
+            tools = self._tools if self._is_own else self._host.tools(self._tools)
+            self._product = await self._host.run(lambda: self._make(self._settings, tools), self._settings.add_s)
+        product, read = self._product, partial(read_result, method, given)
 
-    async def _in_thread(self, work: Callable[[], Any]) -> Any:  # Any: what the product returns
-        return await asyncio.get_running_loop().run_in_executor(self._thread, _without_stop_iteration, work)
+        def work() -> Any:
+            called = getattr(product, method, None)
+            if called is None:
+                if method in _REQUIRED:
+                    raise AttributeError(f"there is no method {method}")
+                return None
+            found = _without_stop_iteration(lambda: read(called(*map(copied, given))))
+            return _read_later(found, read) if inspect.isawaitable(found) else found
+
+        if not self._is_own:
+            return await self._host.run(work, limit_s)
+        if inspect.iscoroutinefunction(getattr(product, method, None)):
+            return await _within(limit_s, work())
+        found = await self._host.run(lambda: (work(),), limit_s)  # in a tuple: the host awaits nothing
+        return await _within(limit_s, found[0]) if inspect.isawaitable(found[0]) else found[0]
+
+
+async def _read_later(found: Awaitable[Any], read: Callable[[Any], Any]) -> Any:  # Any: what the product returns
+    return read(await found)
+
+
+async def _within(limit_s: float, found: Awaitable[Any]) -> Any:  # Any: what the product returns
+    try:
+        async with asyncio.timeout(limit_s) as limit:
+            return await found
+    except TimeoutError as exc:
+        if limit.expired():
+            raise Late(f"no result within {limit_s:g} s") from exc
+        raise
 
 
 def _without_stop_iteration(work: Callable[[], Any]) -> Any:  # Any: what the product returns
@@ -287,7 +327,7 @@ def _without_stop_iteration(work: Callable[[], Any]) -> Any:  # Any: what the pr
         raise RuntimeError("StopIteration: a `next` found nothing").with_traceback(exc.__traceback__) from exc
 
 
-def _read(method: str, given: Sequence[object], found: object) -> object:
+def read_result(method: str, given: Sequence[object], found: object) -> object:
     """Return what a method returned, read in the thread that it ran in; an awaitable is still to be awaited."""
     reader = _READERS.get(method)
     return found if reader is None or inspect.isawaitable(found) else reader(found, *given)

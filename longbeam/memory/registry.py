@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,9 @@ from longbeam.memory.cmv.system import Cmv, CmvSettings
 from longbeam.memory.code_version import code_version
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
+from longbeam.memory.culprits import name_of
 from longbeam.memory.http import HttpProduct, HttpSettings
+from longbeam.memory.isolation import isolated
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
 from longbeam.memory.paging.system import Paging, PagingSettings
@@ -28,9 +31,9 @@ from longbeam.memory.papers.memgpt import MemGpt, MemGptSettings
 from longbeam.memory.papers.memoryos import MemoryOs, MemoryOsSettings
 from longbeam.memory.papers.raptor import Raptor, RaptorSettings
 from longbeam.memory.papers.readagent import ReadAgent, ReadAgentSettings
-from longbeam.memory.product import Product, ProductSettings, memory_of
+from longbeam.memory.product import AnsweringProduct, Product, ProductMemory, ProductSettings, memory_of
 from longbeam.memory.products.catalogue import ADAPTERS, make_adapted
-from longbeam.plugins import load, offered
+from longbeam.plugins import failure_of, load, offered
 from longbeam.schemas import MessageRole, Record
 
 ENTRY_POINTS = "longbeam.memory"
@@ -183,7 +186,15 @@ def product(
     make: Callable[[Any, Tools], Product], purpose: str, settings: type[ProductSettings] = ProductSettings
 ) -> Registered:
     """Return the system of a product: a class with `add` and `search`, made from settings and tools."""
-    return Registered(settings, partial(memory_of, make), purpose, is_product=True, prompts=())
+    return Registered(settings, partial(_made, make), purpose, is_product=True, prompts=())
+
+
+def _made(make: Callable[[Any, Tools], Product], settings: ProductSettings, tools: Tools) -> MemorySystem:
+    """Return the system of a product, in a process of its own if its settings say so; longbeam's own stay here."""
+    name = name_of(make) if settings.is_isolated else ""
+    if not name:
+        return memory_of(make, settings, tools)
+    return (AnsweringProduct if hasattr(make, "answer") else ProductMemory)(isolated(name), settings, tools)
 
 
 def find_system(name: str) -> Registered:
@@ -203,8 +214,10 @@ def find_system(name: str) -> Registered:
     if colon:
         try:
             return registered(getattr(importlib.import_module(module), attribute), name)
-        except (ImportError, AttributeError) as exc:
-            raise SpecError(f"system {name!r}: {exc}; write package.module:object") from exc
+        except KeyboardInterrupt:
+            raise
+        except BaseException as exc:  # a module may do anything when it is imported, and end with SystemExit
+            raise SpecError(f"system {name!r}: {failure_of(exc)}; write package.module:object") from exc
     names = ", ".join(sorted({*known, *plug_ins}))
     raise SpecError(
         f"system {name!r} is unknown; there are {names}, package.module:object for one of your own, "
@@ -228,7 +241,8 @@ def registered(found: object, name: str) -> Registered:
     if isinstance(found, Registered):
         return found
     if isinstance(found, type) and hasattr(found, "add") and hasattr(found, "search"):
-        return product(found, (found.__doc__ or found.__name__).splitlines()[0])
+        said = inspect.getdoc(found) or ""
+        return product(found, said.partition("\n")[0] or found.__name__)
     raise SpecError(
         f"system {name!r}: {found!r} is neither a class with `add` and `search` nor a "
         "longbeam.memory.registry.Registered"
@@ -244,3 +258,5 @@ def settings_of(name: str, registered: Registered, values: Mapping[str, object])
         where = ".".join(str(part) for part in error["loc"])
         allowed = ", ".join(registered.settings.model_fields) or "none"
         raise SpecError(f"{name}.{where} = {error['input']!r}: {error['msg']}; settings are {allowed}") from exc
+    except Exception as exc:  # a validator of another package's settings
+        raise SpecError(f"system {name!r}: its settings cannot be made: {failure_of(exc)}") from exc

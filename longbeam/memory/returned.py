@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, TypeVar
 
+from longbeam.terminal import whole_text
+
 T = TypeVar("T")
 
 
@@ -38,6 +40,16 @@ def value_of(found: object, kind: type[T], allowed: str) -> T:
     if not isinstance(found, kind):
         raise WrongReturn(f"returned {describe(found)}; {allowed}")
     return found
+
+
+def require_text(text: str, most: int, what: str) -> str:
+    """Return a text as a plain str. Raises WrongReturn if it is too long, or holds half a surrogate pair."""
+    plain = str.__str__(text)
+    if len(plain) > most:
+        raise WrongReturn(f"returned {what} has {len(plain):,} characters; at most {most:,} are read")
+    if whole_text(plain) != plain:
+        raise WrongReturn(f"returned {what} holds half a surrogate pair, which no file can hold")
+    return plain
 
 
 def describe(found: object) -> str:

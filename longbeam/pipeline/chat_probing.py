@@ -30,7 +30,7 @@ from longbeam.generators.chat_ledger import plan_of
 from longbeam.models import Asker, JournalledModel, Models, has_model_checks
 from longbeam.pipeline.run.driver import limited_models
 from longbeam.pipeline.run.gaps import making_of
-from longbeam.pipeline.run.probing import ConversationText, write_probe_pool
+from longbeam.pipeline.run.probing import ConversationText, check_worded, word_probes
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts import default_registry
@@ -114,7 +114,7 @@ async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, pro
         messages = [m.model_copy(update={"bullet_ids": voiced.get(m.message_key, ())}) for m in messages]
         head = head.model_copy(update={"plans": (plan,), "narratives": (CHATS,), "user_turns": ()})
         text = ConversationText(head, messages, digest_of([m.digest for m in messages]))
-        pool = await write_probe_pool(units, text)
+        pool = await check_worded(await word_probes(units, text))
         _seal(benchmark, head, messages, pool.probes, log)
         failures = tuple(f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in units.failed)
     return ChatProbes(len(statements), sum(p.is_selected for p in pool.probes), failures)

@@ -80,6 +80,7 @@ def _look_through(benchmark: Benchmark, redaction: Redaction) -> bool:
         with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
             for message in sealed.messages():
                 redaction.pass_over(message.content)
+                redaction.learn(message.content)
                 _redacted(message, tried.redacted, len)
             _redacted_head(sealed.head, tried.redacted)
     return bool(tried.found())
@@ -135,7 +136,9 @@ def _redact(benchmark: Benchmark, conversation_id: str, redaction: Redaction) ->
 
 def _redacted_head(head: ConversationHead, hide: Callable[[str], str]) -> ConversationHead:
     hidden = {name: [hide(text) for text in head.details.get(name, ())] for name in ("titles", "system")}
+    notes = tuple(note.model_copy(update={"message": hide(note.message)}) for note in head.import_notes)
     changed = {
+        "import_notes": notes,
         "seed": head.seed.model_copy(update={"title": hide(head.seed.title)}),
         "details": head.details | hidden,
         "plans": (),

@@ -102,6 +102,8 @@ class Answer(Record):
     ranking: tuple[tuple[str, ...], ...] = ()
     """Message keys of each retrieved passage, best first; empty for systems that do not retrieve."""
     model_calls: int = 0
+    read_digest: str = ""
+    """Digest of what the system had read; empty for answers that no system gave. It must be the conversation's."""
     error: str = ""
     """Reason for a missing answer, which is then counted and left out of every mean."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from longbeam.abilities import Trait
 from longbeam.schemas import Message, Probe, ValueKind
@@ -115,7 +116,7 @@ def _answering(index: ConversationIndex, question: str) -> Iterator[tuple[Messag
     for _, message in index.user_messages_with(weights, least):
         of_others = index.speakers & asked - {message.speaker.casefold()}
         told = [s for a, b in sentences(message.content) if not _QUESTION.match(s := message.content[a:b])]
-        for window in map(" ".join, zip(told, (*told[1:], ""), strict=True)):
+        for window in map(" ".join, zip_longest(told, told[1:], fillvalue="")):
             words = content_words(window)
             if sum(weights.get(w, 0.0) for w in words) < least:
                 continue

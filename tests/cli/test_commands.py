@@ -48,6 +48,7 @@ COMMANDS = (
     "serve-manual",
     "sample",
     "probe",
+    "flows",
 )
 HEAVY = ("prefect", "openai", "vllm", "duckdb", "faker", "networkx", "fastapi")
 

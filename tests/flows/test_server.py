@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import LongbeamError, StoreError
-from longbeam.flows import prefect_server, server, server_settings
+from longbeam.flows import is_configured, prefect_server, server, server_settings
 from tests.flows.processes import is_alive, servers_of
 
 # Prefect leaves its client's sockets to the garbage collector.
@@ -59,6 +59,24 @@ async def test_a_home_that_cannot_be_made_is_a_user_error(tmp_path: Path) -> Non
     with pytest.raises(StoreError, match="cannot make Prefect's home"):
         async with prefect_server(tmp_path / "file" / ".prefect"):
             pass
+
+
+def test_a_server_is_configured_by_the_environment_or_the_active_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.delenv("PREFECT_PROFILE", raising=False)
+    assert not is_configured()
+    profiles = 'active = "local"\n[profiles.local]\n[profiles.cloud]\nPREFECT_API_URL = "http://127.0.0.1:1/api"\n'
+    (tmp_path / "profiles.toml").write_text(profiles)
+    assert not is_configured()
+    monkeypatch.setenv("PREFECT_PROFILE", "cloud")
+    assert is_configured()
+    monkeypatch.setenv("PREFECT_PROFILE", "no such profile")
+    assert not is_configured()
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
+    assert is_configured()
 
 
 def test_nothing_phones_home(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_the_command_shows_what_it_replaced_and_validates(tmp_path: Path, capsys
     file.write_text("\n".join(map(json.dumps, [{"role": "user", "content": "Mail a@b.org"}, PAIR[1]])))
     out = ["--out", str(tmp_path / "out")]
     assert run(["import", "chat", str(file), "--name", "mine", "--redact", *out]) == OK
-    assert capsys.readouterr().out.startswith("[email 1]     1  a@b.org\nmine: 1 conversation, 2 messages")
+    assert capsys.readouterr().out.startswith("[email 1]     1  a@b.org\nemail 1\nmine: 1 conversation, 2 messages")
     assert run(["validate", "mine", *out]) == OK
     assert run(["import", "locomo", str(file), "--name", "other", "--redact", *out]) == USER_ERROR
     assert "are of chats, not of locomo" in capsys.readouterr().err

@@ -18,6 +18,7 @@ import openai
 import pytest
 
 from longbeam.cli import run
+from longbeam.errors import UserError
 from longbeam.manual import ManualServer, Queue, listening
 from longbeam.models import OpenAIModel
 from longbeam.prompts import default_registry
@@ -214,3 +215,75 @@ def test_a_mistyped_line_between_replies_sends_nothing(
     monkeypatch.setattr(sys, "stdin", io.StringIO("@@@ 0001\nhello\n@@@ 0002x\nyes\n"))
     assert run(["serve-manual", "reply", "--queue", str(tmp_path)]) == 2
     assert "the line '@@@ 0002x' names no request; write it like `@@@ 0007`" in capsys.readouterr().err
+
+
+def formed(schema: Any) -> dict[str, Any]:
+    form = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    return {**ASKED, "response_format": form}
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
+async def test_no_request_of_a_page_of_another_site_is_taken(tmp_path: Path, origin: str) -> None:
+    async with manual(tmp_path) as (queue, client):
+        answer = await client.post("/v1/chat/completions", json=ASKED, headers={"origin": origin})
+        assert answer.status_code == 403
+        assert not queue.unanswered()
+
+
+@pytest.mark.parametrize(
+    ("asked", "fault"),
+    [
+        ({**ASKED, "response_format": ["json_object"]}, "response_format is an object"),
+        ({**ASKED, "response_format": "json_object"}, "response_format is an object"),
+        ({**ASKED, "response_format": {"type": ["text"]}}, "response_format is of type"),
+        ({**ASKED, "response_format": {"type": "json_schema", "json_schema": "x"}}, "json_schema is an object"),
+        ({**ASKED, "stream": True, "stream_options": "x"}, "stream_options is an object"),
+        (formed({"$ref": "http://127.0.0.1:9/schema.json"}), "only references within it"),
+        (formed({"properties": {"a": {"$ref": "file:///etc/passwd"}}}), "only references within it"),
+        (formed({"$ref": "#/$defs/gone"}), "refers to what it does not hold"),
+        (formed({"$ref": "#"}), "no JSON schema that can be checked"),
+        (formed({"type": 3}), "no JSON schema that can be checked"),
+        (formed({"pattern": "(?<=a)b"}), "no JSON schema that can be checked"),
+        (formed({"patternProperties": {"(a+)+$": {}}}), "patternProperties"),
+    ],
+)
+async def test_a_form_that_cannot_be_checked_is_refused(tmp_path: Path, asked: dict[str, Any], fault: str) -> None:
+    async with manual(tmp_path) as (_, client):
+        answer = await client.post("/v1/chat/completions", json=asked)
+        assert answer.status_code == 400
+        assert fault in answer.json()["error"]["message"]
+
+
+async def test_a_catastrophic_pattern_takes_no_time(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
+    async with manual(tmp_path) as (queue, client):
+        asking = asyncio.create_task(client.post("/v1/chat/completions", json=formed(schema)))
+        await until(lambda: bool(queue.unanswered()))
+        async with asyncio.timeout(5):
+            refused = await client.post("/requests/1/reply", data={"reply": json.dumps({"a": "a" * 40 + "!"})})
+        assert refused.status_code == 422
+        queue.reply(1, '{"a": "aaa"}')
+        await asking
+
+
+@pytest.mark.parametrize("number", ["9e22", "9" * 23, "-1", "x"])
+async def test_a_number_that_no_request_has_is_not_found(tmp_path: Path, number: str) -> None:
+    async with manual(tmp_path) as (queue, client):
+        assert (await client.get(f"/requests/{number}")).status_code in {404, 422}
+        assert (await client.get(f"/requests/{number}.json")).status_code in {404, 422}
+        with pytest.raises(UserError, match="there is no request"):
+            queue.slot(10**23)
+
+
+async def test_a_folder_in_place_of_a_reply_ends_nothing(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    async with manual(tmp_path, files) as (queue, client):
+        asking = asyncio.create_task(client.post("/v1/chat/completions", json=ASKED))
+        await until(lambda: bool(queue.unanswered()))
+        (files / "0001.reply.txt").mkdir()
+        await until(lambda: (files / "0001.fault.txt").exists())
+        assert "is no file" in (files / "0001.fault.txt").read_text()
+        (files / "0001.reply.txt").rmdir()
+        (files / "0001.reply.txt").write_text("hello")
+        assert (await asking).json()["choices"][0]["message"]["content"] == "hello"

@@ -57,3 +57,10 @@ def test_an_answer_is_found_beside_a_search_that_misses_it() -> None:
     told = append(16, " For the equipment the bank would charge an interest rate of 4 percent.")(reader)
     kinds = [f.check for f in check_conversation(told) if f.subject == "abstention.0"]
     assert kinds == ["abstention.maybe_answered"]
+
+
+def test_a_message_without_a_statement_answers_nothing() -> None:
+    question = "What colour is the garden gate of the house?"
+    assert "abstention.maybe_answered" not in names(
+        imported([question, "I do not know."], asks("abstention", question, "Not said.", {})), "abstention"
+    )

@@ -1,23 +1,31 @@
-"""Messages between a command and its workers: the job to make one conversation, and its result."""
+"""Messages between a run and its workers: the job to make one conversation, its share of the limits, and its result."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from longbeam.schemas import BenchmarkSpec, Position, Record, Seed, Usage
 from longbeam.store import Unit
 
 
-@dataclass(frozen=True)
-class WorkerSetup:
-    """Settings of a worker that are the same for all conversations of a run."""
+def share_of(spec: BenchmarkSpec, places: int, max_cost_usd: float | None = None) -> BenchmarkSpec:
+    """Return the spec with the limits of one of so many workers: together they stay within the run's.
 
-    services: str
-    """Reference of the services that the worker loads; see `pipeline.services`."""
-    scratch: str = ""
-    """Folder on the worker's own disk; empty: the system's folder for temporary files."""
-    invocation_log: str = ""
+    At least one call in flight, and one call and token a minute, are left to each. `max_cost_usd`: USD that this worker
+    may spend; None leaves the cap of the spec.
+    """
+    endpoints = {}
+    for name, endpoint in spec.endpoints.items():
+        own = endpoint.limits
+        shares = {
+            field: max(1, value // places)
+            for field in ("concurrency", "requests_per_minute", "tokens_per_minute")
+            if (value := getattr(own, field)) is not None
+        }
+        endpoints[name] = endpoint.model_copy(update={"limits": own.model_copy(update=shares)})
+    cap = {} if max_cost_usd is None else {"max_cost_usd": max_cost_usd}
+    limits = spec.limits.model_copy(update={"concurrency": max(1, spec.limits.concurrency // places), **cap})
+    return spec.model_copy(update={"limits": limits, "endpoints": endpoints})
 
 
 class Job(Record):
@@ -33,8 +41,9 @@ class Job(Record):
     spec: BenchmarkSpec
     """The benchmark's spec with this worker's share of the run's limits."""
     services: str
-    """See `WorkerSetup`, also for the two fields below."""
+    """Reference of the services that the worker loads; see `pipeline.services`."""
     scratch: str = ""
+    """Folder on the worker's own disk; empty: the system's folder for temporary files."""
     invocation_log: str = ""
 
 
@@ -45,8 +54,6 @@ class JobEnd(StrEnum):
     """All units that could run have run; some may have failed."""
     STOPPED = "stopped"
     """The command stopped the job; finished units are kept."""
-    HELD = "held"
-    """Another worker holds the lease of this conversation."""
     LOST = "lost"
     """Another worker took the lease over; this job stored nothing."""
     REFUSED = "refused"

@@ -14,13 +14,14 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from longbeam import __version__
-from longbeam.errors import LongbeamError, StoreError
+from longbeam.errors import LongbeamError, StoreError, UserError
 from longbeam.models import ChatModel, CostMeter, Models
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.run.driver import ConversationRun, RunContext, limited_models, open_run, run_conversation
@@ -31,6 +32,7 @@ from longbeam.stopping import drop_replies
 from longbeam.store import (
     BEAT_S,
     HELD,
+    SPEC,
     Benchmark,
     CopiedJournal,
     HeldElsewhere,
@@ -57,7 +59,11 @@ PATIENCE_S = 10.0
 """How long to wait for a command that looks at a work log."""
 REPLIES_S = 20.0
 """How long a worker that is told to stop awaits replies on their way; the command waits for it a little longer."""
+HELD_WAIT_S = 2.0
+"""Before another look at a conversation that another worker holds."""
 SCRATCH = "longbeam-worker-"
+Make = Callable[[ConversationRun, Benchmark], Coroutine[Any, Any, None]]
+"""Runs the stages of an open conversation; the benchmark is the one in scratch."""
 
 
 def stop_path(root: Path, run_id: str) -> Path:
@@ -65,25 +71,30 @@ def stop_path(root: Path, run_id: str) -> Path:
     return root / "leases" / f"{run_id}.stop"
 
 
-async def work_on(text: str) -> JobResult:
+async def work_on(text: str, make: Make | None = None) -> JobResult:
     """Do what a `Job` in JSON asks for; one of another longbeam is refused before it is read."""
     head = json.loads(text)
     if head["version"] == __version__:
         job = Job.model_validate_json(text)
-        return await work(job, load_services(job.services))
+        return await work(job, load_services(job.services), make=make)
     error = f"this worker has longbeam {__version__}, the command {head['version']}: install one of them everywhere"
     return JobResult(conversation_id=head["conversation_id"], worker=worker_name(), end=JobEnd.REFUSED, error=error)
 
 
-async def work(job: Job, services: Services, model: ChatModel | None = None) -> JobResult:
+async def work(job: Job, services: Services, model: ChatModel | None = None, make: Make | None = None) -> JobResult:
     """Make a conversation, or continue one, and return the result; raises only when it is cancelled.
 
-    `model` answers every call in place of the spec's models.
+    A conversation that another worker holds is waited for. `model` answers every call in place of the spec's models.
+    `make` runs the stages; None: in this process, without Prefect.
     """
     try:
-        return await _work(job, services, model)
-    except HeldElsewhere as exc:
-        return _ended(job, JobEnd.HELD, str(exc))
+        while True:
+            try:
+                return await _work(job, services, model, make or _without_prefect)
+            except HeldElsewhere:
+                if stop_path(Path(job.root), job.run_id).exists():
+                    return _ended(job, JobEnd.STOPPED, "")
+                await asyncio.sleep(HELD_WAIT_S)
     except LeaseLost as exc:
         return _ended(job, JobEnd.LOST, str(exc))
     except LongbeamError as exc:
@@ -92,17 +103,26 @@ async def work(job: Job, services: Services, model: ChatModel | None = None) -> 
         return _ended(job, JobEnd.BUG, traceback.format_exc())
 
 
+async def _without_prefect(run: ConversationRun, _: Benchmark) -> None:
+    await run_conversation(run)
+
+
 def _ended(job: Job, end: JobEnd, error: str) -> JobResult:
     return JobResult(conversation_id=job.conversation_id, worker=worker_name(), end=end, error=error)
 
 
-async def _work(job: Job, services: Services, model: ChatModel | None) -> JobResult:
+async def _work(job: Job, services: Services, model: ChatModel | None, make: Make) -> JobResult:
     log_file = Path(job.invocation_log) if job.invocation_log else None
     benchmark = Benchmark(job.spec, Path(job.root))
+    if not (benchmark.root / SPEC).exists():
+        raise UserError(
+            f"{worker_name()} does not see {benchmark.root}: the benchmark must lie in a folder that all machines see "
+            "under one path; name it with --out"
+        )
     lease = SharedLease.take(benchmark.lease_folder(job.conversation_id))
     try:
         with _scratch_folder(job.scratch) as scratch:
-            hold = _Hold(job, benchmark, Benchmark(job.spec, scratch), lease)
+            hold = _Hold(job, benchmark, Benchmark(job.spec, scratch), lease, make)
             clients = model or services.make_model(job.spec, invocation_log=log_file, home=benchmark.root)
             return await hold.make(services, clients)
     finally:
@@ -117,6 +137,7 @@ class _Hold:
     benchmark: Benchmark
     away: Benchmark
     lease: SharedLease
+    make_stages: Make
     position: Position = field(default_factory=Position)
     verdict: JobEnd = JobEnd.MADE
     _making: asyncio.Task[None] | None = None
@@ -161,7 +182,7 @@ class _Hold:
 
     async def _run(self, run: ConversationRun, files: ReplyFiles) -> None:
         log = run.conversation.units.log
-        making = self._making = asyncio.create_task(run_conversation(run))
+        making = self._making = asyncio.create_task(self.make_stages(run, self.away))
         copying = asyncio.create_task(self._copy_now_and_then(log, files))
         if self.verdict is not JobEnd.MADE:  # while the work log was fetched
             making.cancel()

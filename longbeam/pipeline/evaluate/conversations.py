@@ -35,6 +35,12 @@ class ReadConversation:
         questions = {point: asked for point, asked in self.questions.items() if point < len(self.exchanges)}
         return digest_of([m for e in self.exchanges for m in e.messages], [list(p) for p in questions.items()])
 
+    @cached_property
+    def read_digests(self) -> dict[int, str]:
+        """Digest of what a system has read when it is asked, by the number of exchanges before the question."""
+        parts = [digest_of_read(exchange) for exchange in self.exchanges]
+        return {point: digest_of(parts[:point]) for point in (*self.probes_by_point, len(parts))}
+
     def question(self, probe: Probe) -> Question:
         """Return a probe's question; it is asked a day after the last message if the probe names no time."""
         last = self.exchanges[-1].messages[-1].sent_at
@@ -59,6 +65,12 @@ class ReadConversation:
     def questions(self) -> dict[int, tuple[Question, ...]]:
         """Questions by the number of exchanges before them, in the order of time."""
         return {point: tuple(map(self.question, of)) for point, of in self.probes_by_point.items()}
+
+
+def digest_of_read(exchange: Exchange) -> str:
+    """Return a digest of what stands in an exchange now; the records' own digests are kept from when they were made."""
+    said = [[m.message_key, m.role.value, m.speaker, m.content, str(m.sent_at)] for m in exchange.messages]
+    return digest_of(exchange.position, said)
 
 
 def has_probes(benchmark: Benchmark, probes_of: Mapping[str, Sequence[Probe]] | None) -> bool:

@@ -50,6 +50,7 @@ from longbeam.memory import (
     Tools,
     dated,
     in_order,
+    make_system,
 )
 from longbeam.models import Asker, JournalledModel, Models, load_tokenizer
 from longbeam.pipeline.evaluate.conversations import ReadConversation, has_probes, read_conversation
@@ -137,6 +138,10 @@ class _Subject:
     def count_tokens(self) -> Callable[[str], int]:
         # Every system reads the same exchanges for many questions, and long context the same text for all.
         return lru_cache(maxsize=COUNTS_KEPT)(load_tokenizer(self.units.spec.tokenizer).count)
+
+    def read_digest(self, probe: Probe) -> str:
+        """Return the digest of what a system has read when the probe is asked."""
+        return self.conversation.read_digests[self.conversation.point(probe)]
 
     def budget(self, arm: Arm) -> int:
         everything = arm.registered is not None and arm.registered.reads_everything
@@ -236,6 +241,7 @@ async def _evaluate_conversation(benchmark: Benchmark, conversation_id: str, too
     request, folder = tools.request, tools.folder
     spec, arms = request.spec, request.arms
     conversation = read_conversation(benchmark, conversation_id, request.control, request.probes)
+    assert conversation.read_digests  # made before any system runs
     with WorkLog.open(folder / f"{conversation_id}.sqlite") as log:
         journalled = JournalledModel(tools.models.chat, log.journal)
         units = Units(conversation_id, spec, log, replace(tools.models, chat=journalled), default_registry())
@@ -378,20 +384,25 @@ async def _answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
     if arm.is_fixed:
         text = FIXED_ANSWERS[arm.name](probe, subject.conversation.probes)
         return _blank_answer(subject, arm, probe).model_copy(update={"text": text})
-    (found,) = await subject.units.run(
-        ANSWER.asking(*_prompts_of(subject, arm)),
-        f"{arm.name}/{probe.probe_id}",
-        _preparation(subject, arm),
-        probe,
-        subject.budget(arm),
-        work=_ask,
-    )
+    key = f"{arm.name}/{probe.probe_id}"
+    for _ in range(2):
+        (found,) = await subject.units.run(
+            ANSWER.asking(*_prompts_of(subject, arm)),
+            key,
+            _preparation(subject, arm),
+            probe,
+            subject.budget(arm),
+            work=_ask,
+        )
+        if not found.read_digest or found.read_digest == subject.read_digest(probe):
+            break
+        subject.units.log.units.remove(ANSWER.stage, [key])  # the stored answer is of another conversation
     return found
 
 
 async def _ask(asker: Asker, prepared: Digested[_ArmOfSubject], probe: Probe, budget: int) -> Sequence[Answer]:
     subject, arm = prepared.value.subject, prepared.value.arm
-    question = subject.conversation.question(probe)
+    question = subject.conversation.question(probe)  # made anew, so that no system has another's
     system = None if arm.name == EVIDENCE else await _prepared(subject, arm, subject.conversation.point(probe))
     began = time.perf_counter()
     if system is None:
@@ -402,8 +413,11 @@ async def _ask(asker: Asker, prepared: Digested[_ArmOfSubject], probe: Probe, bu
     subject.timings.add_answer(arm.name, subject.conversation_id, probe.probe_id, read - began, ended - began)
     found = await system.retrieve(question, k=RANKED) if system is not None else ()
     ranking = tuple(passage.message_keys for passage in found)
-    answer = _blank_answer(subject, arm, probe)
-    return [answer.model_copy(update={"text": text, "context": context, "ranking": ranking, "model_calls": calls})]
+    heard = "" if system is None else subject.systems[arm.name].read_digest
+    if heard and heard != subject.read_digest(probe):
+        raise MemorySystemError(f"{arm.name} read another conversation than the benchmark's: it was changed on the way")
+    given = {"text": text, "context": context, "ranking": ranking, "model_calls": calls, "read_digest": heard}
+    return [_blank_answer(subject, arm, probe).model_copy(update=given)]
 
 
 def _blank_answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
@@ -442,8 +456,9 @@ async def _prepared(subject: _Subject, arm: Arm, point: int) -> MemorySystem:
     return await subject.systems[arm.name].up_to(point)
 
 
-def _make(subject: _Subject, arm: Arm) -> MemorySystem:
+async def _make(subject: _Subject, arm: Arm) -> MemorySystem:
     assert arm.registered is not None
+    assert arm.settings is not None
     units = subject.units
     folder = subject.folder / digest_of(arm.name)[:16]
     # A preparation begins from nothing, so that a restart adds nothing twice.
@@ -459,9 +474,9 @@ def _make(subject: _Subject, arm: Arm) -> MemorySystem:
         conversation_id=subject.conversation_id,
         budget=subject.budget(arm),
         folder=folder,
+        tokenizer=units.spec.tokenizer,
     )
-    system: MemorySystem = arm.registered.make(arm.settings, tools)
-    return system
+    return await make_system(arm.registered, arm.settings, tools)
 
 
 async def _used(subject: _Subject, arm: Arm) -> PreparationUsage:

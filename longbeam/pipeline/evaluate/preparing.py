@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from longbeam.evaluation import Ingestion
-from longbeam.memory import MemorySystem, NotingSystem, close_system
-from longbeam.pipeline.evaluate.conversations import ReadConversation
-from longbeam.schemas import PreparationUsage
+from longbeam.memory import MemorySystem, NotingSystem, close_system, copied
+from longbeam.pipeline.evaluate.conversations import ReadConversation, digest_of_read
+from longbeam.schemas import PreparationUsage, digest_of
 
 
 @dataclass
@@ -21,13 +21,14 @@ class Preparation:
     """
 
     conversation: ReadConversation
-    make: Callable[[], MemorySystem]
+    make: Callable[[], Awaitable[MemorySystem]]
     usage: PreparationUsage = field(default_factory=PreparationUsage)
     """Usage at the last point."""
     ingestion: Ingestion = field(default_factory=Ingestion)
     _system: MemorySystem | None = None
     _at: int = 0
     """Exchanges added so far."""
+    _read_parts: list[str] = field(default_factory=list)
     _points: dict[int, asyncio.Task[MemorySystem]] = field(default_factory=dict)
 
     async def up_to(self, point: int) -> MemorySystem:
@@ -35,6 +36,11 @@ class Preparation:
         if point not in self._points:
             self._points[point] = asyncio.create_task(self._read(point))
         return await asyncio.shield(self._points[point])
+
+    @property
+    def read_digest(self) -> str:
+        """Digest of what the system has read so far."""
+        return digest_of(self._read_parts)
 
     async def close(self) -> None:
         """Stop what is still prepared and close the system, if it was made."""
@@ -48,7 +54,7 @@ class Preparation:
         for earlier in [p for p in self._points if p < point]:
             await self._points[earlier]
         if self._system is None:
-            self._system = self.make()
+            self._system = await self.make()
         # Points whose answers are stored are read, too: `finish` may change the state.
         for stop in [p for p in self.conversation.questions if p <= point] or [point]:
             await self._advance(self._system, stop)
@@ -60,10 +66,12 @@ class Preparation:
             return
         if isinstance(system, NotingSystem):
             for question in self.conversation.questions.get(self._at, ()):
-                await system.asked(question)
+                await system.asked(copied(question))
         for exchange in self.conversation.exchanges[self._at : stop]:
+            given = copied(exchange)
+            self._read_parts.append(digest_of_read(given))
             began = time.perf_counter()
-            await system.add(exchange)
+            await system.add(given)
             self.ingestion.added(time.perf_counter() - began)
             self._at += 1
         began = time.perf_counter()

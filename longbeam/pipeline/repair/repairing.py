@@ -8,29 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from longbeam.keys import ProbeId, natural_order
 from longbeam.models import Models
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.repair.mending import mend_turns
 from longbeam.pipeline.repair.plan import Rejections, Repairs, repairs_of
-from longbeam.pipeline.repair.probes import REPAIR, refuse, remember_order, remembered_order, version_of
-from longbeam.pipeline.run.conversation import Conversation
+from longbeam.pipeline.repair.probes import refuse, remember_order, remembered_order, version_of
+from longbeam.pipeline.run.conversation import Conversation, TalkedConversation
 from longbeam.pipeline.run.driver import (
     ConversationRun,
     RunContext,
-    StageOf,
     conversation_gate,
     limited_models,
     open_run,
-    run_stage,
     seeds_of,
     talk_conversation,
 )
 from longbeam.pipeline.run.probing import ProbePool, ask_for_new_wording
 from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.stages import SEAL, probes_stage, seal_stage
+from longbeam.pipeline.run.stages import SEAL, checks_stage, probes_stage, seal_stage
 from longbeam.pipeline.run.units import all_of
 from longbeam.prompts import PromptRegistry
 from longbeam.schemas import Finding, Probe, Record, Severity
@@ -211,7 +208,7 @@ class _ConversationRepair:
         if remembered_order(c.units.log) is None:
             remember_order(c.units.log, before)
         faults = list(self.wanted.turns.values())
-        mended = await run_stage(run, StageOf(REPAIR), partial(mend_turns, talked, faults))
+        mended = await run.through(mend_turns(talked, faults))
         if mended is None:
             return
         talked, failures = mended[0].without_indexes(), mended[1]
@@ -222,9 +219,9 @@ class _ConversationRepair:
         for probe in before:
             if probe.probe_id in unwanted:
                 refuse(c.units.log, probe, unwanted[probe.probe_id])
-        probed = await run_stage(run, StageOf("probes"), partial(probes_stage, talked))
+        probed = await run.through(_probed(talked))
         if probed is not None and self._reword(c, probed[1]):
-            probed = await run_stage(run, StageOf("probes"), partial(probes_stage, talked))
+            probed = await run.through(_probed(talked))
         if probed is None:
             return
         talked, pool = probed
@@ -232,7 +229,7 @@ class _ConversationRepair:
         remember_order(c.units.log, pool.probes)
         # The sealed file is what was found at fault, whatever the work log says of how it was made.
         c.units.log.units.remove(SEAL.stage, keep=())
-        await run_stage(run, StageOf(SEAL.stage), partial(seal_stage, talked, pool))
+        await run.through(seal_stage(talked, pool))
 
     def _reword(self, c: Conversation, pool: ProbePool) -> bool:
         """Have refused probes worded again where an ability has too few others; say whether there is one."""
@@ -255,3 +252,7 @@ class _ConversationRepair:
         for probe in after:
             if probe.probe_id in was & now and version_of(probe) != version_of(old[probe.probe_id]):
                 self.done.append(f"{probe.probe_id}: kept, and made again from what is said and known now")
+
+
+async def _probed(talked: TalkedConversation) -> tuple[TalkedConversation, ProbePool]:
+    return await checks_stage(await probes_stage(talked))

@@ -1,46 +1,56 @@
 """Drives one conversation through its stages, and a benchmark through its conversations.
 
-This module knows nothing of Prefect: `flows/` hands `run_conversation` a step that makes a task of each stage; the
-default step, `run_stage`, runs the stage in this process.
+The order of the stages is in `ConversationRun`: a stage awaits what it needs. `run_inline` asks for the seal alone;
+the flows of `flows/` ask for one stage after the other.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from longbeam.errors import RunStopped
 from longbeam.generators import plan_lengths, seeds_for
 from longbeam.generators.probes import check_generators
 from longbeam.models import Journal, JournalledModel, LimitedModel, Models, close_model, is_batched, load_tokenizer
 from longbeam.pipeline.repair.mending import with_mended_turns
-from longbeam.pipeline.run.conversation import Conversation, PlanResult, TalkedConversation, TalkedPlan
+from longbeam.pipeline.run.conversation import (
+    Conversation,
+    PlannedTurns,
+    PlanningState,
+    PlanResult,
+    TalkedConversation,
+    TalkedPlan,
+)
 from longbeam.pipeline.run.gaps import close_gaps, open_gaps
-from longbeam.pipeline.run.planning import persona_stage, plan_stage, planning_of
+from longbeam.pipeline.run.planning import (
+    dated_seed,
+    narratives_stage,
+    persona_of,
+    plan_stage,
+    planning_of,
+    profile_stage,
+    relationships_of,
+)
+from longbeam.pipeline.run.probing import ProbePool
 from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.stages import STAGES, probes_stage, seal_stage
+from longbeam.pipeline.run.stages import STAGES, ProbedConversation, Sealed, checks_stage, probes_stage, seal_stage
 from longbeam.pipeline.run.talking import dialogue_stage, user_turns_stage
-from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, both
 from longbeam.prompts import PromptRegistry, default_registry
-from longbeam.schemas import BenchmarkSpec, Seed
+from longbeam.schemas import BenchmarkSpec, Narrative, Profile, RelationshipGraph, Seed
 from longbeam.store import Benchmark, Unit, WorkLog, take_back
 
-__all__ = [
-    "STAGES",
-    "ConversationRun",
-    "RunContext",
-    "RunSummary",
-    "StageOf",
-    "run_conversation",
-    "run_inline",
-    "run_stage",
-]
+__all__ = ["STAGES", "ConversationRun", "RunContext", "RunSummary", "run_conversation", "run_inline"]
 
 T = TypeVar("T")
+PLAN_STAGES = ("plan", "user_turns", "dialogue")
+STAGE_NAMES = ("seeds", "profile", "relationships", "narratives", *PLAN_STAGES, "probes", "checks", "seal")
+"""Stages that can be run by name; those of `PLAN_STAGES` are run plan by plan."""
 CONVERSATIONS_AT_ONCE = 4
 """At least; more are begun where that many could not use the calls that may be in flight."""
 BATCHED_CONVERSATIONS = 64
@@ -67,7 +77,11 @@ class RunSummary:
 
 @dataclass
 class ConversationRun:
-    """One conversation being worked on."""
+    """One conversation being worked on, whose stages can be awaited one by one.
+
+    A stage first awaits the stages that it needs, and runs once. Its units come from the work log where they are done,
+    so a stage that is awaited in a new process costs no call for what came before it.
+    """
 
     conversation: Conversation
     journalled: JournalledModel
@@ -75,6 +89,136 @@ class ConversationRun:
     """Whether something that its seal needs could not be made."""
     stopped: str = ""
     """Why the run was stopped; empty if it was not."""
+    _begun: dict[tuple[str, int], asyncio.Task[Any]] = field(default_factory=dict)
+    """Stages that run or have run, by name and plan."""
+    _planning: PlanningState | None = None
+
+    async def stage(self, name: str, plan_index: int = 0) -> object:
+        """Run a stage by its name; raises Blocked and RunStopped."""
+        if name not in STAGE_NAMES:
+            raise ValueError(f"no stage is called {name!r}")
+        work = getattr(self, name)
+        return await (work(plan_index) if name in PLAN_STAGES else work())
+
+    def reopen(self) -> None:
+        """Forget the stages that failed, so that they are tried again."""
+        failed = [key for key, task in self._begun.items() if task.done() and task.exception() is not None]
+        for key in failed:
+            del self._begun[key]
+        self.blocked, self.stopped = False, ""
+
+    async def through(self, work: Awaitable[T]) -> T | None:
+        """Return the result of some stage, or None if it is incomplete, which is recorded."""
+        try:
+            return await work
+        except Blocked:
+            self.blocked = True
+        except RunStopped as exc:
+            self.blocked, self.stopped = True, str(exc)
+        return None
+
+    async def seeds(self) -> Seed:
+        """Return the conversation's seed with its timeline."""
+        return dated_seed(self.conversation)
+
+    async def profile(self) -> Profile:
+        """Return the user's profile."""
+        return await self._once("profile", 0, partial(profile_stage, self.conversation))
+
+    async def relationships(self) -> RelationshipGraph:
+        """Return the user's people on the first day."""
+        return relationships_of(self.conversation)[0]
+
+    async def narratives(self) -> tuple[Narrative, ...]:
+        """Return the threads of the story."""
+        return await self._once("narratives", 0, partial(narratives_stage, self.conversation))
+
+    async def plan(self, plan_index: int) -> PlanResult:
+        """Return a plan, which knows those before it; no plan is begun while many dialogues wait for a place."""
+        return await self._once("plan", plan_index, partial(self._plan, plan_index))
+
+    async def _plan(self, plan_index: int) -> PlanResult:
+        c, planning = self.conversation, await self._persona()
+        if plan_index > len(planning.history.plans):
+            await self.plan(plan_index - 1)
+        await c.schedule.wait_for_dialogues()
+        return await plan_stage(c, planning, plan_index)
+
+    async def _persona(self) -> PlanningState:
+        profile, narratives = await both(self.profile(), self.narratives())
+        if self._planning is None:
+            self._planning = planning_of(persona_of(self.conversation, profile, narratives))
+        return self._planning
+
+    async def user_turns(self, plan_index: int) -> PlannedTurns:
+        """Return a plan with its user turns."""
+        return await self._once("user_turns", plan_index, partial(self._user_turns, plan_index))
+
+    async def _user_turns(self, plan_index: int) -> PlannedTurns:
+        return await user_turns_stage(self.conversation, await self.plan(plan_index))
+
+    async def dialogue(self, plan_index: int) -> TalkedPlan:
+        """Have a plan talked; all of its sub-plans are in dialogue at the same time."""
+        return await self._once("dialogue", plan_index, partial(self._dialogue, plan_index))
+
+    async def _dialogue(self, plan_index: int) -> TalkedPlan:
+        talked = await dialogue_stage(self.conversation, await self.user_turns(plan_index))
+        for name in ("plan", "user_turns"):  # what they made is large, and nobody needs it any more
+            self._begun.pop((name, plan_index), None)
+        return talked
+
+    async def talked(self) -> TalkedConversation:
+        """Return the conversation after all dialogues; plans are talked while later ones are made.
+
+        The caller alone holds what was planned, which is freed with it.
+        """
+        count = len(self.conversation.plan_targets)
+        plans = await all_of([self.dialogue(i) for i in range(count)])
+        planning = await self._persona()
+        if len(planning.history.plans) < count:  # the stages are run again
+            await self.plan(count - 1)
+        self._planning = None
+        return TalkedConversation(self.conversation, planning, tuple(plans))
+
+    async def probes(self) -> ProbedConversation:
+        """Have the probes worded; raises Blocked where too much of the text is missing."""
+        return await self._once("probes", 0, self._probes)
+
+    async def _probes(self) -> ProbedConversation:
+        talked, units = await self.talked(), self.conversation.units
+        close_gaps(units.log, units.gaps)
+        if units.gaps.share > units.spec.checks.gap_share:
+            raise Blocked("probes: too much of the text is missing")
+        return await probes_stage(with_mended_turns(talked).without_indexes())
+
+    async def checks(self) -> tuple[TalkedConversation, ProbePool]:
+        """Return the conversation and its checked probes."""
+        return await self._once("checks", 0, self._checks)
+
+    async def _checks(self) -> tuple[TalkedConversation, ProbePool]:
+        checked = await checks_stage(await self.probes())
+        self._begun.pop(("probes", 0), None)
+        return checked
+
+    async def seal(self) -> Sealed:
+        """Write the sealed file, after every stage before."""
+        return await self._once("seal", 0, self._seal)
+
+    async def _seal(self) -> Sealed:
+        return await seal_stage(*await self.checks())
+
+    async def _once(self, name: str, plan_index: int, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        task: asyncio.Task[T] | None = self._begun.get((name, plan_index))
+        if task is None:
+            task = self._begun[name, plan_index] = asyncio.create_task(work())
+        # Shielded: several stages may wait for this one. `end` cancels it.
+        return await asyncio.shield(task)
+
+    async def end(self) -> None:
+        """Stop the stages that still run; none may write once the work log is closed."""
+        for task in self._begun.values():
+            task.cancel()
+        await asyncio.gather(*self._begun.values(), return_exceptions=True)
 
 
 @dataclass(frozen=True)
@@ -122,86 +266,22 @@ async def open_run(context: RunContext, conversation_id: str, seed: Seed) -> Asy
             plan_targets=tuple(plan_lengths(spec.length)),
         )
         with context.schedule.committing(log.commit):
-            yield ConversationRun(conversation, journalled)
+            run = ConversationRun(conversation, journalled)
+            try:
+                yield run
+            finally:
+                await run.end()
         log.require_file()
 
 
-@dataclass(frozen=True)
-class StageOf:
-    """A stage of a conversation, or of one of its plans."""
-
-    name: str
-    plan_index: int | None = None
-    """None: the stage is the whole conversation's."""
-
-
-class Step(Protocol):
-    """Runs a stage's work and returns its result; None if the stage is incomplete, which is recorded."""
-
-    async def __call__(self, run: ConversationRun, stage: StageOf, work: Callable[[], Awaitable[T]]) -> T | None: ...
-
-
-async def run_stage(run: ConversationRun, stage: StageOf, work: Callable[[], Awaitable[T]]) -> T | None:
-    """Run a stage in this process; units that fail are recorded."""
-    try:
-        return await work()
-    except Blocked:
-        run.blocked = True
-    except RunStopped as exc:
-        run.blocked, run.stopped = True, str(exc)
-    return None
-
-
-async def run_conversation(run: ConversationRun, step: Step = run_stage) -> None:
+async def run_conversation(run: ConversationRun) -> None:
     """Run a conversation through its stages; a stage is left out if a stage that it needs is incomplete."""
-    if (talked := await talk_conversation(run, step)) is None:
-        return
-    units = run.conversation.units
-    close_gaps(units.log, units.gaps)
-    if units.gaps.share > units.spec.checks.gap_share:
-        run.blocked = True
-        return
-    talked = with_mended_turns(talked).without_indexes()
-    probed = await step(run, StageOf("probes"), partial(probes_stage, talked))
-    if probed is not None:
-        await step(run, StageOf("seal"), partial(seal_stage, *probed))
+    await run.through(run.seal())
 
 
-async def talk_conversation(run: ConversationRun, step: Step = run_stage) -> TalkedConversation | None:
-    """Run all stages up to the dialogues; None if one of them is incomplete.
-
-    Plans are made one after the other, because each knows the one before. While the next plan is made, the finished
-    plans are talked, all of them at once. No plan is begun while many dialogues wait for a place.
-    """
-    c = run.conversation
-    persona = await step(run, StageOf("persona"), partial(persona_stage, c))
-    if persona is None:
-        return None
-    planning = planning_of(persona)
-    talks: list[asyncio.Task[TalkedPlan | None]] = []
-    try:
-        for i in range(len(c.plan_targets)):
-            await c.schedule.wait_for_dialogues()
-            made = await step(run, StageOf("plan", i), partial(plan_stage, c, planning, i))
-            if made is None:
-                break
-            talks.append(asyncio.create_task(_talk(run, step, made)))
-        plans = await all_of(talks)
-    finally:
-        for talk in talks:
-            talk.cancel()
-        await asyncio.gather(*talks, return_exceptions=True)  # none may write once the work log is closed
-    if run.blocked:
-        return None
-    return TalkedConversation(c, planning, tuple(plan for plan in plans if plan is not None))
-
-
-async def _talk(run: ConversationRun, step: Step, made: PlanResult) -> TalkedPlan | None:
-    c, i = run.conversation, made.plan_index
-    planned = await step(run, StageOf("user_turns", i), partial(user_turns_stage, c, made))
-    if planned is None:
-        return None
-    return await step(run, StageOf("dialogue", i), partial(dialogue_stage, c, planned))
+async def talk_conversation(run: ConversationRun) -> TalkedConversation | None:
+    """Run all stages up to the dialogues; None if one of them is incomplete."""
+    return await run.through(run.talked())
 
 
 async def run_inline(
@@ -210,21 +290,22 @@ async def run_inline(
     *,
     progress: Progress | None = None,
     prompts: PromptRegistry | None = None,
-    step: Step = run_stage,
 ) -> RunSummary:
-    """Run every conversation of a benchmark through all stages, in this process; `step` runs each stage."""
-    schedule, gate = Schedule(benchmark.spec.limits.concurrency), conversation_gate(benchmark)
+    """Run every conversation of a benchmark through all stages, in this process."""
+    async with limited_models(models, benchmark.spec) as shared:
+        context = RunContext(benchmark, shared, Schedule(benchmark.spec.limits.concurrency), progress, prompts)
+        return summarise(benchmark, await run_conversations(context, conversation_gate(benchmark)))
 
-    async def one(context: RunContext, conversation_id: str, seed: Seed) -> ConversationRun:
+
+async def run_conversations(context: RunContext, gate: asyncio.Semaphore) -> list[ConversationRun]:
+    """Run every conversation of a benchmark through all stages; `gate` holds the places of open ones."""
+
+    async def one(conversation_id: str, seed: Seed) -> ConversationRun:
         async with gate, open_run(context, conversation_id, seed) as run:
-            await run_conversation(run, step)
+            await run_conversation(run)
             return run
 
-    conversations = conversations_of(benchmark)
-    async with limited_models(models, benchmark.spec) as shared:
-        context = RunContext(benchmark, shared, schedule, progress, prompts)
-        runs = await all_of([one(context, conversation_id, seed) for conversation_id, seed in conversations])
-    return summarise(benchmark, runs)
+    return await all_of([one(*of) for of in conversations_of(context.benchmark)])
 
 
 def conversation_gate(benchmark: Benchmark) -> asyncio.Semaphore:

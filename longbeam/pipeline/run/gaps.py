@@ -10,7 +10,7 @@ ended with too many gaps has them reopened: the next run asks for them again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from longbeam.keys import UnitKey
@@ -34,21 +34,38 @@ class Gap(Generic[R]):
 
 @dataclass
 class Gaps:
-    """Parts of a conversation's text (units, lines of a plan, turns of the user), and how many of them are missing."""
+    """Parts of a conversation's text (units, lines of a plan, turns of the user), and how many of them are missing.
+
+    Counted by the place that they belong to, so that a stage that is tried again in one run counts once.
+    """
 
     openings: int = 0
     """How often gaps were reopened, so that they are asked for again."""
-    parts: int = 0
-    missing: int = 0
+    _parts: dict[str, int] = field(default_factory=dict)
+    _missing: dict[str, int] = field(default_factory=dict)
 
     @property
     def share(self) -> float:
         """Share of the parts that is missing."""
-        return min(self.missing / self.parts, 1.0) if self.parts else 0.0
+        missing, parts = sum(self._missing.values()), sum(self._parts.values())
+        return min(missing / parts, 1.0) if parts else 0.0
 
-    def count(self, incidents: Iterable[Incident]) -> None:
+    @property
+    def has_missing(self) -> bool:
+        """Whether a part is missing."""
+        return any(self._missing.values())
+
+    def expect(self, place: str, parts: int) -> None:
+        """Count the parts that belong to a place; none of them is missing yet."""
+        self._parts[place], self._missing[place] = parts, 0
+
+    def miss(self, place: str, parts: int) -> None:
+        """Count parts of a place that are missing."""
+        self._missing[place] = parts
+
+    def count(self, place: str, incidents: Iterable[Incident]) -> None:
         """Count the parts that a unit left out."""
-        self.missing += sum(incident.kind is IncidentKind.SKIPPED for incident in incidents)
+        self.miss(place, sum(incident.kind is IncidentKind.SKIPPED for incident in incidents))
 
 
 def open_gaps(log: WorkLog, allowed: float) -> Gaps:
@@ -76,7 +93,7 @@ def _reopen_parts(log: WorkLog) -> None:
 
 def close_gaps(log: WorkLog, gaps: Gaps) -> None:
     """Keep the share of gaps with which the conversation's text ended."""
-    if gaps.missing or gaps.openings:
+    if gaps.has_missing or gaps.openings:
         log.meta_set(_META, {"openings": gaps.openings, "ended_with": gaps.share})
 
 

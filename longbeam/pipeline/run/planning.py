@@ -74,7 +74,19 @@ from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import both
 from longbeam.prompts.calls import PlanSeedsInputs, Stage, StageStory, StoryGraph
-from longbeam.schemas import ENGLISH, BenchmarkSpec, Narrative, Plan, PlanSeed, Profile, Record, Seed, SubPlan
+from longbeam.schemas import (
+    ENGLISH,
+    BenchmarkSpec,
+    Narrative,
+    Person,
+    Plan,
+    PlanSeed,
+    Profile,
+    Record,
+    RelationshipGraph,
+    Seed,
+    SubPlan,
+)
 
 
 class PlanSummary(Record):
@@ -97,34 +109,47 @@ ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=TRIES, version=3)
 PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS, tries=TRIES)
 
 
-async def persona_stage(c: Conversation) -> PersonaResult:
-    """Draw timeline, profile and relationships by code; have a model write personality and narratives."""
+def dated_seed(c: Conversation) -> Seed:
+    """Return the conversation's seed with its timeline, which code draws where the seed has none."""
     spec, seed = c.units.spec, c.seed
     timeline = seed.timeline or draw_timeline(spec.seed, c.index, seed, sub_plans_of(spec.length, seed.category))
-    dated = seed.model_copy(update={"timeline": timeline})
-    drawn = draw_profile(spec.seed, c.index)
-    size = min(len(c.plan_targets), LARGEST_SIZE)
-    relationships = draw_relationships(spec.seed, c.index, drawn, size)
-    (profile,), narratives = await both(
-        c.units.run_or(PERSONALITY, "personality", drawn, work=_write_personality, otherwise=Gap((drawn,))),
-        c.units.run_or(
-            NARRATIVES,
-            "narratives",
-            dated,
-            narratives_for(spec.length, layout_for(c.plan_targets[0], seed.category, asked=spec.probes_per_ability)),
-            drawn,
-            relationships.people,
-            work=write_narratives,
-            otherwise=Gap(_narratives_of(dated)),
-        ),
+    return seed.model_copy(update={"timeline": timeline})
+
+
+async def profile_stage(c: Conversation) -> Profile:
+    """Draw the user's profile; have a model write the personality."""
+    drawn = draw_profile(c.units.spec.seed, c.index)
+    unwritten = Gap((drawn,))
+    return (await c.units.run_or(PERSONALITY, "personality", drawn, work=_write_personality, otherwise=unwritten))[0]
+
+
+def relationships_of(c: Conversation) -> tuple[RelationshipGraph, tuple[tuple[Person, ...], ...]]:
+    """Draw the user's people on the first day, and those that come in plan by plan."""
+    seed, size = c.units.spec.seed, min(len(c.plan_targets), LARGEST_SIZE)
+    drawn = draw_profile(seed, c.index)
+    return draw_relationships(seed, c.index, drawn, size), circles_of(seed, c.index, drawn, size)
+
+
+async def narratives_stage(c: Conversation) -> tuple[Narrative, ...]:
+    """Have a model write the threads of the story; a conversation of many plans has those of its plans as well."""
+    spec, seed = c.units.spec, dated_seed(c)
+    layout = layout_for(c.plan_targets[0], seed.category, asked=spec.probes_per_ability)
+    return await c.units.run_or(
+        NARRATIVES,
+        "narratives",
+        seed,
+        narratives_for(spec.length, layout),
+        draw_profile(spec.seed, c.index),
+        relationships_of(c)[0].people,
+        work=write_narratives,
+        otherwise=Gap(_narratives_of(seed)),
     )
-    return PersonaResult(
-        seed=dated,
-        profile=profile,
-        relationships=relationships,
-        circles=circles_of(spec.seed, c.index, drawn, size),
-        narratives=narratives,
-    )
+
+
+def persona_of(c: Conversation, profile: Profile, narratives: tuple[Narrative, ...]) -> PersonaResult:
+    """Return what the first four stages have made."""
+    relationships, circles = relationships_of(c)
+    return PersonaResult(dated_seed(c), profile, relationships, circles, narratives)
 
 
 def _narratives_of(seed: Seed) -> tuple[Narrative, ...]:

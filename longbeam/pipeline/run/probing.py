@@ -72,18 +72,34 @@ class ConversationText:
     """Contents of regenerated messages, by key."""
 
 
-async def write_probe_pool(units: Units, text: ConversationText) -> ProbePool:
-    """Return the pool and its selection.
+@dataclass(frozen=True)
+class WordedProbes:
+    """The probes of a conversation that are worded and pass the rules, and a first selection of them."""
+
+    pool: _Pool
+    selected: list[Probe]
+
+
+async def word_probes(units: Units, text: ConversationText) -> WordedProbes:
+    """Have candidates put into words, and select among those that pass the rules.
 
     A probe that cannot be worded is a recorded failure and leaves its place to the next. A probe with an error finding
-    leaves the pool; a probe with a warning is selected last. Where models check probes, those that are about to be
-    selected are checked, and the next of the pool takes the place of one with an error.
+    leaves the pool; a probe with a warning is selected last.
     """
     spooled = SpilledSequence(text.messages)
     pool = _Pool(units, text, spooled, FoldedTexts(m.content for m in spooled))
     pool.add(await _worded(pool, units.spec.abilities))
-    selected = pool.select()
-    if has_model_checks(units.spec):
+    return WordedProbes(pool, pool.select())
+
+
+async def check_worded(worded: WordedProbes) -> ProbePool:
+    """Return the pool and its selection, with the difficulty of each probe measured.
+
+    Where models check probes, those that are about to be selected are checked, and the next of the pool takes the place
+    of one with an error.
+    """
+    pool, selected = worded.pool, worded.selected
+    if has_model_checks(pool.units.spec):
         selected = await _checked_selection(pool, selected)
     return ProbePool(tuple(pool.completed(selected)), pool.refused)
 

@@ -1,4 +1,4 @@
-"""The last stages of a conversation, probes and seal, and the names of all stages."""
+"""The last stages of a conversation, probes, checks and seal, and the stages of units."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longbeam.models import Asker
 from longbeam.pipeline.run.conversation import TalkedConversation
 from longbeam.pipeline.run.finished import made_with, remember
 from longbeam.pipeline.run.gaps import making_of
-from longbeam.pipeline.run.probing import ConversationText, ProbePool, write_probe_pool
+from longbeam.pipeline.run.probing import ConversationText, ProbePool, WordedProbes, check_worded, word_probes
 from longbeam.pipeline.run.reading import with_unasked
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.schemas import ConversationHead, Message, Probe, Record, digest_of
@@ -29,12 +29,25 @@ class Sealed(Record):
 SEAL = UnitSpec("seal", Sealed)
 
 
-async def probes_stage(talked: TalkedConversation) -> tuple[TalkedConversation, ProbePool]:
-    """Return the conversation with what its replies bring in unasked, a checked pool per ability, and the selection."""
+@dataclass(frozen=True)
+class ProbedConversation:
+    """A conversation with what its replies bring in unasked, and its worded probes."""
+
+    talked: TalkedConversation
+    worded: WordedProbes
+
+
+async def probes_stage(talked: TalkedConversation) -> ProbedConversation:
+    """Read what the replies bring in unasked, and have the probes worded."""
     talked = await with_unasked(talked)
     said_anew = {m.message_key: m.content for turn in talked.mended.values() for m in turn}
     text = ConversationText(talked.head(), talked.messages(), digest_of(talked.digests()), said_anew)
-    return talked, await write_probe_pool(talked.conversation.units, text)
+    return ProbedConversation(talked, await word_probes(talked.conversation.units, text))
+
+
+async def checks_stage(probed: ProbedConversation) -> tuple[TalkedConversation, ProbePool]:
+    """Return the conversation, and its probes with those selected that pass the checks."""
+    return probed.talked, await check_worded(probed.worded)
 
 
 async def seal_stage(talked: TalkedConversation, pool: ProbePool) -> Sealed:
@@ -93,4 +106,4 @@ def _is_sealed(path: Path) -> bool:
 TEXT_STAGES: tuple[str, ...] = ("persona", "plan", "user_turns", "dialogue")
 """Stages that make the text; their failed units are gaps."""
 STAGES: tuple[str, ...] = (*TEXT_STAGES, "probes", "seal")
-"""Stages in their order. `plan`, `user_turns` and `dialogue` are run plan by plan."""
+"""Stages of units, as work logs and `status` name them. `plan`, `user_turns` and `dialogue` are run plan by plan."""

@@ -57,7 +57,7 @@ async def user_turns_stage(c: Conversation, made: PlanResult) -> PlannedTurns:
     turns, before, texts = {}, {}, set[str]()
     asked: tuple[str, ...] = ()
     for sub_plan, own in zip(plan.sub_plans, written, strict=True):
-        c.units.gaps.parts += len(own)
+        c.units.gaps.expect(f"turns of {sub_plan.key}", len(own))
         ordered = ordered_turns(sub_plan, without_repeats(own, texts))
         turns[sub_plan.key], before[sub_plan.key] = PackedTurns.of(ordered, c.turns_file), asked
         asked = last_questions(asked, ordered)

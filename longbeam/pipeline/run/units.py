@@ -152,14 +152,15 @@ class Units:
 
         `parts` are those that the unit consists of: what can be left out of it one by one.
         """
-        self.gaps.parts += parts
+        place = f"{spec.stage} {key}"
+        self.gaps.expect(place, parts)
         try:
             return await self.run(spec, key, *inputs, work=work)
         except Blocked as exc:
             if not exc.is_gap:
                 raise
-            self.gaps.parts += otherwise.parts
-            self.gaps.missing += parts + otherwise.parts
+            self.gaps.expect(place, parts + otherwise.parts)
+            self.gaps.miss(place, parts + otherwise.parts)
             return tuple(otherwise.records)
 
     async def _records(
@@ -174,7 +175,7 @@ class Units:
         if unit is not None and unit.status is UnitStatus.DONE and unit.fingerprint == fingerprint:
             self._restored[stage] += 1
             if spec.tries:
-                self.gaps.count(self.log.units.records(stage, Incident, unit_keys=[key]))
+                self.gaps.count(f"{stage} {key}", self.log.units.records(stage, Incident, unit_keys=[key]))
             return tuple(self.log.units.records(stage, spec.record, unit_keys=[key]))
         while True:
             if unit is not None and self._is_gap(spec, unit, fingerprint):
@@ -196,15 +197,20 @@ class Units:
                     self._record_failure(spec, asker, fingerprint, exc.failure)
                 raise
         if spec.tries:
-            self.gaps.count(asker.incidents)
+            self.gaps.count(f"{stage} {key}", asker.incidents)
         self.log.units.finish(stage, key, fingerprint=fingerprint, records=[*records, *_incidents_of(asker)])
         self._failures.pop((stage, key), None)
+        self._forget(stage, key)
         return records
 
     def _remember(self, unit: Unit) -> None:
         """Keep a failed unit once, however often its stage asked for it."""
-        self.failed[:] = [u for u in self.failed if (u.stage, u.unit_key) != (unit.stage, unit.unit_key)]
+        self._forget(unit.stage, unit.unit_key)
         self.failed.append(unit)
+
+    def _forget(self, stage: str, key: str) -> None:
+        """Drop a unit from those that failed: a later try of its stage may have made it."""
+        self.failed[:] = [u for u in self.failed if (u.stage, u.unit_key) != (stage, key)]
 
     def _reopen(self) -> None:
         """Make the units that a useless model failed in this run no gaps: they may be made when it is put right."""

@@ -15,7 +15,7 @@ from longbeam.errors import StoreError
 from longbeam.models import ModelCall
 from longbeam.offline import OfflineWriter
 from longbeam.pipeline import benchmark_status, render_status
-from longbeam.pipeline.distributed import JobEnd, JobResult, stop_path, work, work_on, worker
+from longbeam.pipeline.distributed import JobEnd, JobResult, share_of, stop_path, work, work_on, worker
 from longbeam.pipeline.run import journalled_usage, run_inline
 from longbeam.schemas import BenchmarkSpec, ModelReply
 from longbeam.store import BEAT_S, SharedLease, create_benchmark, has_replies, living_holder
@@ -115,12 +115,37 @@ async def test_a_run_without_workers_goes_on_where_a_lost_machine_was(spec: Benc
     assert sum(row.calls for row in journalled_usage(benchmark)) == 80
 
 
-async def test_a_conversation_that_another_makes_is_left_to_it(spec: BenchmarkSpec, out: Path) -> None:
+async def test_a_conversation_that_another_holds_is_waited_for(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark, model = create_benchmark(spec, out), CountingModel()
+    held = SharedLease.take(benchmark.lease_folder("c000"), "host b, process 9")
+    waiting = asyncio.create_task(work(job_of(benchmark, out / "scratch"), services(), model))
+    await asyncio.sleep(0.2)
+    assert model.keys == []
+    held.release()
+    assert (await asyncio.wait_for(waiting, 60)).end is JobEnd.MADE
+
+
+async def test_a_worker_that_waits_is_stopped(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec, out)
     SharedLease.take(benchmark.lease_folder("c000"), "host b, process 9")
-    result = await work(job_of(benchmark, out / "scratch"), services(), CountingModel())
-    assert result.end is JobEnd.HELD
-    assert "host b, process 9" in result.error
+    stop_path(benchmark.root, "r1").touch()
+    assert (await work(job_of(benchmark, out / "scratch"), services(), CountingModel())).end is JobEnd.STOPPED
+
+
+def test_shares_of_limits_stay_within_them() -> None:
+    limits = {"concurrency": 5, "requests_per_minute": 100, "tokens_per_minute": None}
+    spec = BenchmarkSpec.model_validate(
+        {
+            "name": "shared",
+            "limits": {"concurrency": 7, "max_cost_usd": 10},
+            "endpoints": {"openai:m": {"base_url": "http://127.0.0.1:1/v1", "limits": limits}},
+        }
+    )
+    share = share_of(spec, 3, 2.5)
+    assert (share.limits.concurrency, share.limits.max_cost_usd) == (2, 2.5)
+    own = share.endpoints["openai:m"].limits
+    assert (own.concurrency, own.requests_per_minute, own.tokens_per_minute) == (1, 33, None)
+    assert (share_of(spec, 50).limits.concurrency, share_of(spec, 50).limits.max_cost_usd) == (1, 10)
 
 
 async def test_what_a_user_can_mend_is_told_in_one_line(spec: BenchmarkSpec, out: Path) -> None:
@@ -129,6 +154,11 @@ async def test_what_a_user_can_mend_is_told_in_one_line(spec: BenchmarkSpec, out
     result = await work_on(job.model_dump_json())
     assert result.end is JobEnd.REFUSED
     assert "the command 0.0.1" in result.error
+
+    elsewhere = job_of(benchmark, out / "scratch", root=str(out / "not mounted here"))
+    result = await work(elsewhere, services(), CountingModel())
+    assert result.end is JobEnd.REFUSED
+    assert "the benchmark must lie in a folder that all machines see" in result.error
 
     (out / "file").touch()
     result = await work(job_of(benchmark, out / "file" / "scratch"), services(), CountingModel())

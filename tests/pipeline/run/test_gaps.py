@@ -226,13 +226,22 @@ async def test_a_run_that_fails_at_every_nth_reply_seals_the_same_bytes_however_
     assert _contents(slow) == _contents(whole)
 
 
+def three_of_ten() -> Gaps:
+    gaps = Gaps()
+    for parts in (4, 10):  # a stage that is tried again counts once
+        gaps.expect("dialogue p0.s0", parts)
+        gaps.miss("dialogue p0.s0", 3)
+    return gaps
+
+
 def test_gaps_are_reopened_only_after_a_run_that_ended_with_too_many(tmp_path: Path) -> None:
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         assert open_gaps(log, 0.02) == Gaps(0)
         assert open_gaps(log, 0.02) == Gaps(0)  # the first run was killed
-        close_gaps(log, Gaps(0, parts=10, missing=3))
+        assert three_of_ten().share == 0.3
+        close_gaps(log, three_of_ten())
         assert open_gaps(log, 0.5) == Gaps(0)  # allowed
-        close_gaps(log, Gaps(0, parts=10, missing=3))
+        close_gaps(log, three_of_ten())
         assert open_gaps(log, 0.02) == Gaps(1)
         assert open_gaps(log, 0.02) == Gaps(1)  # killed
 

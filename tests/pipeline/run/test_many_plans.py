@@ -19,6 +19,7 @@ from longbeam.pipeline.run import (
     ConversationRun,
     RunContext,
     Schedule,
+    checks_stage,
     open_run,
     probes_stage,
     run_conversation,
@@ -166,7 +167,7 @@ async def test_a_turn_of_an_earlier_plan_is_said_anew_and_no_plan_is_paid_for_ag
         assert talked is not None
         talked, failures = await mend_turns(talked, [fault])
         assert failures == []
-        await seal_stage(*await probes_stage(talked.without_indexes()))
+        await seal_stage(*await checks_stage(await probes_stage(talked.without_indexes())))
         anew = {m.message_key: m.content for m in talked.messages() if turn_key(m) == key}
     assert anew[reply.message_key] != reply.content
     assert {stage for stage, _ in model.calls} == {"repair"}

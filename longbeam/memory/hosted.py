@@ -1,0 +1,159 @@
+"""Memory systems of other packages, with the whole interface of `MemorySystem`, as `evaluate` runs them.
+
+They live in threads of their own (`memory.hosting`), get copies, keep to time limits, and return values of the right
+types; whatever else happens is a `MemorySystemError` of the call. longbeam's own systems run as they are, and products
+have a guard of their own (`memory.product`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from longbeam.errors import MemorySystemError, ProviderError
+from longbeam.memory.base import MemorySystem, Tools
+from longbeam.memory.culprits import name_of, place_of
+from longbeam.memory.hosting import Escaped, Host, Late, TimeLimits, copied, said_by
+from longbeam.memory.product import MOST_CHARACTERS
+from longbeam.memory.registry import Registered
+from longbeam.memory.returned import WrongReturn, items_of, require_text, value_of
+from longbeam.models import Asker
+from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, Question, Record
+
+B = TypeVar("B", bound=BaseModel)
+_MOST_CONTEXT = 40_000_000
+"""Longest context in characters: that of ten million tokens."""
+
+
+async def make_system(registered: Registered, settings: Record, tools: Tools) -> MemorySystem:
+    """Return a system for one conversation; MemorySystemError if one of another package cannot be made."""
+    name = name_of(registered.make)
+    if registered.is_product or not name:
+        system: MemorySystem = registered.make(settings, tools)
+        return system
+    limits = settings if isinstance(settings, TimeLimits) else TimeLimits()
+    host = Host(name)
+    far = host.tools(tools)
+    made = HostedSystem(registered.make, host, limits)
+    made.inner = await made.call("__init__", lambda: registered.make(settings, far))
+    answers = await made.call("answer", lambda: hasattr(made.inner, "answer"))
+    if not answers:
+        return made
+    answering = HostedAnsweringSystem(registered.make, host, limits)
+    answering.inner = made.inner
+    return answering
+
+
+class HostedSystem:
+    """A `MemorySystem` of another package at a distance."""
+
+    def __init__(self, made_by: object, host: Host, limits: TimeLimits) -> None:
+        self.inner: Any = None
+        self._made_by = made_by
+        self._host = host
+        self._limits = limits
+        self._used = PreparationUsage()
+
+    async def add(self, exchange: Exchange) -> None:
+        """Add the next exchange."""
+        await self.call("add", lambda: self.inner.add(copied(exchange)))
+
+    async def finish(self) -> None:
+        """Complete the index, and note what it used."""
+        await self.call("finish", lambda: self.inner.finish())
+        self._used = await self.call("usage", lambda: _fresh(self.inner.usage(), PreparationUsage))
+
+    async def asked(self, question: Question) -> None:
+        """Note a question, where the system wants to know of it."""
+        await self.call("asked", lambda: (hasattr(self.inner, "asked") and self.inner.asked(copied(question))) or None)
+
+    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
+        """Return the passages found, at most k."""
+        found = await self.call("retrieve", lambda: self.inner.retrieve(copied(question), k=k))
+        read: tuple[Passage, ...] = await self.call("retrieve", lambda: _passages(found, k))
+        return read
+
+    async def context(self, question: Question, *, budget: int) -> Context:
+        """Return the text that a reader sees."""
+        found = await self.call("context", lambda: self.inner.context(copied(question), budget=budget))
+        read: Context = await self.call("context", lambda: _context(found))
+        return read
+
+    def usage(self) -> PreparationUsage:
+        """Return what the last `finish` left."""
+        return self._used
+
+    async def close(self) -> None:
+        """Close the system, where it holds something, and its threads."""
+        try:
+            await self.call("close", lambda: (hasattr(self.inner, "close") and self.inner.close()) or None)
+        finally:
+            self._host.close()
+
+    async def call(self, method: str, work: Callable[[], Any]) -> Any:  # Any: what the system returns
+        """Return what the work returns. Raises MemorySystemError; errors of models, and the run's stop, as they are."""
+        try:
+            return await self._host.run(work, self._limits.of(method))
+        except Exception as exc:
+            is_known = isinstance(exc, ProviderError) and not isinstance(exc, Late)
+            if exc is self._host.stopped or is_known:
+                raise
+            raise MemorySystemError(
+                self._reason(exc, method), kind="timeout" if isinstance(exc, Late) else "system"
+            ) from exc
+
+    def _reason(self, exc: BaseException, method: str) -> str:
+        exc = exc.__cause__ if isinstance(exc, Escaped) and exc.__cause__ is not None else exc
+        called = f"{name_of(self._made_by)}.{method}"
+        said = said_by(exc)
+        if isinstance(exc, WrongReturn):
+            return f"{called} {said}"
+        if isinstance(exc, Late):
+            return f"{called}: {said}"
+        place = place_of(exc, self._made_by, method)
+        return f"{called}: {type(exc).__name__}: {said}" + (f" ({place})" if place else "")
+
+
+class HostedAnsweringSystem(HostedSystem):
+    """A system of another package that produces the answer itself."""
+
+    async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
+        """Return the answer, everything that the reader saw for it, and the number of model calls."""
+        far = self._host.asker(asker)
+        found = await self.call("answer", lambda: self.inner.answer(copied(question), budget=budget, asker=far))
+        read: tuple[str, Context, int] = await self.call("answer", lambda: _answer(found))
+        return read
+
+
+def _fresh(found: object, kind: type[B]) -> B:
+    """Return a record anew from its values, which a frozen record does not guard. Raises WrongReturn."""
+    value = value_of(found, kind, f"return a longbeam.schemas.evaluation.{kind.__name__}")
+    try:
+        return kind.model_validate(value.model_dump())
+    except (ValidationError, TypeError, ValueError, AttributeError) as exc:
+        raise WrongReturn(f"returned a {kind.__name__} whose values are not of its types") from exc
+
+
+def _passages(found: object, k: int) -> tuple[Passage, ...]:
+    items = items_of(found, (Passage,), k, "return longbeam.schemas.evaluation.Passage(...), best first")
+    passages = tuple(_fresh(item, Passage) for item in items)
+    for passage in passages:
+        require_text(passage.text, MOST_CHARACTERS, "a Passage whose text")
+    return passages
+
+
+def _context(found: object) -> Context:
+    context = _fresh(found, Context)
+    require_text(context.text, _MOST_CONTEXT, "a Context whose text")
+    return context
+
+
+def _answer(found: object) -> tuple[str, Context, int]:
+    allowed = "return the answer's text, its Context and the number of model calls"
+    items = items_of(found, (object,), 4, allowed)
+    if len(items) != 3:
+        raise WrongReturn(f"returned {len(items)} values; {allowed}")
+    text = require_text(value_of(items[0], str, allowed), MOST_CHARACTERS, "an answer that")
+    return text, _context(items[1]), value_of(items[2], int, allowed)

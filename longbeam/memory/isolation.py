@@ -1,0 +1,269 @@
+"""A product in a process of its own: what it does to its memory, its modules or its process reaches nobody else.
+
+Requests and results are JSON, a line each, over the process's standard input and output. A product that goes over a
+time limit is killed with its process. It cannot ask models through `Tools.asker`, nor embed texts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime as dt
+import importlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from longbeam.errors import MemorySystemError
+from longbeam.memory.base import Tools
+from longbeam.memory.culprits import place_of
+from longbeam.memory.hosting import said_by
+from longbeam.memory.product import Memory, ProductSettings, read_result
+from longbeam.memory.returned import WrongReturn
+from longbeam.models import load_tokenizer
+from longbeam.schemas import Exchange, Message, PreparationUsage, Question
+
+_MOST_LINE = 64 * 2**20
+"""Longest result in bytes."""
+_RECORDS: Mapping[str, type[Exchange | Message | Question]] = {
+    "Exchange": Exchange,
+    "Message": Message,
+    "Question": Question,
+}
+
+
+class IsolatedProduct:
+    """The product that a class makes, in a process of its own."""
+
+    def __init__(self, name: str, settings: ProductSettings, tools: Tools) -> None:
+        """`name`: `package.module:Class`."""
+        self._first = {
+            "make": name,
+            "settings": settings.model_dump(mode="json"),
+            "conversation_id": tools.conversation_id,
+            "budget": tools.budget,
+            "rng_key": tools.rng_key,
+            "folder": str(tools.folder or ""),
+            "tokenizer": tools.tokenizer,
+            "path": sys.path,
+        }
+        self._name = name
+        self._process: asyncio.subprocess.Process | None = None
+        self._turn = asyncio.Lock()
+
+    async def add(self, exchange: Exchange, timestamp: dt.datetime) -> None:
+        """Add the next exchange."""
+        await self._call("add", exchange, timestamp)
+
+    async def act(self, message: Message, timestamp: dt.datetime) -> None:
+        """Let an agent act on a message."""
+        await self._call("act", message, timestamp)
+
+    async def asked(self, question: Question) -> None:
+        """Tell an agent of a question."""
+        await self._call("asked", question)
+
+    async def search(self, query: str, k: int) -> Sequence[Memory]:
+        """Return the memories found."""
+        found = await self._call("search", query, k)
+        return [
+            Memory(one["text"], one["score"], one["memory_id"], _time(one["created_at"]), tuple(one["message_keys"]))
+            for one in found
+        ]
+
+    async def answer(self, question: Question, budget: int) -> str:
+        """Return the product's own answer."""
+        return cast("str", await self._call("answer", question, budget))
+
+    async def finish(self) -> None:
+        """Let the product complete its index."""
+        await self._call("finish")
+
+    async def delete(self) -> None:
+        """Delete an earlier preparation."""
+        await self._call("delete")
+
+    async def usage(self) -> PreparationUsage:
+        """Return what the product counted."""
+        return PreparationUsage.model_validate(await self._call("usage"))
+
+    async def close(self) -> None:
+        """Close the product, and end its process."""
+        try:
+            if self._process is not None:
+                await self._call("close")
+        finally:
+            await self._end()
+
+    async def _call(self, method: str, *given: object) -> Any:  # Any: a JSON tree
+        async with self._turn:
+            try:
+                if self._process is None:
+                    await self._begin()
+                reply = await self._ask({"method": method, "given": [_sent(value) for value in given]})
+            except asyncio.CancelledError:  # the time limit, or Ctrl-C
+                await self._end()
+                raise
+        if "error" in reply:
+            kind = ConnectionError if reply.get("is_transport") else MemorySystemError
+            raise kind(f"{self._name}.{method}{reply['error']}")
+        return reply.get("found")
+
+    async def _begin(self) -> None:
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            __name__,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=_MOST_LINE,
+            start_new_session=True,
+        )
+        reply = await self._ask(self._first)
+        if "error" in reply:
+            raise MemorySystemError(f"{self._name} could not be made from (settings, tools){reply['error']}")
+
+    async def _ask(self, request: Mapping[str, object]) -> dict[str, Any]:
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            await process.stdin.drain()
+            line = await process.stdout.readline()
+            reply = json.loads(line) if line else None
+        except (ConnectionError, ValueError, RecursionError):  # it is gone, or sent no line of ours
+            reply = None
+        if not isinstance(reply, dict):
+            await self._end()
+            raise MemorySystemError(f"{self._name}: its process ended ({_ended(process.returncode)})")
+        return reply
+
+    async def _end(self) -> None:
+        """Kill the process and its own ones."""
+        process = self._process
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+def _ended(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    return f"signal {signal.Signals(-code).name}" if -code in set(signal.Signals) else f"signal {-code}"
+
+
+def _sent(value: object) -> object:
+    if isinstance(value, Exchange | Message | Question):
+        return {"record": type(value).__name__, "value": value.model_dump(mode="json")}
+    return {"time": value.isoformat()} if isinstance(value, dt.datetime) else value
+
+
+def _time(text: str | None) -> dt.datetime | None:
+    return dt.datetime.fromisoformat(text) if text else None
+
+
+# --- in the product's process -----------------------------------------------------------------------------
+
+
+def _serve(requests: TextIO, replies: TextIO) -> None:
+    """Answer requests, the first of which makes the product, until the input ends."""
+    product: Any = None
+    for line in requests:
+        request = json.loads(line)
+        try:
+            if product is None:
+                product, found = _made(request), None
+            else:
+                found = _done(product, request["method"], [_got(value) for value in request["given"]])
+            reply = {"found": found}
+        except BaseException as exc:  # noqa: BLE001 - a product may raise anything; it becomes a record
+            reply = _failure(exc, product, request)
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
+
+
+def _made(first: Mapping[str, Any]) -> Any:  # Any: the product
+    sys.path[:] = first["path"]
+    module, _, qualified = first["make"].partition(":")
+    made_by: Any = importlib.import_module(module)
+    for part in qualified.split("."):
+        made_by = getattr(made_by, part)
+    settings_type = getattr(made_by, "Settings", ProductSettings)
+    tools = Tools(
+        count_tokens=load_tokenizer(first["tokenizer"]).count,
+        asker=cast("Any", None),
+        rng_key=first["rng_key"],
+        conversation_id=first["conversation_id"],
+        budget=first["budget"],
+        folder=Path(first["folder"]) if first["folder"] else None,
+        tokenizer=first["tokenizer"],
+    )
+    return made_by(settings_type.model_validate(first["settings"]), tools)
+
+
+def _done(product: Any, method: str, given: Sequence[Any]) -> object:
+    called: Callable[..., Any] | None = getattr(product, method, None)
+    if called is None:
+        return PreparationUsage().model_dump() if method == "usage" else None
+    found = read_result(method, given, _waited(called(*given)))
+    if method == "search":
+        return [
+            {
+                "text": memory.text,
+                "score": memory.score,
+                "memory_id": memory.memory_id,
+                "created_at": memory.created_at and memory.created_at.isoformat(),
+                "message_keys": list(memory.message_keys),
+            }
+            for memory in cast("list[Memory]", found)
+        ]
+    if method == "usage":
+        return cast("PreparationUsage", found).model_dump()
+    return found if method == "answer" else None
+
+
+_RUNNER = asyncio.Runner()
+
+
+def _waited(found: Any) -> Any:  # Any: what the product returned
+    if not hasattr(found, "__await__"):
+        return found
+
+    async def waited() -> Any:
+        return await found
+
+    return _RUNNER.run(waited())
+
+
+def _got(value: Any) -> Any:  # Any: an argument
+    if isinstance(value, dict) and "record" in value:
+        return _RECORDS[value["record"]].model_validate(value["value"])
+    return dt.datetime.fromisoformat(value["time"]) if isinstance(value, dict) else value
+
+
+def _failure(exc: BaseException, product: object, request: Mapping[str, Any]) -> dict[str, object]:
+    place = place_of(exc, type(product), str(request.get("method", "__init__"))) if product is not None else ""
+    said = f" {said_by(exc)}" if isinstance(exc, WrongReturn) else f": {type(exc).__name__}: {said_by(exc)}"
+    return {"error": said + (f" ({place})" if place else ""), "is_transport": isinstance(exc, OSError)}
+
+
+def isolated(name: str) -> Callable[[ProductSettings, Tools], IsolatedProduct]:
+    """Return what makes a product of this class in a process of its own."""
+    return partial(IsolatedProduct, name)
+
+
+if __name__ == "__main__":
+    # The product's own prints go nowhere: standard output is for replies.
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    with contextlib.suppress(KeyboardInterrupt):
+        _serve(os.fdopen(os.dup(0), encoding="utf-8"), channel)
