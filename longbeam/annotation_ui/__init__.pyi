@@ -2,7 +2,7 @@ from . import acts as acts, pages as pages
 from .aids import ItemPlace as ItemPlace, panel_kind_of as panel_kind_of, panel_view as panel_view
 from .folders import write_bundle as write_bundle, write_passports as write_passports
 from .keyboard import KEYS as KEYS, render_keys as render_keys
-from .rendering import Mark as Mark, STATIC as STATIC, TEMPLATES as TEMPLATES, render as render
+from .rendering import STATIC as STATIC, TEMPLATES as TEMPLATES, Mark as Mark, render as render
 from .reviews import anchors_page as anchors_page
 from .script_types import READ as READ, TYPES as TYPES, script_types as script_types
 from .security import Access as Access, Reach as Reach, is_loopback as is_loopback, open_access as open_access

@@ -1,27 +1,92 @@
 from . import gguf as gguf, loops as loops, transport as transport, vllm as vllm
-from .asking import ATTEMPTS as ATTEMPTS, Acceptance as Acceptance, Asker as Asker, LONGEST_SHOWN as LONGEST_SHOWN, ListTask as ListTask, MOST_ROUNDS as MOST_ROUNDS, Sifted as Sifted, identity_of as identity_of
-from .base import ChatModel as ChatModel, Extras as Extras, ExtrasOf as ExtrasOf, ModelCall as ModelCall, Models as Models, PromptDeclaration as PromptDeclaration, Sampling as Sampling, StateOf as StateOf, close_model as close_model, no_version as no_version
+from .asking import (
+    ATTEMPTS as ATTEMPTS,
+    LONGEST_SHOWN as LONGEST_SHOWN,
+    MOST_ROUNDS as MOST_ROUNDS,
+    Acceptance as Acceptance,
+    Asker as Asker,
+    ListTask as ListTask,
+    Sifted as Sifted,
+    identity_of as identity_of,
+)
+from .base import (
+    ChatModel as ChatModel,
+    Extras as Extras,
+    ExtrasOf as ExtrasOf,
+    ModelCall as ModelCall,
+    Models as Models,
+    PromptDeclaration as PromptDeclaration,
+    Sampling as Sampling,
+    StateOf as StateOf,
+    close_model as close_model,
+    no_version as no_version,
+)
 from .batching import BatchingModel as BatchingModel, is_batched as is_batched
 from .changes import describe_changes as describe_changes
 from .completions import CompletionReader as CompletionReader, StreamedReply as StreamedReply
-from .cost import CostMeter as CostMeter, Prices as Prices, cost_of as cost_of, cost_usd as cost_usd, price_of as price_of, prices_of as prices_of, unpriced_models as unpriced_models
+from .cost import (
+    CostMeter as CostMeter,
+    Prices as Prices,
+    cost_of as cost_of,
+    cost_usd as cost_usd,
+    price_of as price_of,
+    prices_of as prices_of,
+    unpriced_models as unpriced_models,
+)
 from .factory import Surroundings as Surroundings, check_models as check_models, make_model as make_model
 from .gguf import GgufModel as GgufModel
 from .journal import Journal as Journal, JournalledModel as JournalledModel
-from .kinds import Kinds as Kinds, ModelKind as ModelKind, TOKENIZER_MARGIN as TOKENIZER_MARGIN, answers_by_rule as answers_by_rule, describe_rules as describe_rules, has_model_checks as has_model_checks, is_rule_writer as is_rule_writer, is_spoken_by_rule as is_spoken_by_rule, model_context as model_context
+from .kinds import (
+    TOKENIZER_MARGIN as TOKENIZER_MARGIN,
+    Kinds as Kinds,
+    ModelKind as ModelKind,
+    answers_by_rule as answers_by_rule,
+    describe_rules as describe_rules,
+    has_model_checks as has_model_checks,
+    is_rule_writer as is_rule_writer,
+    is_spoken_by_rule as is_spoken_by_rule,
+    model_context as model_context,
+)
 from .language import wrong_language as wrong_language
-from .limits import GRACE_S as GRACE_S, LONGEST_RETRY_AFTER_S as LONGEST_RETRY_AFTER_S, LimitedModel as LimitedModel, PATIENCE_S as PATIENCE_S, TRIES as TRIES
-from .loops import FIRST_LOOK as FIRST_LOOK, LOOP as LOOP, STEP as STEP, before_loop as before_loop, find_loop as find_loop
+from .limits import (
+    GRACE_S as GRACE_S,
+    LONGEST_RETRY_AFTER_S as LONGEST_RETRY_AFTER_S,
+    PATIENCE_S as PATIENCE_S,
+    TRIES as TRIES,
+    LimitedModel as LimitedModel,
+)
+from .loops import (
+    FIRST_LOOK as FIRST_LOOK,
+    LOOP as LOOP,
+    STEP as STEP,
+    before_loop as before_loop,
+    find_loop as find_loop,
+)
 from .openai_client import EXTRA_FIELD as EXTRA_FIELD, OpenAIModel as OpenAIModel
 from .outcomes import WITHOUT_TEXT as WITHOUT_TEXT, outcome_of as outcome_of, spoken as spoken
 from .parsing import MOST_FAULTS as MOST_FAULTS, parse_items as parse_items, parse_reply as parse_reply
-from .prefix_cache import MESSAGE_OVERHEAD as MESSAGE_OVERHEAD, PrefixCache as PrefixCache, PromptEncoder as PromptEncoder, tokens_in as tokens_in
+from .prefix_cache import (
+    MESSAGE_OVERHEAD as MESSAGE_OVERHEAD,
+    PrefixCache as PrefixCache,
+    PromptEncoder as PromptEncoder,
+    tokens_in as tokens_in,
+)
 from .provider_errors import HttpAnswer as HttpAnswer, TooLarge as TooLarge, error_of_status as error_of_status
 from .redaction import Redactor as Redactor
 from .request_fields import RequestFields as RequestFields
 from .room import FACTOR as FACTOR, LEAST as LEAST, MOST as MOST, room_of as room_of, room_of_schema as room_of_schema
-from .structured import GRAMMAR_KEYWORDS as GRAMMAR_KEYWORDS, REFUSED_KEYWORDS as REFUSED_KEYWORDS, object_in as object_in, strict_schema as strict_schema
-from .tokens import DEFAULT_TOKENIZER as DEFAULT_TOKENIZER, TOKENIZER_NAMES as TOKENIZER_NAMES, Tokenizer as Tokenizer, load_tokenizer as load_tokenizer
+from .structured import (
+    GRAMMAR_KEYWORDS as GRAMMAR_KEYWORDS,
+    REFUSED_KEYWORDS as REFUSED_KEYWORDS,
+    object_in as object_in,
+    strict_schema as strict_schema,
+)
+from .tokens import (
+    DEFAULT_TOKENIZER as DEFAULT_TOKENIZER,
+    TOKENIZER_NAMES as TOKENIZER_NAMES,
+    Tokenizer as Tokenizer,
+    load_tokenizer as load_tokenizer,
+)
 from .transport import EndpointClient as EndpointClient, proxy_of as proxy_of
 from .unusable import UNUSABLE_REPLIES as UNUSABLE_REPLIES
 from .vllm import Loaded as Loaded, VllmModel as VllmModel, load_engine as load_engine
