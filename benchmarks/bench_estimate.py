@@ -63,7 +63,7 @@ class Watched:
 
     meter: CostMeter
     every: int = 20
-    seen: list[tuple[list[Usage], int, int]] = field(default_factory=list)
+    seen: list[list[Usage]] = field(default_factory=list)
     calls: int = 0
 
     async def complete(self, call: ModelCall) -> ModelReply:
@@ -71,7 +71,7 @@ class Watched:
         reply = await self.meter.complete(call)
         self.calls += 1
         if self.calls % self.every == 1:
-            self.seen.append((self.meter.usage(), self.meter.asked_tokens, self.meter.said_tokens))
+            self.seen.append(self.meter.usage())
         return reply
 
 
@@ -115,8 +115,8 @@ def print_row(settings: ServerSettings, watched: Watched, rehearsal: Rehearsal) 
     used = watched.meter.usage()
     cells = []
     for share in SHARES:
-        rows, asked, said = watched.seen[round(share * watched.calls) // watched.every] if share else ([], 0, 0)
-        expected = forecast(rehearsal, rows, asked_tokens=asked, said_tokens=said)
+        rows = watched.seen[round(share * watched.calls) // watched.every] if share else []
+        expected = forecast(rehearsal, rows)
         errors = (_sum(expected, n) / _sum(used, n) - 1 for n in ("calls", "prompt_tokens", "output_tokens"))
         cells.append(" / ".join(f"{100 * e:+.0f}" for e in errors))
     print(f"| {settings.reply_factor:g} | {settings.detector_factor:g} | {watched.calls:,} | {' | '.join(cells)} |")

@@ -187,7 +187,7 @@ def saved(page: Page, number: int) -> float:
             page,
             """
             document.activeElement.blur();
-            const buttons = () => [...document.querySelectorAll(".nugget.current button[aria-pressed]")];
+            const buttons = () => [...document.querySelectorAll(".nugget button[aria-pressed]")];
             const now = () => buttons().map((b) => b.ariaPressed).join();
             const before = now();
             const start = performance.now();

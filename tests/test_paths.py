@@ -98,7 +98,8 @@ def _is_module(names: list[str]) -> bool:
             continue
         module = folder / f"{name}.py"
         rest = names[i + 1 :] if module.is_file() else names[i:]
-        source = (module if module.is_file() else folder / "__init__.py").read_text(encoding="utf-8")
+        files = [module] if module.is_file() else sorted(folder.glob("__init__.py*"))
+        source = "".join(path.read_text(encoding="utf-8") for path in files)
         return all(re.search(rf"\b{name}\b", source) for name in rest)
     return True
 

@@ -33,7 +33,7 @@ CONTRADICTION_RESOLUTION = Ability(
     ),
     generator="longbeam.generators.probes.contradiction_resolution:GENERATOR",
     prompt_id="probe_contradiction_resolution",
-    evidence_rules="longbeam.validation.contradiction:CHECK",
+    evidence_rules="longbeam.validation.contradiction:CONTRADICTION",
     panel="longbeam.annotation_ui.aids:SIDES",
     beam=BeamKeys(
         answer="ideal_answer",
@@ -98,7 +98,7 @@ KNOWLEDGE_UPDATE = Ability(
     ),
     generator="longbeam.generators.probes.knowledge_update:GENERATOR",
     prompt_id="probe_knowledge_update",
-    evidence_rules="longbeam.validation.knowledge_update:CHECK",
+    evidence_rules="longbeam.validation.contradiction:KNOWLEDGE_UPDATE",
     panel="longbeam.annotation_ui.aids:SIDES",
     beam=BeamKeys(further=("update_type", "tests_retention_of", "conversation_references", "potential_confusion")),
     locomo_category=4,

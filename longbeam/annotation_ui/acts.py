@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field
@@ -39,6 +39,7 @@ from longbeam.review import (
     AbsenceView,
     Act,
     Body,
+    Bulk,
     DatesView,
     Decision,
     Draft,
@@ -53,6 +54,7 @@ from longbeam.review import (
     Workspace,
     absence_view,
     act_on_item,
+    act_on_items,
     adjudicate,
     check_item,
     configure,
@@ -176,7 +178,10 @@ def sign_in(request: Request, response: Response, body: SignIn) -> SessionView:
         raise forbidden("open the link that you were sent; this server does not let names be chosen")
     if access.reach.offered and body.reviewer_id not in access.reach.offered:
         raise forbidden(f"choose one of {', '.join(access.reach.offered)}")
-    viewer = Viewer(body.reviewer_id, access.reach.offered.get(body.reviewer_id, body.role))
+    role = access.reach.offered.get(body.reviewer_id, body.role)
+    if body.role is ReviewerRole.LEAD and role is not ReviewerRole.LEAD:
+        raise forbidden(f"{body.reviewer_id} reviews here; only those named with :lead when the review began lead it")
+    viewer = Viewer(body.reviewer_id, role)
     return _enter(request, response, viewer)
 
 
@@ -192,7 +197,8 @@ def sign_out(request: Request, response: Response) -> SessionView:
 @router.post("/items/{conversation_id}/{probe_id}/open")
 def open_(page: ItemPageOf, checker: CheckerOf, item_id: ItemOf) -> ItemView:
     """Take the lease of the item and record that it was opened."""
-    open_item(page.workspace, page.viewer, item_id)
+    with page.workspace.acting:
+        open_item(page.workspace, page.viewer, item_id)
     checker.warm(conversation_of(item_id))
     return page.view(item_id)
 
@@ -300,6 +306,24 @@ def guide(workspace: WorkspaceOf, viewer: WriterOf, body: GuidelineText) -> Guid
     """Write a new text of a section of the guidelines."""
     write_guideline(workspace, viewer, body)
     return guidelines_view(workspace)
+
+
+class BulkAct(Body):
+    """Body of POST /api/bulk: one act on many items."""
+
+    item_ids: list[str] = Field(min_length=1, max_length=1_000)
+    act: Literal["assign", "flag", "return"]
+    people: list[str] = Field(default_factory=list, max_length=50)
+    """`assign`: the people who get the items; empty: anybody."""
+    note: str = Field(default="", max_length=20_000)
+
+
+@router.post("/bulk")
+def act_on_many(workspace: WorkspaceOf, viewer: WriterOf, body: BulkAct) -> ActResult:
+    """Give many items to people, flag them, or send them back to their author: all of them or none."""
+    with workspace.acting:
+        events = act_on_items(workspace, viewer, body.item_ids, Bulk(body.act, body.people, body.note))
+    return ActResult(event_ids=tuple(e.event_id for e in events), item=None)
 
 
 @router.post("/settings")

@@ -36,12 +36,13 @@ class SessionView(Record):
     can_write: bool
     csrf: str
     """Every POST sends this as the header `X-CSRF-Token`; empty for viewers who only read."""
-    offered: tuple[str, ...]
-    """Names that may be chosen; empty: any name."""
+    offered: dict[str, ReviewerRole]
+    """Names that may be chosen, with the role of each; empty: any name, in either role."""
     needs_token: bool
     overlap: int
     lease_s: int
     min_searches: int
+    every_nugget: bool
     ui_build: str
 
 
@@ -69,9 +70,10 @@ async def writer_of(request: Request) -> Viewer:
     access = access_of(request)
     cookie = request.cookies.get(access.cookie, "")
     viewer = access.viewer_of(cookie)
-    viewer.require_write()
+    if not viewer.can_write:
+        raise Refusal(Problem(error="signed_out", message="you are not signed in; choose your name to go on"))
     if request.headers.get(CSRF_HEADER, "") != access.csrf_of(cookie):
-        text = "the header X-CSRF-Token is missing or of another session; load the page again"
+        text = "this page belongs to another sign-in of this browser (X-CSRF-Token)"
         raise Refusal(Problem(error="csrf", message=text))
     return viewer
 
@@ -160,10 +162,11 @@ def session_view(request: Request) -> SessionView:
         role=viewer.role,
         can_write=viewer.can_write,
         csrf=access.csrf_of(cookie) if viewer.can_write else "",
-        offered=tuple(access.reach.offered),
+        offered=dict(access.reach.offered),
         needs_token=access.reach.needs_token,
         overlap=settings.overlap,
         lease_s=settings.lease_s,
         min_searches=settings.min_searches,
+        every_nugget=settings.every_nugget,
         ui_build=UI_BUILD,
     )

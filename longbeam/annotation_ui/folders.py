@@ -27,6 +27,7 @@ from longbeam.formats import replaced_folder
 from longbeam.keys import ItemId, conversation_of
 from longbeam.review import (
     FINAL,
+    READER,
     UNFIT,
     CheckRow,
     ItemState,
@@ -39,6 +40,7 @@ from longbeam.review import (
     label_of,
     percent_agreement,
     probe_version,
+    shown_status,
     status_of,
 )
 from longbeam.schemas import REASON_CODES, Nugget, Record, ReviewerRole
@@ -104,7 +106,7 @@ class ProvenanceView(Record):
     longbeam_version: str
 
 
-def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
+def provenance_view(workspace: Workspace, item_id: str, viewer: Viewer = READER) -> ProvenanceView:
     """Return the provenance of an item; opinions appear once the item is no longer blind."""
     state = workspace.state(item_id)
     conversation_id = conversation_of(item_id)
@@ -121,7 +123,7 @@ def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
         conversation_title=conversation.title,
         ability=probe.ability,
         difficulty=probe.difficulty.value,
-        status=state.status.value,
+        status=shown_status(state, viewer),
         question=probe.question,
         gold_answer=probe.gold_answer,
         rubric=probe.rubric,
@@ -145,7 +147,7 @@ def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
         messages=len(conversation.lines),
         checks=tuple(check_rows(is_checked, findings)),
         judgements=(
-            *_human(state),
+            *(_human(state) if state.is_open_to(viewer) else ()),
             *(
                 Judgement(
                     target="item",
@@ -161,7 +163,7 @@ def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
                 for f in findings
             ),
         ),
-        agreement=_agreement(state),
+        agreement=_agreement(state) if state.is_open_to(viewer) else None,
         sealed_version=state.version,
         final_version=probe_version(probe),
         longbeam_version=__version__,
@@ -169,8 +171,6 @@ def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
 
 
 def _human(state: ItemState) -> list[Judgement]:
-    if not state.is_open:
-        return []
     found = []
     for opinion in state.saved:
         who = {"annotator_kind": "HUMAN", "annotator_id": opinion.reviewer_id}
@@ -220,8 +220,7 @@ def _human(state: ItemState) -> list[Judgement]:
 
 
 def _agreement(state: ItemState) -> float | None:
-    labels = {o.reviewer_id: label_of(o) for o in state.saved} if state.is_open else {}
-    return percent_agreement([labels])
+    return percent_agreement([{o.reviewer_id: label_of(o) for o in state.saved}])
 
 
 INDEX, SCRIPT, STYLE = "index.html", "bundle.js", "base.css"

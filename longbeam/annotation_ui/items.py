@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 
 from longbeam.abilities import ability_of
@@ -56,6 +57,7 @@ from longbeam.review import (
     probe_changes,
     probe_name,
     section_name,
+    shown_status,
     wanted_items,
     word_diff,
 )
@@ -73,7 +75,6 @@ def opinion_view(opinion: Opinion, sealed: Probe) -> OpinionView:
         note=opinion.note,
         labels={k: v.value for k, v in opinion.labels.items()},
         stale=tuple(opinion.stale),
-        drafts=opinion.drafts,
         searches=tuple(SearchMade(query=s.query, total=s.total) for s in opinion.searches),
         cleared=tuple(sorted(opinion.cleared)),
         unsaved=opinion.unsaved,
@@ -140,6 +141,8 @@ def _evidence_view(conversation: OpenConversation, quote: CitedQuote, *, is_adde
     )
 
 
+LEAST_FOR_PACE = 3
+"""Items of today below which no pace is shown: one item says nothing."""
 GUESSABLE = "guessable"
 """The model check that asks a question without its conversation."""
 
@@ -159,7 +162,7 @@ def item_view(
     shown = opinion.probe if opinion.is_edited else state.probe
     evidence = evidence_views(conversation, shown, state.base)
     is_checked, is_current, findings = known_findings(workspace, item_id, state, opinion)
-    is_open = state.is_open
+    is_open = state.is_open_to(viewer)
     places = [e.message_id for e in evidence if e.message_id is not None]
     wanted = wanted or QueueFilter()
     items = all_items(workspace, viewer, with_doubt=wanted.order == "doubt")
@@ -188,20 +191,23 @@ def item_view(
         sessions_touched=len({e.session for e in evidence if e.session is not None}),
         diffs={c.target: c.parts for c in changes if is_field(c.target)},
         sealed=state.base,
+        is_checking=workspace.is_checking,
         is_checked=is_checked,
         is_findings_current=is_current,
         findings=tuple(finding_views(workspace, conversation_id, item_id, findings)),
         checks=tuple(check_rows(is_checked, findings)),
-        status=state.status.value,
+        status=shown_status(state, viewer),
         overlap=state.overlap,
         saved=len(state.saved),
+        wanted=state.wanted,
+        assigned=state.assigned,
         is_blind=not is_open,
         is_guessable=_is_guessable(workspace, item_id, opinion),
         mine=opinion_view(opinion, state.base) if viewer.can_write else None,
         others=tuple(
             opinion_view(o, state.base) for o in state.saved if is_open and o.reviewer_id != viewer.reviewer_id
         ),
-        adjudication=_adjudication_view(state.adjudication, state.base),
+        adjudication=_adjudication_view(state.adjudication, state.base) if is_open else None,
         returned=comment_view(state.returned, conversation, item_id) if state.returned else None,
         former_verdicts=state.former,
         flags=tuple(
@@ -218,15 +224,16 @@ def item_view(
         comments=tuple(comment_view(c, conversation, item_id) for c in state.comments_for(viewer)),
         gates=tuple(gates_of(workspace, item_id, state, opinion)),
         lease=lease_of(workspace, item_id, viewer),
-        candidates=tuple(_candidates(workspace, conversation_id, shown.ability)),
+        candidates=tuple(_candidates(workspace, viewer, conversation_id, shown.ability)),
         place=_place([i.item_id for i in wanted_items(items, viewer, wanted)], item_id),
-        progress=_progress(items, viewer),
+        progress=own_work(items, viewer),
         outdated=_outdated(workspace, state, opinion),
         judge=_judge_says(workspace, item_id, opinion) if opinion.is_saved else None,
         solved=Solved(answer=opinion.solved, score=opinion.solved_score) if opinion.solved else None,
         guideline_version=current_version(workspace),
         reason_codes=REASON_CODES,
         can_write=viewer.can_write,
+        is_lead=viewer.is_lead,
         is_gold=(workspace.gold_verdict(item_id) is not None) if viewer.is_lead else None,
     )
 
@@ -284,13 +291,13 @@ def _adjudication_view(adjudication: Adjudication | None, sealed: Probe) -> Adju
     )
 
 
-def _candidates(workspace: Workspace, conversation_id: str, ability: str) -> list[CandidateLink]:
+def _candidates(workspace: Workspace, viewer: Viewer, conversation_id: str, ability: str) -> list[CandidateLink]:
     entries = workspace.entries(conversation_id)
     links = []
     for probe in (*workspace.probes(conversation_id).values(), *workspace.written(conversation_id).values()):
         if probe.ability == ability:
             item_id = str(ItemId(conversation_id, probe.probe_id))
-            status = workspace.state(item_id).status.value
+            status = shown_status(workspace.state(item_id), viewer)
             links.append(
                 CandidateLink(
                     item_id=item_id,
@@ -305,11 +312,22 @@ def _candidates(workspace: Workspace, conversation_id: str, ability: str) -> lis
     return links
 
 
-def _progress(items: Sequence[QueueItem], viewer: Viewer) -> OwnProgress:
+def own_work(items: Sequence[QueueItem], viewer: Viewer) -> OwnProgress:
+    """Return the progress of the viewer and of the review."""
+    midnight = dt.datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = [item for item in items if item.mine == "saved" and item.mine_at and item.mine_at >= midnight]
+    hours = sum(item.mine_ms for item in today) / 3_600_000
     mine = sum(item.mine == "saved" for item in items)
     waiting = sum(is_in_view(item, "mine", viewer) for item in items)
     finished = sum(item.status in FINAL for item in items)
-    return OwnProgress(mine=mine, mine_wanted=mine + waiting, finished=finished, items=len(items))
+    return OwnProgress(
+        mine=mine,
+        mine_wanted=mine + waiting,
+        finished=finished,
+        items=len(items),
+        today=len(today),
+        pace=len(today) / hours if len(today) >= LEAST_FOR_PACE and hours > 0 else None,
+    )
 
 
 def _outdated(workspace: Workspace, state: ItemState, opinion: Opinion) -> Outdated | None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import functools
 import hashlib
 import inspect
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.templating import Jinja2Templates
 from markupsafe import Markup
 
@@ -72,9 +74,12 @@ from longbeam.review import (
     RatingsPage,
     SearchFilter,
     agreement_page,
+    all_items,
+    as_jsonl,
     not_found,
     progress_page,
     ratings_page,
+    wanted_items,
 )
 from longbeam.schemas import Record
 
@@ -172,9 +177,9 @@ def item_history(request: Request, workspace: WorkspaceOf, viewer: ViewerOf, ite
 
 
 @page("/items/{conversation_id}/{probe_id}/provenance", "provenance.html")
-def provenance(request: Request, workspace: WorkspaceOf, item_id: ItemOf) -> ProvenanceView:
+def provenance(request: Request, workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf) -> ProvenanceView:
     """Return one page about one probe, to print and to cite."""
-    return provenance_view(workspace, item_id)
+    return provenance_view(workspace, item_id, viewer)
 
 
 async def item_reading(workspace: WorkspaceOf, viewer: ViewerOf, wanted: QueueOf, k: int = 0) -> ItemPage:
@@ -348,6 +353,35 @@ def ratings(request: Request, workspace: WorkspaceOf) -> RatingsPage:
 def anchors(request: Request, workspace: WorkspaceOf) -> AnchorsPage:
     """Return the quotes that reviewers saw or added, and where they stand now."""
     return anchors_page(workspace)
+
+
+@router.get("/log.jsonl", response_class=Response)
+def export(workspace: WorkspaceOf, viewer: ViewerOf) -> Response:
+    """Return the log as `longbeam reviews import` reads it: all of it for a lead, else the viewer's own acts."""
+    viewer.require_write()
+    events = workspace.log.events()
+    own = events if viewer.is_lead else [e for e in events if e.reviewer_id == viewer.reviewer_id]
+    return _download(as_jsonl(own), "application/jsonl", f"{workspace.archive.name}-review.jsonl")
+
+
+@router.get("/queue.csv", response_class=Response)
+def export_queue(workspace: WorkspaceOf, viewer: ViewerOf, wanted: QueueOf) -> Response:
+    """Return the items of a filtered queue as a table for a spreadsheet."""
+    rows = wanted_items(all_items(workspace, viewer), viewer, wanted)
+    columns = ("item_id", "ability", "question", "status", "mine", "saved", "errors", "warnings", "flags")
+    text = io.StringIO()
+    table = csv.writer(text)
+    table.writerow(columns)
+    # A spreadsheet would take a text that begins with one of these signs for a formula.
+    for row in rows:
+        cells = [str(getattr(row, name)) for name in columns]
+        table.writerow([f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells])
+    return _download(text.getvalue(), "text/csv", f"{workspace.archive.name}-queue.csv")
+
+
+def _download(text: str, media_type: str, name: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type=media_type, headers=headers)
 
 
 @router.get("/decisions.json")

@@ -29,8 +29,11 @@ _MARKED = re.compile("\ue000([\ue010-\ue012])")
 _PRIVATE = re.compile("[\ue000-\ue012]")
 _TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li", "mark"),
-    *("h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
 }
+_HEADING = re.compile(r"<(/?)h[1-6]>")
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Embeddings, overrides and isolates of writing direction, by which words could be shown in another order."""
 _LEADING = re.compile(r"^(?:\s|[-*+>|#]|\d{1,3}[.)]\s)*")
 """Syntax that makes a line a list item, quote or heading; a mark in front of it would make the line plain text."""
 _EMPHASIS = re.compile(r"\*\*|__|`+")
@@ -61,13 +64,24 @@ def render(text: str, marks: Sequence[Mark] = (), *, breaks: bool = True) -> str
     """
     rendered = _markdown(breaks).render(_marked(text, marks))
     rendered = _MARKED.sub(lambda m: f'<mark class="{_name_of(m[1])}">', rendered).replace(_CLOSE, "</mark>")
-    return nh3.clean(rendered, tags=_TAGS, attributes={"mark": {"class"}}, link_rel=None)
+    # Headings of a message are none of the page: a paragraph in bold says the same.
+    rendered = _HEADING.sub(lambda m: "</strong></p>" if m[1] else "<p><strong>", rendered)
+    return _signed(nh3.clean(rendered, tags=_TAGS, attributes={"mark": {"class"}}, link_rel=None))
 
 
 def render_plain(text: str, marks: Sequence[Mark] = ()) -> str:
     """Return safe HTML of an excerpt: the text as it is, escaped, with marks."""
-    shown = html.escape(_marked(text, marks, is_plain=True))
+    shown = _signed(html.escape(_marked(text, marks, is_plain=True)))
     return _MARKED.sub(lambda m: f'<mark class="{_name_of(m[1])}">', shown).replace(_CLOSE, "</mark>")
+
+
+def visible(text: str) -> str:
+    """Return a text in which `[U+202E]` stands for each character that would turn the direction of its paragraph."""
+    return _TURNING.sub(lambda m: f"[U+{ord(m[0]):04X}]", text)
+
+
+def _signed(shown: str) -> str:
+    return _TURNING.sub(lambda m: f'<mark class="sign">U+{ord(m[0]):04X}</mark>', shown)
 
 
 def without_markdown(text: str) -> str:
@@ -156,11 +170,17 @@ def page_environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_shown,
     )
     environment.filters.update(
         ability_title=lambda name: ability_of(name).shown_as, item_name=item_name, local_time=local_time
     )
     return environment
+
+
+def _shown(value: object) -> object:
+    """Return a value of a template as pages show it; HTML of ours passes unchanged."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def local_time(at: dt.datetime) -> Markup:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict
 
-from longbeam.annotation_ui.items import opinion_view
+from longbeam.abilities import ability_of
+from longbeam.annotation_ui.items import opinion_view, own_work
 from longbeam.annotation_ui.links import conversation_href, item_href
 from longbeam.annotation_ui.rendering import render
 from longbeam.annotation_ui.views import (
@@ -15,6 +16,8 @@ from longbeam.annotation_ui.views import (
     ConflictView,
     DecisionsView,
     EventView,
+    FieldCell,
+    FieldRow,
     GuidelinesView,
     GuidelineView,
     HistoryFilter,
@@ -22,7 +25,9 @@ from longbeam.annotation_ui.views import (
     QueueRow,
     QueueView,
 )
+from longbeam.keys import conversation_of
 from longbeam.review import (
+    SETTINGS_OWNER,
     VIEWS,
     Attachment,
     ItemState,
@@ -43,11 +48,12 @@ from longbeam.review import (
     resume_at,
     section_name,
     shown_value,
+    text_at,
     undoable,
     wanted_items,
     word_diff,
 )
-from longbeam.schemas import EventKind, ReviewEvent
+from longbeam.schemas import NUGGET, EventKind, Probe, ReviewEvent
 
 
 def queue_view(workspace: Workspace, viewer: Viewer, wanted: QueueFilter) -> QueueView:
@@ -59,9 +65,20 @@ def queue_view(workspace: Workspace, viewer: Viewer, wanted: QueueFilter) -> Que
     return QueueView(
         benchmark=workspace.archive.name,
         view=wanted.view,
+        views=VIEWS,
+        people=_people(workspace) if viewer.is_lead else (),
+        progress=own_work(items, viewer),
         total=len(shown),
         first=wanted.first,
-        rows=tuple(QueueRow(href=item_href(item.item_id), **asdict(item)) for item in page),
+        rows=tuple(
+            QueueRow(
+                href=item_href(item.item_id),
+                name=item_name(item.item_id),
+                ability_title=ability_of(item.ability).shown_as,
+                **asdict(item),
+            )
+            for item in page
+        ),
         counts={view: sum(is_in_view(item, view, viewer) for item in items) for view in VIEWS},
         abilities=dict(Counter(item.ability for item in items)),
         conversations=dict(Counter(item.conversation_id for item in items)),
@@ -70,6 +87,12 @@ def queue_view(workspace: Workspace, viewer: Viewer, wanted: QueueFilter) -> Que
         is_new=all(item.mine == "none" for item in items),
         waiting_for=_waiting_for(workspace),
     )
+
+
+def _people(workspace: Workspace) -> tuple[str, ...]:
+    """Return everybody who has acted in this review."""
+    names = {e.reviewer_id for e in workspace.log.events()} - {SETTINGS_OWNER, *workspace.settings.shipped}
+    return tuple(sorted(names))
 
 
 def _waiting_for(workspace: Workspace) -> str:
@@ -83,6 +106,8 @@ def _waiting_for(workspace: Workspace) -> str:
 
 
 LEADS_ONLY = frozenset({EventKind.GOLD_SET})
+QUIET = frozenset({EventKind.OPENED, EventKind.DRAFTED, EventKind.LOOKED})
+"""Kinds that the log of a benchmark shows only if they are asked for: they would bury the decisions."""
 
 
 def adjudication_page(workspace: Workspace, viewer: Viewer) -> AdjudicationPage:
@@ -91,7 +116,7 @@ def adjudication_page(workspace: Workspace, viewer: Viewer) -> AdjudicationPage:
     for item_id in workspace.reviewed_ids():
         state = workspace.state(item_id)
         if state.status is ItemStatus.CONFLICT or state.adjudication is not None:
-            found.append(_conflict(item_id, state, viewer))
+            found.append(_conflict(workspace, item_id, viewer))
     decided = [c for c in found if c.is_decided]
     waiting = [c for c in found if not c.is_decided]
     return AdjudicationPage(open=len(waiting), decided=len(decided), items=(*waiting, *decided))
@@ -142,7 +167,7 @@ def history_view(workspace: Workspace, viewer: Viewer, wanted: HistoryFilter) ->
         e
         for e in reversed(events)
         if wanted.reviewer in ("", e.reviewer_id)
-        and wanted.kind in ("", e.kind.value)
+        and (wanted.kind == e.kind.value if wanted.kind else wanted.item_id or e.kind not in QUIET)
         and may_see(workspace, viewer, e)
     ]
     views = [
@@ -202,14 +227,41 @@ def may_see(workspace: Workspace, viewer: Viewer, event: ReviewEvent) -> bool:
         return True
     try:
         if event.is_on_probe:
-            return workspace.state(event.item_id).is_open
+            return workspace.state(event.item_id).is_open_to(viewer)
         given = ratings_of(workspace, event.item_id)
         return all(len(by) >= workspace.settings.overlap for by in given.values())
     except KeyError:  # its conversation is no longer there
         return viewer.is_lead
 
 
-def _conflict(item_id: str, state: ItemState, viewer: Viewer) -> ConflictView:
+def _field_rows(state: ItemState) -> tuple[FieldRow, ...]:
+    """Return the texts of an item beside those of each version; a nugget that somebody added has no text of its own."""
+    targets = ["question", "gold_answer"]
+    targets += dict.fromkeys(f"{NUGGET}{n.nugget_id}" for p in _versions(state) for n in p.rubric)
+    rows = []
+    for target in targets:
+        sealed = str(text_at(state.base, target) or "")
+        cells = []
+        for opinion in state.saved:
+            own = str(text_at(opinion.probe, target) or "")
+            label = opinion.labels.get(target.removeprefix(NUGGET))
+            parts = word_diff(sealed, own) if own != sealed else ()
+            cells.append(FieldCell(parts=parts, label=label.value if label else ""))
+        rows.append(FieldRow(name=field_name(state.base, target), text=sealed, cells=tuple(cells)))
+    # What differs comes first: the rest is the same for everybody.
+    return tuple(
+        sorted(rows, key=lambda row: len({c.label for c in row.cells}) < 2 and not any(c.parts for c in row.cells))
+    )
+
+
+def _versions(state: ItemState) -> list[Probe]:
+    return [state.base, *(opinion.probe for opinion in state.saved)]
+
+
+def _conflict(workspace: Workspace, item_id: str, viewer: Viewer) -> ConflictView:
+    state = workspace.state(item_id)
+    ids = workspace.conversation(conversation_of(item_id)).ids
+    cited = {ids[e.message_key] for p in _versions(state) for e in p.evidence if e.message_key in ids}
     opinions = tuple(opinion_view(o, state.base) for o in state.saved)
     verdicts = {o.verdict for o in opinions}
     changes = [{c.target: c.after for c in o.changes} for o in opinions]
@@ -223,6 +275,8 @@ def _conflict(item_id: str, state: ItemState, viewer: Viewer) -> ConflictView:
         question=state.base.question,
         sealed=state.base,
         opinions=opinions,
+        fields=_field_rows(state),
+        evidence=tuple(sorted(cited)),
         name=item_name(item_id),
         differs_in=(targets_named := (*(["item"] if len(verdicts) > 1 else []), *differs)),
         differs=tuple(field_name(state.base, target) for target in targets_named),

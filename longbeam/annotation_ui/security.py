@@ -214,7 +214,7 @@ def _closed(headers: Headers) -> Response:
     if "text/html" in headers.get("accept", ""):
         return HTMLResponse(_CLOSED, status_code=403)
     text = "this review is open to invited people only; open the personal link that you were sent"
-    return JSONResponse({"error": "forbidden", "message": text}, status_code=403)
+    return JSONResponse({"error": "signed_out", "message": text}, status_code=403)
 
 
 def _signed(key: bytes, viewer: Viewer) -> str:

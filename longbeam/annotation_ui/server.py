@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,6 +16,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
+from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 
 from longbeam.annotation_ui import acts, pages
@@ -30,10 +33,11 @@ from longbeam.review import (
     Workspace,
     forbidden,
     open_workspace,
+    stamp_of,
 )
 from longbeam.store import Benchmark
 
-_STATUS = {"not_found": 404, "forbidden": 403, "csrf": 403, "invalid": 422}
+_STATUS = {"not_found": 404, "forbidden": 403, "csrf": 403, "signed_out": 403, "invalid": 422}
 """HTTP status by kind of refusal; all other kinds are conflicts with the state of the item: 409."""
 
 
@@ -118,7 +122,7 @@ class ServerOptions:
     reach: Reach
     port: int
     """0 takes a free port."""
-    settings: Mapping[str, int]
+    settings: Mapping[str, JsonValue]
     """Settings of the review; those that are not in force yet become events."""
     certificate: Certificate | None = None
 
@@ -139,6 +143,7 @@ def serve(
         open_workspace(benchmark, judge, options.settings) as workspace,
         _listening(host, options.port) as listener,
         _folding(workspace.log),
+        _checking(workspace),
     ):
         access = open_access(workspace.log.store, benchmark.spec.name, options.reach)
         base = f"{'https' if given else 'http'}://{_shown(host)}:{listener.getsockname()[1]}"
@@ -196,6 +201,34 @@ def _folding(log: ReviewLog) -> Iterator[None]:
     finally:
         stopped.set()
         thread.join()
+
+
+@contextmanager
+def _checking(workspace: Workspace) -> Iterator[None]:
+    """Run `validate` in a process of its own if the benchmark was not checked since its last conversation was sealed.
+
+    At 10M tokens this takes minutes and hundreds of megabytes, which the server's own process must not lend.
+    """
+    benchmark = workspace.archive.benchmark
+    sealed = [stamp_of(benchmark.sealed_path(i))[0] for i in benchmark.sealed_ids]
+    if not sealed or stamp_of(benchmark.database_path)[0] >= max(sealed):
+        yield
+        return
+    command = [sys.executable, "-m", "longbeam", "validate", benchmark.spec.name, "--out", str(benchmark.root.parent)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    workspace.is_checking = True
+
+    def wait() -> None:
+        process.wait()
+        workspace.is_checking = False
+
+    waiting = threading.Thread(target=wait, name="checking", daemon=True)
+    waiting.start()
+    try:
+        yield
+    finally:
+        process.terminate()
+        waiting.join(10)
 
 
 @contextmanager

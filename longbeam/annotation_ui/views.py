@@ -1,7 +1,7 @@
 """View records: the data of every page, written once.
 
 A page shows one of these records, its address with `.json` returns it, and `static/types.d.ts` is generated from them
-(`scripts.py`).
+(`script_types.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from longbeam.annotation_ui.transcript import MessageView
-from longbeam.review import Anchor, ChangeView, CheckRow, DiffPart, QueueItem
+from longbeam.review import Anchor, ChangeView, CheckRow, DiffPart, QueueItem, TypedText
 from longbeam.schemas import Gate, LeaseView, Probe, ProbeDetails, Record, Taxonomy
 
 
@@ -91,12 +91,11 @@ class OpinionView(Record):
     note: str
     labels: dict[str, str]
     stale: tuple[str, ...]
-    drafts: dict[str, JsonValue]
     searches: tuple[SearchMade, ...]
     cleared: tuple[str, ...]
     probe: Probe
-    unsaved: dict[str, str]
-    """Texts that were typed and not saved, by target."""
+    unsaved: tuple[TypedText, ...]
+    """Texts that were typed and not saved."""
     changes: tuple[ChangeView, ...]
     """Differences from the sealed probe."""
     saved_at: dt.datetime | None
@@ -173,6 +172,10 @@ class OwnProgress(Record):
     """Items that the viewer has judged or may still judge."""
     finished: int
     items: int
+    today: int
+    """Items that the viewer has judged today, by the clock of the server."""
+    pace: float | None
+    """Items an hour of the viewer's work today; None before the first three."""
 
 
 class Outdated(Record):
@@ -230,6 +233,8 @@ class ItemView(Record):
     diffs: dict[str, tuple[DiffPart, ...]]
     """Word diffs from the sealed texts to the shown ones, by target; texts that did not change are left out."""
     sealed: Probe
+    is_checking: bool
+    """Whether the checks run on the benchmark just now."""
     is_checked: bool
     """Whether findings are known: `validate` ran, or the item was checked here."""
     is_findings_current: bool
@@ -240,6 +245,10 @@ class ItemView(Record):
     overlap: int
     saved: int
     """Opinions saved so far, by anybody."""
+    wanted: int
+    """Opinions that are still wanted."""
+    assigned: tuple[str, ...]
+    """People to whom a lead gave the item; empty: anybody."""
     is_blind: bool
     """Whether other opinions are hidden, because not all wanted ones are saved."""
     is_guessable: bool
@@ -266,7 +275,8 @@ class ItemView(Record):
     guideline_version: str
     reason_codes: tuple[str, ...]
     can_write: bool
-    is_gold: bool | None = None
+    is_lead: bool
+    is_gold: bool | None
     """Shown to leads only."""
 
 
@@ -383,9 +393,11 @@ class PanelView(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class QueueRow(QueueItem):
-    """One item of the queue, and the address of its page."""
+    """One item of the queue, its name, and the address of its page."""
 
     href: str
+    name: str
+    ability_title: str
 
 
 class QueueView(Record):
@@ -393,6 +405,10 @@ class QueueView(Record):
 
     benchmark: str
     view: str
+    views: dict[str, str]
+    """Names of the views for people."""
+    people: tuple[str, ...]
+    """Reviewers to whom a lead may give items."""
     total: int
     first: int
     rows: tuple[QueueRow, ...]
@@ -405,8 +421,27 @@ class QueueView(Record):
     """Address of the first item that the viewer has not finished."""
     is_new: bool
     """Whether the viewer has not begun any item."""
+    progress: OwnProgress
     waiting_for: str
     """Line that says what the review waits for while the benchmark is being generated; empty if it is complete."""
+
+
+class FieldCell(Record):
+    """A field in one reviewer's version."""
+
+    parts: tuple[DiffPart, ...]
+    """Word diff from the text as generated; empty if it is the same."""
+    label: str
+    """The reviewer's mark on a nugget; empty if there is none."""
+
+
+class FieldRow(Record):
+    """A field as generated, and in the version of each reviewer."""
+
+    name: str
+    text: str
+    cells: tuple[FieldCell, ...]
+    """In the order of the opinions."""
 
 
 class ConflictView(Record):
@@ -421,6 +456,10 @@ class ConflictView(Record):
     sealed: Probe
     opinions: tuple[OpinionView, ...]
     """All versions, in the order of saving; none stands out."""
+    fields: tuple[FieldRow, ...]
+    """Question, gold answer and nuggets, each version beside the others."""
+    evidence: tuple[int, ...]
+    """Cited messages, in the order of the conversation."""
     name: str
     """Name of the item for people."""
     differs_in: tuple[str, ...]

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longbeam.cli.app import DEFAULT_OUT, OK, Name, Out, app, refuse_nothing_sealed
+from longbeam.cli.app import DEFAULT_OUT, OK, Name, Out, app, command_line, refuse_nothing_sealed
 from longbeam.cli.making import generate_here
 from longbeam.errors import UserError, require_extra
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from longbeam.review import RubricJudge
     from longbeam.schemas import ReviewerRole
     from longbeam.store import Benchmark
@@ -45,6 +47,10 @@ def review(
         int | None,
         typer.Option("--min-searches", min=0, max=20, help="Searches that an abstention needs.", show_default=False),
     ] = None,
+    every_nugget: Annotated[
+        bool | None,
+        typer.Option("--every-nugget/--any-nugget", help="Whether each nugget must be judged.", show_default=False),
+    ] = None,
     with_links: Annotated[
         bool, typer.Option("--with-links", help="Require a personal link from everybody, on this machine too.")
     ] = False,
@@ -70,11 +76,10 @@ def review(
     """Serve the review pages until stopped; they show conversations as soon as they are finished."""
     require_extra("review", "longbeam review", *WEB)
     from longbeam.annotation_ui import Certificate, Reach, ServerOptions, is_loopback, serve
-    from longbeam.store import open_benchmark
 
     if (name is None) != demo:
         raise UserError("name the benchmark to review, or use --demo for a small one with planted faults; not both")
-    benchmark = _training_set(out) if name is None else open_benchmark(out, name)
+    benchmark = _training_set(out) if name is None else _benchmark_or_sample(out, name)
     if not benchmark.sealed_ids:
         print("No conversation is finished yet; the pages show each one as soon as it is.", file=sys.stderr)
     reviewers = _reviewers(reviewer or ())
@@ -85,8 +90,10 @@ def review(
         )
     if (certificate is None) != (key is None):
         raise UserError("--certificate and --key go together: name both files, or neither")
-    settings = {"overlap": overlap, "min_searches": min_searches}
-    given = {key: value for key, value in settings.items() if value is not None}
+    settings = {"overlap": overlap, "min_searches": min_searches, "every_nugget": every_nugget}
+    given: dict[str, JsonValue] = {key: value for key, value in settings.items() if value is not None}
+    if shipped := _shipped_reviewers(benchmark):
+        given["shipped"] = list(shipped)
     pair = Certificate(certificate, key) if certificate and key else None
     reach = Reach(host, with_links, reviewers, frozenset(allow_host or ()), link_days, pair is not None)
     if pair is None and not is_loopback(host):
@@ -98,6 +105,38 @@ def review(
     return OK
 
 
+def _benchmark_or_sample(out: Path, name: str) -> Benchmark:
+    """Return a benchmark; a sample of this name is unpacked first if there is no such benchmark."""
+    from longbeam.cli.sampling import unpack_with_review
+    from longbeam.pipeline import samples
+    from longbeam.store import benchmark_names, open_benchmark
+
+    if name not in benchmark_names(out):
+        for sample in samples():
+            if sample.name == name:
+                print(f"Unpacking the sample {name} into {out / name}.", file=sys.stderr)
+                unpack_with_review(sample, out, name)
+    return open_benchmark(out, name)
+
+
+def _shipped_reviewers(benchmark: Benchmark) -> Sequence[str]:
+    """Return the reviewers whose opinions came with a sample; empty for a benchmark that was no sample."""
+    from longbeam.pipeline import samples
+    from longbeam.review import from_jsonl
+    from longbeam.store import read_text, stored_events
+
+    if benchmark.spec.imported_from != "jsonl":
+        return []
+    here = {e.event_id: e.reviewer_id for e in stored_events(benchmark.reviews_path)}
+    for sample in samples():
+        shipped = [e for _, e in from_jsonl(read_text(sample.reviews), str(sample.reviews))] if sample.reviews else []
+        if shipped and all(e.event_id in here for e in shipped):
+            return sorted({e.reviewer_id for e in shipped if e.item_id})
+    return []
+
+
+MOST_SKIPPED = 20
+"""Lines about events that were left out of an import."""
 DEMO = "review-demo"
 DEMO_FAULTS = 20
 
@@ -182,12 +221,36 @@ def import_reviews(
     file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="File to read.", show_default=False)],
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Add the events of another log of the same benchmark; events that are there already are not added again."""
+    """Add the events of another log of the same benchmark; events that are there already are not added again.
+
+    Events that cannot be understood are named and left out.
+    """
     from longbeam.review import import_log
     from longbeam.store import open_benchmark
 
-    new, known = import_log(open_benchmark(out, name).reviews_path, file)
-    print(f"{name}: {counted(new, 'new event')}, {known:,} known already")
+    report = import_log(open_benchmark(out, name).reviews_path, file)
+    print(f"{name}: {counted(report.new, 'new event')}, {report.known:,} known already")
+    for line in report.skipped[:MOST_SKIPPED]:
+        print(f"left out: {line}", file=sys.stderr)
+    if len(report.skipped) > MOST_SKIPPED:
+        print(f"left out: {len(report.skipped) - MOST_SKIPPED:,} more events", file=sys.stderr)
+    if report.number:
+        print(f"Take it back with: {command_line('reviews take-back', name, out)} {report.number}")
+    return OK
+
+
+@reviews_app.command("take-back", short_help="Take back an import.")
+def take_back(
+    name: Name,
+    number: Annotated[int, typer.Argument(help="Number of the import, as `reviews import` prints it.")],
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Undo all events that an import has added; the log keeps both."""
+    from longbeam.review import take_back_import
+    from longbeam.store import open_benchmark
+
+    count = take_back_import(open_benchmark(out, name).reviews_path, number)
+    print(f"{name}: {counted(count, 'event')} of import {number} taken back")
     return OK
 
 

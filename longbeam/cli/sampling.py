@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from longbeam.cli.app import DEFAULT_OUT, OK, Out, app, command_line
 from longbeam.terminal import counted
+
+if TYPE_CHECKING:
+    from longbeam.pipeline import GivenReport, Sample
 
 
 @app.command(short_help="List or unpack the samples of the package.")
@@ -23,8 +27,7 @@ def sample(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """List the samples, or unpack one; `validate`, `show`, `review`, `evaluate` and `export` work on it."""
-    from longbeam.pipeline import sample_named, samples, unpack
-    from longbeam.review import import_log
+    from longbeam.pipeline import sample_named, samples
 
     if chosen is None:
         found = samples()
@@ -38,9 +41,7 @@ def sample(
     given = sample_named(chosen)
     name = name or given.name
     if not (opens and (out / name).exists()):
-        report = unpack(given, out, name)
-        if given.reviews is not None:
-            import_log(report.benchmark.reviews_path, given.reviews)
+        report = unpack_with_review(given, out, name)
         print(f"{name}: {counted(report.messages, 'message')}, {report.tokens:,} tokens, {report.probes} probes")
         print(f"Read it with: {command_line('show', name, out)} or {command_line('review', name, out)}")
     if opens:
@@ -48,3 +49,14 @@ def sample(
 
         return review(name, port=port, out=out)
     return OK
+
+
+def unpack_with_review(given: Sample, out: Path, name: str) -> GivenReport:
+    """Make a benchmark of a sample, with the opinions of those who have read it."""
+    from longbeam.pipeline import unpack
+    from longbeam.review import import_log
+
+    report = unpack(given, out, name)
+    if given.reviews is not None:
+        import_log(report.benchmark.reviews_path, given.reviews)
+    return report

@@ -1,15 +1,21 @@
 """Leaderboard: results files of several benchmarks and machines in one table, each checked before it is added.
 
 A row is one system under one set of settings on one benchmark; a new measurement replaces it. Two rows may be compared
-where benchmark, probes and settings have equal digests. A file that somebody sends is recomputed from its verdicts.
+where benchmark, probes and settings have equal digests. A file that somebody sends is recomputed from its verdicts;
+what needs the conversations (recalls, tokens, prices) is as submitted, and the board says so. Names are anybody's text:
+they are escaped where they are shown.
 """
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from longbeam.errors import UserError
 from longbeam.evaluation.calibration import WRONG
@@ -17,6 +23,7 @@ from longbeam.evaluation.report import Section, sections_of
 from longbeam.evaluation.results import Evaluated
 from longbeam.evaluation.scoring import score_of
 from longbeam.schemas import AskedProbe, Difficulty, Probe, Result, digest_of
+from longbeam.terminal import printable, whole_text
 
 FORMAT = "longbeam-leaderboard"
 FORMAT_VERSION = 2
@@ -24,7 +31,44 @@ KEY = ("benchmark", "probes_digest", "control", "system", "settings_digest")
 _DIGITS = 12
 """Hex digits of a digest that a row shows."""
 
+MOST_MISSING = 0.1
+"""Share of a system's answers that may have failed: those that are missing would be the bad ones."""
+
 LeaderboardRow = dict[str, Any]
+
+
+class _Row(BaseModel):
+    """The types of a row; a number is finite."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
+
+    benchmark: str
+    probes_digest: str
+    control: str
+    system: str
+    version: str
+    settings_digest: str
+    reader: str
+    judge: str
+    embedder: str
+    budget: int
+    window: int
+    kind: str
+    tokens_per_conversation: int
+    conversations: int
+    probes: int
+    calibration: str
+    rank: int | None
+    paper: float | None
+    interval: list[float] | None = Field(min_length=2, max_length=2)
+    released: float | None
+    by_ability: dict[str, float | None]
+    evidence_recall: float | None
+    source_recall: float | None
+    context_tokens: float | None
+    usd_per_answer: float | None
+    without_score: int
+    longbeam: str
 
 
 def merged(old: str, evaluated: Sequence[Evaluated], where: str) -> str:
@@ -50,7 +94,6 @@ def faults_of(one: Evaluated) -> Iterator[str]:
     if absent := [name for name in ("gold", *WRONG) if name not in one.run.systems]:
         yield f"nothing shows that its judge can score: the answers {', '.join(absent)} are missing"
     counted = Counter((r.conversation_id, r.probe_id, r.system) for r in one.results)
-    failed = len(one.run.failures)
     for (conversation_id, probe_id, system), count in counted.items():
         where = f"{conversation_id} {probe_id} {system}"
         if (conversation_id, probe_id) not in probes:
@@ -59,13 +102,43 @@ def faults_of(one: Evaluated) -> Iterator[str]:
             yield f"{where}: no such system in its first line"
         elif count > 1:
             yield f"{where}: {count} results"
-    missing = len(probes) * len(one.run.systems) - len(counted)
-    if missing > failed:
-        yield f"{missing} answers are missing, and {failed} failures are recorded"
+    yield from _missing(one, counted.keys())
     for result in one.results:
+        where = f"{result.conversation_id} {result.probe_id} {result.system}"
         asked = probes.get((result.conversation_id, result.probe_id))
-        if asked is not None and result.judgement is not None and _recomputed(asked, result) != result.scores:
-            yield f"{result.conversation_id} {result.probe_id} {result.system}: its score is not that of its verdicts"
+        if result.judgement is None and result.scores:
+            yield f"{where}: it has scores and no verdicts"
+        elif asked is not None and result.judgement is not None and _recomputed(asked, result) != result.scores:
+            yield f"{where}: its score is not that of its verdicts"
+        if impossible := _impossible(result):
+            yield f"{where}: {impossible}"
+
+
+def _missing(one: Evaluated, there: Collection[tuple[str, str, str]]) -> Iterator[str]:
+    """Yield the answers that are missing without a failure of their own, and systems that miss too many."""
+    named = {line.partition(": ")[0] for line in one.run.failures}
+    for system in one.run.systems:
+        absent = [probe.key for probe in one.run.probes if (*probe.key, system) not in there]
+        lost = [(c, p) for c, p in absent if not {f"{c}/answer/{system}/{p}", f"{c}/judge/{system}/{p}"} & named]
+        if lost:
+            yield f"{len(lost)} answers are missing of {system}, such as {' '.join(lost[0])}, and no failure names them"
+        elif len(absent) > MOST_MISSING * len(one.run.probes):
+            yield f"{system} has no answer to {len(absent)} of {len(one.run.probes)} probes; at most a tenth may fail"
+
+
+def _impossible(result: Result) -> str:
+    """Return which number of a result cannot be; empty if all can."""
+    for name, value in result.retrieval.model_dump().items():
+        is_share = name in {
+            "evidence_recall",
+            "source_recall",
+            "evidence_precision",
+            "values_found",
+            "answer_values_found",
+        }
+        if value is not None and not (0 <= value <= (1 if is_share else 10**9)):  # NaN is in no range
+            return f"{name} is {value}"
+    return ""
 
 
 def _recomputed(asked: AskedProbe, result: Result) -> object:
@@ -94,11 +167,11 @@ def rows_in(text: str, where: str) -> list[LeaderboardRow]:
         if board["format"] != FORMAT or board["version"] != FORMAT_VERSION:
             raise ValueError(f"format {board['format']!r}, version {board['version']!r}")
         rows: list[LeaderboardRow] = board["rows"]
-        for row in rows:
-            _key(row)
-    except (ValueError, KeyError, TypeError) as exc:
+        rows = [_Row.model_validate(row).model_dump() for row in rows]
+    except (ValueError, KeyError, TypeError, RecursionError) as exc:
+        problem = printable(whole_text(" ".join(str(exc).split())))[:200]
         raise UserError(
-            f"{where}: is no leaderboard that can be added to ({exc}); name another file, or remove it"
+            f"{where}: is no leaderboard that can be added to ({problem}); name another file, or remove it"
         ) from exc
     return rows
 
@@ -156,9 +229,10 @@ def render_board(rows: Sequence[LeaderboardRow]) -> str:
 def _board_lines(place: tuple[str, str, str], rows: Sequence[LeaderboardRow]) -> Iterator[str]:
     benchmark, control, probes = place
     own = [r for r in rows if (r["benchmark"], r["control"], r["probes_digest"]) == place]
-    yield f"## {benchmark}{f', control {control}' if control else ''}"
+    yield f"## {cell_of(benchmark)}{f', control {cell_of(control)}' if control else ''}"
     yield ""
-    yield f"{own[0]['probes']} probes ({probes}) of {own[0]['conversations']} conversations."
+    yield f"{own[0]['probes']} probes ({cell_of(probes)}) of {own[0]['conversations']} conversations."
+    yield "Scores are recomputed from the verdicts of the results files; recalls and tokens are as submitted."
     yield ""
     yield "| system | kind | score | 95 % interval | evidence recall | source recall | tokens | reader | settings |"
     yield "|---|---|---:|---|---:|---:|---:|---|---|"
@@ -171,5 +245,11 @@ def _board_lines(place: tuple[str, str, str], rows: Sequence[LeaderboardRow]) ->
         )
         read = (recall, source, tokens)
         cells = (row["system"], row["kind"], score, spread, *read, row["reader"], row["settings_digest"])
-        yield "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
+        yield "| " + " | ".join(map(cell_of, cells)) + " |"
     yield ""
+
+
+def cell_of(value: object) -> str:
+    """Return a value as text of a Markdown table: on one line, without HTML, links, or what steers a terminal."""
+    text = html.escape(" ".join(printable(whole_text(str(value))).split()), quote=False)
+    return re.sub(r"([\\`*\[\]|])", r"\\\1", text)

@@ -18,6 +18,7 @@ from longbeam.evaluation.timings import Timings
 from longbeam.keys import ItemId
 from longbeam.schemas import AskedProbe, Context, EvaluationRun, Probe, Result
 from longbeam.store import write_atomically
+from longbeam.terminal import printable, whole_text
 
 RESULTS_FILE = "results.jsonl"
 TIMINGS_FILE = "timings.json"
@@ -91,6 +92,8 @@ def _read_contexts(path: Path) -> dict[str, Context]:
                 text = _JOINT.join(paragraphs[i] for i in fields.pop("paragraphs"))
                 digest = fields.pop("digest")
                 found[digest] = Context.model_validate({"text": text, **fields})
+                if found[digest].digest != digest:
+                    raise ValueError("the context is another one than its digest says")
             except (ValueError, KeyError, IndexError, TypeError) as exc:
                 raise UserError(f"{path}: line {number}: {exc}; make it with `longbeam evaluate`") from exc
     return found
@@ -125,6 +128,9 @@ def read_results(path: Path) -> Evaluated:
         raise UserError(f"{path}: is no text; a results file of `longbeam evaluate` is expected") from exc
     except ValidationError as exc:
         raise UserError(f"{path}: line 1: {_first(exc)}; a results file of `longbeam evaluate` is expected") from exc
+    for name in (run.benchmark, run.control, run.reader, run.judge, run.longbeam, *run.systems, *run.versions.values()):
+        if name != printable(whole_text(name)) or "\n" in name or "\t" in name:
+            raise UserError(f"{path}: line 1: {name[:60]!r} is a name with characters that are not printed")
     return Evaluated(run, tuple(results), Timings.read(path.parent / TIMINGS_FILE))
 
 

@@ -78,12 +78,18 @@ class ConversationCounts(Record):
     probes: int
 
 
+class ProfileColumns(Profile):
+    """The user, with the same fields in every line; a stored profile leaves an empty employer out."""
+
+    employer: str = ""
+
+
 class ConversationLine(Record):
     """A line of conversations.jsonl."""
 
     conversation_id: str
     seed: SeedColumns
-    profile: Profile | None
+    profile: ProfileColumns | None
     relationships: RelationshipColumns
     narratives: tuple[Narrative, ...]
     plans: tuple[Plan, ...]
@@ -200,7 +206,7 @@ def conversation_line(head: ConversationHead, counts: ConversationCounts) -> Con
     return ConversationLine(
         conversation_id=head.conversation_id,
         seed=_seed_columns(head.seed),
-        profile=head.profile,
+        profile=ProfileColumns(**head.profile.model_dump()) if head.profile else None,
         relationships=_relationship_columns(head.relationships),
         narratives=head.narratives,
         plans=(),

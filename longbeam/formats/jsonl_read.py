@@ -28,6 +28,7 @@ from longbeam.schemas import (
     Part,
     Probe,
     ProbeDetails,
+    Profile,
     Record,
     RelationshipGraph,
     Seed,
@@ -132,7 +133,7 @@ def _head(line: ConversationLine, conversation_id: str) -> ConversationHead:
     return ConversationHead(
         conversation_id=conversation_id,
         seed=Seed(**_fields(line.seed, SeedColumns, without="category")),
-        profile=line.profile,
+        profile=Profile(**line.profile.model_dump()) if line.profile else None,
         relationships=_graph(line.relationships),
         narratives=line.narratives,
         plans=line.plans,

@@ -1,5 +1,4 @@
 from .advice import ADVICE_PROMPTS as ADVICE_PROMPTS, advised_plan as advised_plan, write_advice as write_advice
-from .advice_drafts import items_of as items_of, mended_advice as mended_advice
 from .advice_sheet import LEAST_SET_ASIDE as LEAST_SET_ASIDE, Advised as Advised, StageToAdvise as StageToAdvise
 from .augmentation import (
     AUGMENT_PROMPTS as AUGMENT_PROMPTS,
@@ -7,7 +6,7 @@ from .augmentation import (
     write_special_bullets as write_special_bullets,
 )
 from .augmented import Augmented as Augmented, augmented_plan as augmented_plan
-from .budget import Budget as Budget, Waiting as Waiting
+from .budget import Budget as Budget
 from .bullets import (
     Drafted as Drafted,
     Known as Known,
@@ -92,6 +91,7 @@ from .ledger import (
 )
 from .mending import Place as Place, mend_turn as mend_turn, turn_key as turn_key, voice_bullet as voice_bullet
 from .mentions import Mentions as Mentions
+from .names import LOCALES as LOCALES, Names as Names, romanised as romanised
 from .pasted_files import FILE_CHARS as FILE_CHARS, last_pasted as last_pasted
 from .people import (
     CORE as CORE,
@@ -103,7 +103,6 @@ from .people import (
     cities as cities,
     draw_profile as draw_profile,
     draw_relationships as draw_relationships,
-    first_names as first_names,
     people_of_plan as people_of_plan,
     professions as professions,
 )
@@ -144,12 +143,7 @@ from .reply_excerpt import (
     asks as asks,
     ends_asking as ends_asking,
 )
-from .said_advice import (
-    advice_faults as advice_faults,
-    advice_quote as advice_quote,
-    known_advice as known_advice,
-    said_advice as said_advice,
-)
+from .said_advice import advice_quote as advice_quote
 from .said_plans import said_plans as said_plans
 from .seeds import (
     CATALOGUE_DOMAINS as CATALOGUE_DOMAINS,
@@ -200,22 +194,8 @@ from .turn_cards import (
     draw_cards as draw_cards,
     draw_reaction as draw_reaction,
     draw_take_up as draw_take_up,
-    reaction_at as reaction_at,
 )
-from .turn_loop import (
-    MAX_ANSWERS as MAX_ANSWERS,
-    MAX_FOLLOW_UPS as MAX_FOLLOW_UPS,
-    Ask as Ask,
-    DetectQuestion as DetectQuestion,
-    DrawReaction as DrawReaction,
-    MoreTurns as MoreTurns,
-    QueuedTurn as QueuedTurn,
-    React as React,
-    Reply as Reply,
-    Step as Step,
-    dialogue_steps as dialogue_steps,
-    waiting_of as waiting_of,
-)
+from .turn_loop import MAX_ANSWERS as MAX_ANSWERS, MAX_FOLLOW_UPS as MAX_FOLLOW_UPS, waiting_of as waiting_of
 from .unasked import (
     Unasked as Unasked,
     items_in as items_in,

@@ -1,39 +1,27 @@
-"""Advice that the assistant brings in: figures, days, options, steps, uses of money and corrections of its own.
+"""Advice that a rule-based assistant brings in: figures, days, options, steps, uses of money, corrections of its own.
 
-Code decides which reply gives what, and computes every value from the ledger; a model words the statements and finds
-the options, the steps, and what an amount is for. A later bullet may say which option the user took, without its name.
-The dialogue then asks the writer of that reply to say it, and checks that it does; a probe on it needs the assistant's
-message.
+A language model is asked for nothing of the kind: what it brings in is read out of its replies (`unasked.py`). Rules
+write what they are told to. So code decides which reply gives what, and computes every value from the ledger; the
+rules word the statements and find options, steps and uses. A later bullet may say which option the user took, without
+its name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.generators.advice_drafts import (
-    Draft,
-    advice_fault,
-    as_drafted,
-    choice_fault,
-    items_of,
-    mended_advice,
-    shared_use_fault,
-)
 from longbeam.generators.advice_sheet import AdviceSheet, Advised, StageToAdvise
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.keys import SubPlanKey
-from longbeam.models import Asker, ListTask, Sifted, describe_changes
-from longbeam.prompts.calls import AdviceDraft, AdviceInputs, AdviceLine, AdviceReply, ChoiceDraft
-from longbeam.schemas import TAKEN, Advice, Bullet, BulletKind, Incident, IncidentKind, Plan
+from longbeam.models import Asker
+from longbeam.prompts.calls import AdviceDraft, AdviceInputs, AdviceLine, AdviceReply
+from longbeam.schemas import TAKEN, Advice, Bullet, BulletKind, Plan
 
 ADVICE_PROMPTS = ("advise",)
 
 
 async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
-    """Return what the assistant brings in during a stage; lines whose words stay faulty are left out, and noted.
-
-    Good lines are kept, and only the others are asked for again. A stage of which no line is left has no advice.
-    """
+    """Return what the assistant brings in during a stage; a line with an item that is told elsewhere is left out."""
     sheet = AdviceSheet(task)
     inputs = AdviceInputs(
         seed=task.frame.seed,
@@ -44,59 +32,21 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
     )
     if not inputs.advice and not inputs.choices:
         return Advised(stage_index=task.stage.stage_index)
-    told = "\n".join((*(b.text for b in task.plan.bullets()), *sheet.uses_before)).casefold()
-    language, is_first, mends = asker.spec.language, True, dict[str, str]()
-
-    def sift(kept: tuple[Draft, ...], reply: AdviceReply) -> Sifted[Draft]:
-        nonlocal is_first
-        good: dict[str, Draft] = {draft.line_id: draft for draft in kept}
-        drafts, choices = _by_line(reply)
-        for line in (x for x in inputs.advice if x.line_id in drafts and x.line_id not in good):
-            said = drafts[line.line_id]
-            drafts[line.line_id] = mended = mended_advice(line, said, language, is_last=not is_first)
-            mends[line.line_id] = "" if mended is said else f"{line.line_id}: {describe_changes(said, mended)}"
-        is_first = False
-        faults = {
-            x.line_id: advice_fault(x, drafts.get(x.line_id), told, language)
-            or sheet.name_fault(x, drafts[x.line_id])
-            or shared_use_fault(x, inputs.advice, drafts | good)
-            for x in inputs.advice
-        }
-        faults |= {x.line_id: choice_fault(x, choices.get(x.line_id), language) for x in inputs.choices}
-        new = {i: fault for i, fault in faults.items() if i not in good}
-        good |= {i: draft for i, draft in (drafts | choices).items() if new.get(i) == ""}
-        return Sifted(tuple(good.values()), tuple(f"{i} {fault}" for i, fault in new.items() if fault))
-
-    def rest(kept: tuple[Draft, ...]) -> AdviceInputs:
-        written = {draft.line_id for draft in kept}
-        advice = tuple(line for line in inputs.advice if line.line_id not in written)
-        choices = tuple(line for line in inputs.choices if line.line_id not in written)
-        return inputs.model_copy(update={"advice": advice, "choices": choices})
-
-    lines = ListTask(inputs, sift, rest, show=lambda draft: f"{draft.line_id}: {draft.text}", least=0)
-    written = await asker.listed("advise", lines)
-    if detail := "; ".join(mend for draft in written if (mend := mends.get(draft.line_id))):
-        asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="advise", detail=detail))
-    return _assembled(task, inputs, written)
+    reply: AdviceReply = await asker.structured("advise", inputs)
+    return _assembled(task, inputs, reply)
 
 
-def _by_line(reply: AdviceReply) -> tuple[dict[str, AdviceDraft], dict[str, ChoiceDraft]]:
-    return {d.line_id: d for d in reversed(reply.advice)}, {d.line_id: d for d in reversed(reply.choices)}
-
-
-def _assembled(task: StageToAdvise, inputs: AdviceInputs, written: Sequence[Draft]) -> Advised:
-    drafts = {d.line_id: d for d in written if isinstance(d, AdviceDraft)}
-    worded = {d.line_id: d for d in written if isinstance(d, ChoiceDraft)}
+def _assembled(task: StageToAdvise, inputs: AdviceInputs, reply: AdviceReply) -> Advised:
+    told = " ".join((*(b.text for b in task.plan.bullets()), *inputs.uses_before)).casefold()
+    drafts = {d.line_id: d for d in reply.advice if not any(item.casefold() in told for item in d.items)}
+    worded = {d.line_id: d for d in reply.choices}
     sub_plan = task.plan.sub_plans[task.stage.stage_index]
     key = SubPlanKey(sub_plan.plan_index, sub_plan.sub_plan_index)
     lines = [line for line in inputs.advice if line.line_id in drafts]
     choices = [line for line in inputs.choices if line.line_id in worded]
     return Advised(
         stage_index=task.stage.stage_index,
-        advice=tuple(
-            _advice(str(key.advice(i)), as_drafted(line, drafts[line.line_id]), drafts[line.line_id])
-            for i, line in enumerate(lines)
-        ),
+        advice=tuple(_advice(str(key.advice(i)), line, drafts[line.line_id]) for i, line in enumerate(lines)),
         choices=tuple(
             Bullet(
                 bullet_id=str(key.bullet(len(sub_plan.bullets) + i)),
@@ -125,7 +75,7 @@ def _advice(advice_id: str, line: AdviceLine, draft: AdviceDraft) -> Advice:
         attribute=line.attribute,
         text=draft.text.strip(),
         value=line.value,
-        items=items_of(draft),
+        items=tuple(draft.items),
         corrects=line.former.advice_id if line.former is not None else "",
     )
 

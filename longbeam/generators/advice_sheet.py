@@ -15,7 +15,7 @@ from longbeam.generators.ledger import Ledger, line_of
 from longbeam.generators.mentions import DECIDED, ENDED, Mentions
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.plans import Frame
-from longbeam.prompts.calls import NAMED_ADVICE, AdviceDraft, AdviceLine, ChoiceLine, Stage
+from longbeam.prompts.calls import AdviceLine, ChoiceLine, Stage
 from longbeam.schemas import (
     CLOSING,
     Advice,
@@ -73,8 +73,6 @@ _LOST = re.compile(
     r"\b(?:overrun|over budget|overspend(?:ing)?|shortfall|deficit|debts?|fines?|penalt(?:y|ies))\b", re.IGNORECASE
 )
 """Words of things and attributes whose money is missing already."""
-MOST_ALSO_TOLD = 6
-"""Bullets on a line's thing that its writer sees beside the one that is answered."""
 _DAY = "review day"
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
@@ -150,21 +148,10 @@ class AdviceSheet:
         kinds = ROUNDS[first % len(ROUNDS)]
         for i in range(wanted):
             line = self._line(kinds[(first + i) % len(kinds)])
-            drawn += [self._with_steps(line)] if line is not None else []
+            drawn += [line] if line is not None else []
         place = {b.bullet_id: i for i, b in enumerate(self._sub_plan.bullets)}
         drawn.sort(key=lambda line: place[line.bullet.bullet_id])
-        return tuple(
-            line.model_copy(update={"line_id": f"a{i}", "also_told": self._also_told(line)})
-            for i, line in enumerate(drawn)
-        )
-
-    def _also_told(self, line: AdviceLine) -> tuple[Bullet, ...]:
-        """Return what is told of a line's thing on other days: the nearest bullets, in their order."""
-        position = self._ledger.position
-        here = position[line.bullet.bullet_id]
-        others = [b for b in self._mentions.of(line.topic) if b.bullet_id != line.bullet.bullet_id]
-        near = sorted(others, key=lambda b: abs(position[b.bullet_id] - here))[:MOST_ALSO_TOLD]
-        return tuple(sorted(near, key=lambda b: position[b.bullet_id]))
+        return tuple(line.model_copy(update={"line_id": f"a{i}"}) for i, line in enumerate(drawn))
 
     def _line(self, kind: AdviceKind) -> AdviceLine | None:
         """Return a line of this kind, or of a day where no bullet gives what the kind needs."""
@@ -184,22 +171,6 @@ class AdviceSheet:
                     self._values += [line.value] if line.value is not None else []
                     return line
         return None
-
-    def name_fault(self, line: AdviceLine, draft: AdviceDraft) -> str:
-        """Return what is wrong with the name that a draft gives a value; empty if nothing is."""
-        name = draft.name.strip()
-        is_other = line.kind in NAMED_ADVICE and name not in ("", line.attribute)
-        if is_other and (line.topic.casefold(), name.casefold()) in self._slots:
-            return f"has the name {name!r}, of which a value was told before; find another"
-        return ""
-
-    def _with_steps(self, line: AdviceLine) -> AdviceLine:
-        """Let steps stand in the place of a figure, a day or a use, where none are given for the thing."""
-        slot = (line.topic.casefold(), AdviceKind.STEPS.value)
-        if line.value is None or slot in self._slots:
-            return line
-        self._slots.add(slot)
-        return line.model_copy(update={"or_steps": STEPS})
 
     def _amount(self, host: Bullet, kind: AdviceKind, amounts: _Amounts, count: int = 0) -> AdviceLine | None:
         for assertion in self._ledger.by_bullet.get(host.bullet_id, ()):

@@ -13,10 +13,9 @@ from functools import cached_property
 
 from longbeam.generators.ledger import Ledger, replaced_wishes, standing_bullets
 from longbeam.generators.plans import Frame
-from longbeam.generators.said_advice import known_advice
 from longbeam.generators.user_turns import Scene
 from longbeam.generators.voices import voice_of
-from longbeam.keys import SubPlanKey, plan_index_of
+from longbeam.keys import plan_index_of
 from longbeam.prompts.calls import BulletBrief, DialogueContext, ProjectName, Stage, TurnState
 from longbeam.schemas import (
     CLOSING,
@@ -86,7 +85,6 @@ def context_of(material: SubPlanMaterial, on_contradiction: OnContradiction) -> 
         earlier_plans=material.earlier_plans,
         asked=material.asked,
         voice=voice_of(material.frame.profile),
-        advised=_advised_earlier(material),
         names=_names_heard(material, earlier),
         on_contradiction=on_contradiction,
     )
@@ -120,6 +118,7 @@ def turn_state(material: SubPlanMaterial, turn: UserTurn, day: dt.date, heard: S
         standing=standing_bullets(heard),
         known=material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
         listed=tuple(a.topic for a in material.advice if a.kind is AdviceKind.OPTIONS),
+        due=tuple(a for a in material.advice if a.bullet_id in turn.bullet_ids),
     )
 
 
@@ -174,13 +173,6 @@ def _told_earlier(material: SubPlanMaterial) -> tuple[Bullet, ...]:
     before = ledger.bullets[: ledger.position[sub_plan.bullets[0].bullet_id]]
     own = f"p{sub_plan.plan_index}."
     return tuple(b for b in before if b.bullet_id.startswith(own))
-
-
-def _advised_earlier(material: SubPlanMaterial) -> tuple[str, ...]:
-    """Return what the assistant brought in during the plan's earlier sub-plans."""
-    own = material.sub_plan
-    earlier = {str(SubPlanKey(own.plan_index, i)) for i in range(own.sub_plan_index)}
-    return known_advice(material.advice, earlier)
 
 
 def _now(material: SubPlanMaterial, turn: UserTurn, heard: Sequence[Bullet]) -> str:

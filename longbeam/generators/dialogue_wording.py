@@ -16,7 +16,7 @@ from longbeam.generators.closed_world import report
 from longbeam.generators.dialogue_material import SubPlanMaterial, context_of, turn_state
 from longbeam.generators.entailment_judge import ENTAILMENT_PROMPTS, Voicing, fault_in
 from longbeam.generators.reply_excerpt import asking_part, asks, ends_asking
-from longbeam.generators.said_advice import advice_faults, said_advice
+from longbeam.generators.said_advice import said_advice
 from longbeam.generators.transcript import SaidSoFar
 from longbeam.generators.turn_cards import draw_asks_back, draw_reaction, draw_take_up, has_wish
 from longbeam.models import Acceptance, Asker
@@ -205,7 +205,6 @@ class DialogueWriter:
             changed=said.changed(),
             wishes=said.wishes(),
             replaced=said.replaced(),
-            advice=advice,
             asks_back=self._asked_back,
         )
         text = await self._asker.prose(
@@ -213,10 +212,7 @@ class DialogueWriter:
             inputs,
             place=place,
             accept=Acceptance(
-                check=lambda text: (
-                    *self._faults(text, MessageRole.ASSISTANT, day, is_repeat=text in self._taken),
-                    *advice_faults(advice, text),
-                ),
+                check=lambda text: self._faults(text, MessageRole.ASSISTANT, day, is_repeat=text in self._taken),
                 mend=lambda text: self._as_it_is(text, MessageRole.ASSISTANT, "assistant_reply", place, day),
             ),
             state=lambda: due.moment.state_of(due.kind, due.ordinal, asked=said.transcript.asked),

@@ -6,7 +6,8 @@ import datetime as dt
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
@@ -14,15 +15,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import networkx as nx
+from faker.providers.job.en_US import Provider as Jobs
 
+from longbeam.generators.names import Names
 from longbeam.schemas import Gender, Person, Profile, Relation, RelationshipGraph
-from longbeam.text import jobs, names_of
 
 _T = TypeVar("_T")
 
 YOUNGEST = 20
 OLDEST = 70
 """Bounds of a user's age in years."""
+RECENT = 20
+"""Personas before one whose first and family names it does not share; every table has more names than that."""
 
 MBTI_TRAITS: dict[str, str] = {
     "ISTJ": "Keeps promises to the letter, trusts records more than "
@@ -60,14 +64,6 @@ MBTI_TRAITS: dict[str, str] = {
 
 _CITIES = Path(__file__).parent / "data" / "cities.json"
 
-# First names that are also everyday words: "Mark" or "Grant" at the head of a sentence misleads every text check.
-_WORD_NAMES = frozenset(  # as one text, because a list would be formatted to ninety lines
-    """April Amber Angel Autumn Bill Brandy Brooke Carol Chase Cheyenne Christian Crystal Daisy Dakota Dale Dawn
-    Dean Destiny Diamond Don Drew Earl Faith Frank Gene Grace Grant Guy Harry Heather Holly Hope Hunter Jack Jade
-    Jasmine Jay Jean Jesus Jo Joy Kent Lance Levi Logan Marina Mark Mason Max May Melody Mercedes Mercy Misty
-    Norm Norma Parker Pat Patty Penny Peggy Ray Raven Rich Rick Robin Rob Rose Roy Ruby Sandy Savannah Sierra
-    Spencer Star Sue Summer Tanner Tom Tony Virginia Wade Ward Warren Will Woody""".split()  # noqa: SIM905
-)
 # Faker's jobs that are no job by themselves, too grand for most stories, or stray halves of hyphenated ones.
 _ODD_JOBS = frozenset(
     {
@@ -117,44 +113,74 @@ class _Pools:
 
     cities: tuple[tuple[str, str], ...]
     professions: tuple[str, ...]
-    last_names: tuple[str, ...]
-    first_names: dict[Gender, tuple[str, ...]]
 
 
 def draw_profile(spec_seed: int, index: int) -> Profile:
     """Return persona `index` of the benchmark with this seed; its `personality` is still empty.
 
-    No two of the first 50,000 share a name or a (city, profession). The first 160 share no city, no
-    profession, no first name and no last name either. Ages fit the profession and lie in 20..70.
+    Faker draws the name and the employer in a locale of the country. No two of the first 50,000 share a name or a
+    (city, profession); the first 160 share no city and no profession. Ages fit the profession and lie in 20..70.
     """
-    pools = _pools(spec_seed)
     draw = random.Random(f"{spec_seed}/profile/{index}")
-    gender = draw.choice((Gender.FEMALE, Gender.MALE))
-    city_place, profession = _walk(index, len(pools.cities), pools.professions)
-    city, country = pools.cities[city_place]
-    last_place, first_name = _walk(index, len(pools.last_names), pools.first_names[gender])
+    gender, (city, country), profession = _circumstances(spec_seed, index)
+    first_name, last_name, employer = _named(spec_seed).name_of(index)
     youngest, oldest = _age_bounds(profession)
     return Profile(
-        name=f"{first_name} {pools.last_names[last_place]}",
+        name=f"{first_name} {last_name}",
         first_name=first_name,
         gender=gender,
         age=draw.randint(youngest, oldest),
         city=city,
         country=country,
         profession=profession,
+        employer=employer,
         mbti=tuple(sorted(draw.sample(sorted(MBTI_TRAITS), 6))),
     )
 
 
+def _circumstances(spec_seed: int, index: int) -> tuple[Gender, tuple[str, str], str]:
+    """Return the gender, the place and the profession of a persona."""
+    pools = _pools(spec_seed)
+    gender = random.Random(f"{spec_seed}/gender/{index}").choice((Gender.FEMALE, Gender.MALE))
+    city_place, profession = _walk(index, len(pools.cities), pools.professions)
+    return gender, pools.cities[city_place], profession
+
+
+class _Named:
+    """Names of the personas of one benchmark, in their order: each draws until its name differs from all before.
+
+    A persona's name therefore depends on the benchmark's seed and its own index alone.
+    """
+
+    def __init__(self, spec_seed: int) -> None:
+        self._seed = spec_seed
+        self._names: list[tuple[str, str, str]] = []
+        self._family_names: dict[str, set[str]] = defaultdict(set)
+
+    def name_of(self, index: int) -> tuple[str, str, str]:
+        """Return the first name, the family name and the employer of a persona."""
+        while len(self._names) <= index:
+            position = len(self._names)
+            gender, (_, country), _ = _circumstances(self._seed, position)
+            names = Names(country, f"{self._seed}/names/{position}")
+            recent = {part for first, last, _ in self._names[-RECENT:] for part in (first, last)}
+            avoided = recent | _city_names()
+            first = next(name for name in names.first_names(gender) if name not in avoided)
+            taken = recent | self._family_names[first]
+            last = next(name for name in names.last_names(gender) if name not in taken)
+            self._family_names[first].add(last)
+            self._names.append((first, last, names.company()))
+        return self._names[index]
+
+
 @lru_cache(maxsize=2)
-def first_names(gender: Gender) -> tuple[str, ...]:
-    """Return first names of one gender, sorted: none of the other gender's, no everyday words, no cities."""
-    names = names_of("en_US")
-    own, other = names.first_names_female, names.first_names_male
-    if gender is Gender.MALE:
-        own, other = other, own
-    excluded = {*other, *_WORD_NAMES, *(city for city, _ in cities())}
-    return tuple(sorted({*own} - excluded))
+def _named(spec_seed: int) -> _Named:
+    return _Named(spec_seed)
+
+
+@lru_cache(maxsize=1)
+def _city_names() -> frozenset[str]:
+    return frozenset(city for city, _ in cities())
 
 
 @lru_cache(maxsize=1)
@@ -167,15 +193,9 @@ def cities() -> tuple[tuple[str, str], ...]:
 def professions() -> tuple[str, ...]:
     """Return professions as they stand within a sentence, sorted."""
     # "Engineer, mining" and "Warden/ranger" come again in the table under a plain name, or are too narrow.
-    plain = {job for job in jobs() if re.fullmatch(r"[A-Za-z '-]+", job)} - _ODD_JOBS
+    plain = {job for job in Jobs.jobs if re.fullmatch(r"[A-Za-z '-]+", job)} - _ODD_JOBS
     kept = (job for job in plain if not job.startswith(("Chief ", "Chartered ")))
     return tuple(sorted(job if _PROPER_JOBS.match(job) else job.lower() for job in kept))
-
-
-def _last_names() -> tuple[str, ...]:
-    # Faker writes Mcdonald.
-    found = names_of("en_US").last_names
-    return tuple(sorted({re.sub(r"^Mc[a-z]", lambda m: "Mc" + m[0][2].upper(), name) for name in found}))
 
 
 @lru_cache(maxsize=8)
@@ -186,8 +206,6 @@ def _pools(spec_seed: int) -> _Pools:
     return _Pools(
         cities=shuffled("cities", cities()),
         professions=shuffled("professions", professions()),
-        last_names=shuffled("last_names", _last_names()),
-        first_names={gender: shuffled(gender.value, first_names(gender)) for gender in Gender},
     )
 
 
@@ -241,7 +259,7 @@ def draw_relationships(spec_seed: int, index: int, profile: Profile, size: int =
     """
     if not 1 <= size <= LARGEST_SIZE:
         raise ValueError(f"size {size} is outside 1..{LARGEST_SIZE}")
-    names = _NameDealer(random.Random(f"{spec_seed}/relationships/{index}/names"), profile.first_name)
+    names = _NameDealer(Names(profile.country, f"{spec_seed}/relationships/{index}/names"), profile.first_name)
     core = _draw_core(random.Random(f"{spec_seed}/relationships/{index}/core"), profile)
     people = [(relation, gender, age, names.deal(gender)) for relation, gender, age in core]
     circles: list[tuple[Relation, Gender, int, str]] = []
@@ -309,19 +327,16 @@ def _circle(spec_seed: int, index: int, block: int, profile: Profile) -> list[_D
 class _NameDealer:
     """Deals first names: each at most once, and none that is easily confused with another."""
 
-    def __init__(self, draw: random.Random, taken: str) -> None:
-        self._used = {taken[:4].casefold()}
-        self._decks: dict[Gender, Iterator[str]] = {}
-        for gender in Gender:
-            deck = first_names(gender)
-            self._decks[gender] = iter(draw.sample(deck, len(deck)))
+    def __init__(self, names: Names, taken: str) -> None:
+        self._names = names
+        self._heads = {taken[:4].casefold()}
 
     def deal(self, gender: Gender) -> str:
         """Return the next name of this gender."""
-        for name in self._decks[gender]:
-            head = name[:4].casefold()
-            if head not in self._used:
-                self._used.add(head)
+        avoided = _city_names()
+        for name in self._names.first_names(gender):
+            if name not in avoided and name[:4].casefold() not in self._heads:
+                self._heads.add(name[:4].casefold())
                 return name
         raise ValueError(f"no {gender} first name is left")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from longbeam.schemas import Advice, AdviceKind
@@ -71,30 +71,6 @@ def _closest_run(text: str, items: Sequence[str]) -> list[int] | None:
     return best
 
 
-def advice_faults(due: Iterable[Advice], text: str) -> Iterator[str]:
-    """Yield what a reply does not say of what it has to bring in."""
-    for advice in due:
-        if advice_quote(advice, text) is not None:
-            continue
-        if advice.kind is AdviceKind.USE and advice.value is not None:
-            yield (
-                f"it must say in one sentence, in these words, that {advice.value.text} for {advice.topic} "
-                f"is for {advice.items[0]}"
-            )
-        else:
-            yield (
-                f"it must give the {advice.attribute} for {advice.topic}, under this name and in these words: "
-                f"{advice.given}"
-            )
-
-
 def said_advice(due: Iterable[Advice], text: str) -> tuple[str, ...]:
     """Return the ids of the advice that a reply gives."""
     return tuple(a.advice_id for a in due if advice_quote(a, text) is not None)
-
-
-def known_advice(advice: Iterable[Advice], sub_plans: Collection[str]) -> tuple[str, ...]:
-    """Return the statements of what the assistant brought in during these sub-plans, without what it corrected."""
-    given = [a for a in advice if a.sub_plan in sub_plans]
-    replaced = {a.corrects for a in given}
-    return tuple(a.text for a in given if a.advice_id not in replaced)

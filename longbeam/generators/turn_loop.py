@@ -3,7 +3,7 @@
 The functions yield one step at a time and are sent its outcome: a detector's verdict, further turns, or whether a
 message had to be left out, which ends the exchange. Who
 drives them carries the step out and adds the tokens of what was said to the budget before it goes on. The dialogue
-drives them with a model's replies, the forecast with numbers, so both follow one rule.
+drives them with a model's replies.
 
 Source: BEAM, algorithm 3 (delta_1 = delta_2 = 2).
 """

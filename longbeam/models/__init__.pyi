@@ -22,7 +22,6 @@ from .base import (
     no_version as no_version,
 )
 from .batching import BatchingModel as BatchingModel, is_batched as is_batched
-from .changes import describe_changes as describe_changes
 from .completions import CompletionReader as CompletionReader, StreamedReply as StreamedReply
 from .cost import (
     CostMeter as CostMeter,
@@ -47,12 +46,12 @@ from .kinds import (
     is_spoken_by_rule as is_spoken_by_rule,
     model_context as model_context,
 )
-from .language import wrong_language as wrong_language
 from .limits import (
     GRACE_S as GRACE_S,
     LONGEST_RETRY_AFTER_S as LONGEST_RETRY_AFTER_S,
     PATIENCE_S as PATIENCE_S,
     TRIES as TRIES,
+    UNUSABLE_REPLIES as UNUSABLE_REPLIES,
     LimitedModel as LimitedModel,
 )
 from .loops import (
@@ -63,18 +62,32 @@ from .loops import (
     find_loop as find_loop,
 )
 from .openai_client import EXTRA_FIELD as EXTRA_FIELD, OpenAIModel as OpenAIModel
-from .outcomes import WITHOUT_TEXT as WITHOUT_TEXT, outcome_of as outcome_of, spoken as spoken
-from .parsing import MOST_FAULTS as MOST_FAULTS, parse_items as parse_items, parse_reply as parse_reply
-from .prefix_cache import (
-    MESSAGE_OVERHEAD as MESSAGE_OVERHEAD,
-    PrefixCache as PrefixCache,
-    PromptEncoder as PromptEncoder,
-    tokens_in as tokens_in,
+from .outcomes import (
+    WITHOUT_TEXT as WITHOUT_TEXT,
+    outcome_of as outcome_of,
+    spoken as spoken,
+    wrong_language as wrong_language,
 )
-from .provider_errors import HttpAnswer as HttpAnswer, TooLarge as TooLarge, error_of_status as error_of_status
-from .redaction import Redactor as Redactor
-from .request_fields import RequestFields as RequestFields
-from .room import FACTOR as FACTOR, LEAST as LEAST, MOST as MOST, room_of as room_of, room_of_schema as room_of_schema
+from .parsing import (
+    MOST_FAULTS as MOST_FAULTS,
+    describe_changes as describe_changes,
+    parse_items as parse_items,
+    parse_reply as parse_reply,
+)
+from .provider_errors import (
+    HttpAnswer as HttpAnswer,
+    Redactor as Redactor,
+    TooLarge as TooLarge,
+    error_of_status as error_of_status,
+)
+from .request_fields import (
+    FACTOR as FACTOR,
+    LEAST as LEAST,
+    MOST as MOST,
+    RequestFields as RequestFields,
+    room_of as room_of,
+    room_of_schema as room_of_schema,
+)
 from .structured import (
     GRAMMAR_KEYWORDS as GRAMMAR_KEYWORDS,
     REFUSED_KEYWORDS as REFUSED_KEYWORDS,
@@ -83,11 +96,14 @@ from .structured import (
 )
 from .tokens import (
     DEFAULT_TOKENIZER as DEFAULT_TOKENIZER,
+    MESSAGE_OVERHEAD as MESSAGE_OVERHEAD,
     TOKENIZER_NAMES as TOKENIZER_NAMES,
+    PrefixCache as PrefixCache,
+    PromptEncoder as PromptEncoder,
     Tokenizer as Tokenizer,
     load_tokenizer as load_tokenizer,
+    tokens_in as tokens_in,
 )
 from .transport import EndpointClient as EndpointClient, proxy_of as proxy_of
-from .unusable import UNUSABLE_REPLIES as UNUSABLE_REPLIES
 from .vllm import Loaded as Loaded, VllmModel as VllmModel, load_engine as load_engine
 from .weights import cache_folder as cache_folder, parts_of as parts_of, weights_digest as weights_digest

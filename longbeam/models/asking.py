@@ -18,12 +18,11 @@ from pydantic import BaseModel
 from longbeam.errors import ProviderError, ReplyError, RunStopped
 from longbeam.keys import UnitKey
 from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration, Sampling, StateOf
-from longbeam.models.changes import describe_changes
 from longbeam.models.kinds import answers_by_rule
 from longbeam.models.loops import LOOP, before_loop
 from longbeam.models.outcomes import Outcome, longer_limit, outcome_of, spoken
-from longbeam.models.parsing import MOST_FAULTS, parse_items, parse_reply
-from longbeam.models.room import room_of
+from longbeam.models.parsing import MOST_FAULTS, describe_changes, parse_items, parse_reply
+from longbeam.models.request_fields import room_of
 from longbeam.models.weights import weights_digest
 from longbeam.schemas import (
     ENGLISH,

@@ -19,7 +19,7 @@ from longbeam.models.base import ModelCall
 from longbeam.models.loops import LOOP, LoopWatch, find_loop
 from longbeam.models.outcomes import thought_in
 from longbeam.models.provider_errors import HttpAnswer, TooLarge, error_in_reply, error_of_status, is_web_page
-from longbeam.models.tools import text_of_tools
+from longbeam.models.structured import text_of_tools
 from longbeam.schemas import ChatMessage, ModelReply, Tool
 from longbeam.terminal import printable
 

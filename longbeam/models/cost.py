@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from longbeam.errors import RunStopped, SpecError
 from longbeam.models.base import ChatModel, ModelCall, close_model
 from longbeam.models.kinds import is_free
-from longbeam.models.outcomes import outcome_of
 from longbeam.schemas import COUNTS, BenchmarkSpec, ModelReply, Price, Usage, UsageKey, summed
 
 FREE = Price()
@@ -118,10 +117,6 @@ class CostMeter:
     """Usage in the journals when the run began; it counts toward the cap."""
     now: dict[UsageKey, dict[str, int]] = field(default_factory=dict)
     """Usage of this run."""
-    asked_tokens: int = 0
-    """Sum of the lengths that the assistant's replies of this run were to have; without replies that are no answer."""
-    said_tokens: int = 0
-    """Sum of the lengths that these replies have."""
     _stopped: str = ""
     _reserved: float = 0.0
     _in_flight: int = 0
@@ -232,11 +227,6 @@ class CostMeter:
         counts["cached_tokens"] += reply.cached_tokens
         counts["output_tokens"] += reply.output_tokens
         counts["reasoning_tokens"] += reply.reasoning_tokens
-        asked_tokens = call.inputs.asked_tokens
-        # A reply that is asked for again tells nothing of the length of those that are used.
-        if asked_tokens is not None and outcome_of(reply, self.spec.language, is_prose=True) is None:
-            self.asked_tokens += asked_tokens
-            self.said_tokens += reply.output_tokens - reply.reasoning_tokens
         if (price := self.prices.get(call.model)) is not None:
             self._spent += self.prices.share(call.stage, prompt_id, call.model) * cost_usd(
                 price,

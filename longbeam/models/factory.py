@@ -1,4 +1,7 @@
-"""From the names in a spec to the models that serve them; reads the keys from the environment."""
+"""From the names in a spec to the models that serve them, each call by the model that it names.
+
+Reads the keys of endpoints from the environment.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longbeam.errors import SpecError
-from longbeam.models.base import ChatModel
-from longbeam.models.batching import BatchingModel, BatchLog
+from longbeam.models.base import ChatModel, ModelCall, close_model
+from longbeam.models.batching import BatchApi, BatchingModel, BatchLog
 from longbeam.models.kinds import Kinds
 from longbeam.models.openai_client import OpenAIModel
-from longbeam.models.router import Router
 from longbeam.plugins import load, offered
-from longbeam.schemas import MODEL_PLUG_INS, BenchmarkSpec, Endpoint, is_language_model, provider_of
+from longbeam.schemas import MODEL_PLUG_INS, BenchmarkSpec, Endpoint, ModelReply, is_language_model, provider_of
+
+
+class Router:
+    """A ChatModel that asks the client of `call.model`."""
+
+    def __init__(self, clients: Mapping[str, ChatModel]) -> None:
+        """`clients` by the name that the spec gives each model."""
+        self._clients = clients
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Return the reply of the call's model; KeyError if the spec did not name it."""
+        return await self._clients[call.model].complete(call)
+
+    async def aclose(self) -> None:
+        """Close the clients that hold connections."""
+        for client in self._clients.values():
+            await close_model(client)
+
 
 OPENAI_KEY = "OPENAI_API_KEY"
 
@@ -112,7 +132,7 @@ def _client(spec: BenchmarkSpec, name: str, role: str, kinds: Kinds, around: Sur
 def _batching(spec: BenchmarkSpec, client: OpenAIModel, around: Surroundings) -> ChatModel:
     if around.batches is None:
         raise SpecError("batch.stages: this command keeps no record of batches; leave the stages out of its spec")
-    return BatchingModel(client, spec, client.batch_api(), around.batches, around.notice)
+    return BatchingModel(client, spec, BatchApi(client.client, client.where), around.batches, around.notice)
 
 
 def key_of(spec: BenchmarkSpec, name: str, environment: Mapping[str, str]) -> str:

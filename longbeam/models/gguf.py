@@ -1,8 +1,7 @@
-"""A ChatModel over llama.cpp's own server, which runs as long as the model is used: `gguf:PATH`, any GGUF file.
+"""llama.cpp's own server in a process of its own, started by `models.gguf`.
 
-The server runs in a process of its own (`models.llama_server`), because a fault in native code ends its process. It
-starts with the first call, on a free port of 127.0.0.1 and with a key that nobody else has. When it dies, the calls on
-their way fail as with any endpoint, and the next call starts it again.
+The settings come as one line of JSON on stdin; the address, or the reason why there is none, goes as one line of JSON
+to stdout. The process ends when its stdin ends, so it never outlives the process that started it, however that ends.
 """
 
 from __future__ import annotations
@@ -16,17 +15,65 @@ import secrets
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from longbeam.errors import ProviderError, RunStopped, SpecError
 from longbeam.models.base import ModelCall
 from longbeam.models.openai_client import OpenAIModel
 from longbeam.models.weights import default_context, trained_context
 from longbeam.schemas import Endpoint, ModelReply
+
+
+def main() -> None:
+    """Serve a model on a free port of 127.0.0.1 until stdin ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the starter's: it awaits the replies on their way
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what llama.cpp prints belongs into the log
+    settings = json.loads(sys.stdin.readline())
+    watch = threading.Thread(target=_end_with_stdin, daemon=True)
+    watch.start()
+    try:
+        server = _started(settings)
+        answer = {"address": server.listening_address}
+    except Exception as exc:  # noqa: BLE001 - the seam to llama.cpp; the starter reports the reason
+        answer = {"error": " ".join(str(exc).split()) or type(exc).__name__}
+    print(json.dumps(answer), file=answers, flush=True)
+    if "address" in answer:
+        watch.join()
+
+
+def _started(given: dict[str, Any]) -> Any:  # Any: xllamacpp has no types
+    import xllamacpp
+
+    settings = xllamacpp.CommonParams()
+    settings.model.path = given["path"]
+    settings.model_alias = {given["alias"]}
+    settings.hostnames, settings.port, settings.api_keys = ["127.0.0.1"], 0, [given["key"]]
+    settings.ui = settings.endpoint_slots = False
+    settings.n_parallel, settings.n_ctx = given["slots"], given["slots"] * given["context"]
+    if given["threads"] is not None:
+        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = given["threads"]
+    if given["gpu_layers"] is not None:
+        settings.n_gpu_layers = given["gpu_layers"]
+    settings.use_jinja = True
+    settings.default_template_kwargs = {"enable_thinking": json.dumps(given["reasoning"])}
+    settings.warmup = False
+    return xllamacpp.Server(settings)
+
+
+def _end_with_stdin() -> None:
+    sys.stdin.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
+
 
 DEATHS = 3
 """Deaths of the server without a reply in between that stop a run."""
@@ -125,7 +172,7 @@ class GgufModel:
             log = opened.enter_context(self._open_log())
             start = log.seek(0, os.SEEK_END)
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "longbeam.models.llama_server"),
+                *(sys.executable, "-m", "longbeam.models.gguf"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,

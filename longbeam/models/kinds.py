@@ -81,8 +81,8 @@ def has_model_checks(spec: BenchmarkSpec) -> bool:
 
 
 def is_spoken_by_rule(spec: BenchmarkSpec) -> bool:
-    """Return whether rules speak as the assistant, which bring in what they are told to and nothing else."""
-    return answers_by_rule(spec, spec.model_for(Role.ASSISTANT))
+    """Return whether rules plan and speak as the assistant: they bring in what they are told to and nothing else."""
+    return all(answers_by_rule(spec, spec.model_for(role)) for role in (Role.PLANNER, Role.ASSISTANT))
 
 
 def is_free(spec: BenchmarkSpec, model: str) -> bool:

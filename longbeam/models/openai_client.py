@@ -12,12 +12,10 @@ from pydantic_core import to_json
 
 from longbeam.errors import ProviderError, SpecError
 from longbeam.models.base import ModelCall
-from longbeam.models.batch_api import BatchApi
 from longbeam.models.completions import CompletionReader, StreamedReply
-from longbeam.models.redaction import Redactor
+from longbeam.models.provider_errors import Redactor
 from longbeam.models.request_fields import REFUSING, RequestFields
-from longbeam.models.structured import Step, StructuredOutput
-from longbeam.models.tools import tools_of
+from longbeam.models.structured import Step, StructuredOutput, tools_of
 from longbeam.schemas import Endpoint, Limits, ModelReply
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -65,7 +63,7 @@ class OpenAIModel:
         redacted = Redactor(key)
         self.reader = CompletionReader(self.where, self._model, redacted)
         try:
-            self._client = EndpointClient(base_url, key, where=self.where, redacted=redacted)
+            self.client = EndpointClient(base_url, key, where=self.where, redacted=redacted)
         except ValueError as exc:
             raise SpecError(f"{name}: {exc}") from exc
 
@@ -109,13 +107,9 @@ class OpenAIModel:
             or self._fields.give_up_streaming(message)
         )
 
-    def batch_api(self) -> BatchApi:
-        """Return the batch API beside the chat route."""
-        return BatchApi(self._client, self.where, most_bytes=LEAST_BYTES + BYTES_PER_TOKEN * UNLIMITED_TOKENS)
-
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self.client.aclose()
 
     def body(self, call: ModelCall, max_tokens: int | None, *, is_streamed: bool = True) -> bytes:
         """Return the body of a call's request; `is_streamed`: where the endpoint streams."""
@@ -143,7 +137,7 @@ class OpenAIModel:
 
         progress.heard_at = None
         stream = StreamedReply(most_characters=LEAST_BYTES // 4 + CHARACTERS_PER_TOKEN * tokens, on_heard=on_heard)
-        answer = await self._client.complete(
+        answer = await self.client.complete(
             self.body(call, max_tokens),
             most_bytes=self._most_bytes or LEAST_BYTES + BYTES_PER_TOKEN * tokens,
             on_event=stream.add,

@@ -1,21 +1,65 @@
-"""From what an endpoint answers in place of a reply to one error with a kind, a reason and what to do.
+"""From what an endpoint answers in place of a reply to one error with a kind, a reason and what to do; without our
+key.
 
-The kinds, and what becomes of each, are listed in docs/models.md.
+The kinds, and what becomes of each, are listed in docs/models.md. Texts are masked after their JSON has been
+decoded: a key is found with each of its characters escaped or not, and in base64, in which a proxy may repeat
+the header.
 """
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import quote
 
 from pydantic_core import from_json
 
 from longbeam.errors import ProviderError
 from longbeam.terminal import followed_by, printable
+
+MASK = "***"
+
+
+class Redactor:
+    """Masks one key in texts."""
+
+    def __init__(self, key: str) -> None:
+        """`key` may be empty: then nothing is masked."""
+        self._plain = tuple(dict.fromkeys((key, quote(key, safe=""), *_in_base64(key)))) if key else ()
+        self._escaped = re.compile("".join(map(_escaped, key)), re.IGNORECASE) if key else None
+
+    def __call__(self, text: str) -> str:
+        """Return the text with the key masked, wherever it stands."""
+        for form in self._plain:
+            if form in text:
+                text = text.replace(form, MASK)
+        if self._escaped is not None and "\\" in text:
+            text = self._escaped.sub(MASK, text)
+        return text
+
+
+def _escaped(character: str) -> str:
+    code = f"{ord(character):04x}"
+    return rf"(?:{re.escape(character)}|\\+u{code}|\\+{re.escape(character)})"
+
+
+def _in_base64(key: str) -> tuple[str, ...]:
+    """Return the characters that base64 of any text with the key in it has: one form for each of three alignments."""
+    forms = []
+    for before in range(3):
+        raw = b"\0" * before + key.encode()
+        encoded = base64.b64encode(raw).decode().rstrip("=")
+        # The first characters hold bits of what stands before the key, the last one those of what follows.
+        first = (before * 8 + 5) // 6
+        whole = encoded[first : len(raw) * 8 // 6]
+        forms += [whole, whole.replace("+", "-").replace("/", "_")]
+    return tuple(form for form in forms if len(form) >= 8)
+
 
 LONGEST_REASON = 300
 """Characters of an endpoint's own words that are kept."""

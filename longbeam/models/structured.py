@@ -1,8 +1,11 @@
-"""The form in which an endpoint receives a reply's schema: as strict JSON schema, as JSON mode, or in the prompt alone.
+"""The form in which an endpoint receives a reply's schema: strict JSON schema, JSON mode, the prompt alone, or a
+tool.
 
 The prompt always describes the form as well, so each step down still works. What an endpoint refuses is
-remembered for the run; one line says so. A server that decodes by a grammar (llama.cpp, vLLM) takes more of JSON schema
-than OpenAI: lengths of texts, which end a loop inside a text, and a form for each item of a list.
+remembered for the run; one line says so. A server that decodes by a grammar (llama.cpp, vLLM) takes more of
+JSON schema than OpenAI: lengths of texts, which end a loop inside a text, and a form for each item of a list. A
+prompt's tool is sent as a function; its calls come back as the prompt's JSON, so that journal and checks know
+nothing of tools.
 """
 
 from __future__ import annotations
@@ -190,3 +193,48 @@ class StructuredOutput:
             made = to_json({"type": "json_schema", "json_schema": named})
             self._formats[prompt.prompt_id, is_whole] = schema, made
         return made
+
+
+def tools_of(prompt: PromptDeclaration, tool: Tool, inputs: PromptInputs) -> list[dict[str, Any]]:
+    """Return the `tools` of a request: the fields of the reply's schema that are the tool's arguments."""
+    schema = prompt.schema(inputs) or {}
+    arguments = {name: schema["properties"][name] for name in tool.arguments}
+    parameters = {"type": "object", "properties": arguments, "required": list(arguments)}
+    if "$defs" in schema:
+        parameters["$defs"] = schema["$defs"]
+    function = {"name": tool.name, "description": tool.purpose, "parameters": parameters}
+    return [{"type": "function", "function": function}]
+
+
+def text_of_tools(tool: Tool, message: dict[str, Any], content: str) -> str:
+    """Return a reply as the prompt's JSON: the arguments of its tool calls, or its text where nothing was called.
+
+    Several calls of the tool are one with all their values. Arguments that are no JSON come back as they are: the
+    check of the reply then says what is wrong with them.
+    """
+    merged: dict[str, Any] = {}
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict) or function.get("name") != tool.name:
+            continue
+        given = function.get("arguments")
+        found = _object(given) if isinstance(given, str) else given
+        if not isinstance(found, dict):
+            return str(given)
+        for name, value in found.items():
+            both = isinstance(merged.get(name), list) and isinstance(value, list)
+            merged[name] = [*merged[name], *value] if both else value
+    if merged:
+        return json.dumps({**merged, tool.otherwise: ""}, ensure_ascii=False)
+    # A model that does what the prompt says writes the JSON itself.
+    if (written := _object(content)) is not None and {*tool.arguments, tool.otherwise} & written.keys():
+        return content
+    return json.dumps({tool.otherwise: content}, ensure_ascii=False)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

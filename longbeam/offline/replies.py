@@ -42,7 +42,7 @@ from longbeam.prompts.calls import (
     LedgerLine,
     TurnState,
 )
-from longbeam.schemas import CLOSING, AdviceKind, Bullet, BulletKind, OnContradiction
+from longbeam.schemas import CLOSING, AdviceKind, Bullet, BulletKind, MessageKind, OnContradiction
 
 T = TypeVar("T")
 
@@ -130,8 +130,9 @@ def assistant_reply(inputs: AssistantReplyInputs, state: TurnState, rng: random.
     room = int(inputs.target_tokens * CHARACTERS_PER_TOKEN)
     ending = _ending(situation, inputs, state)
     spoken_of = f"{situation.thing}\n{situation.user_text}".casefold()
-    advice = [one.text for one in inputs.advice if one.topic.casefold() in spoken_of]
-    apart = [led_over(one, rng) for one in inputs.advice if one.topic.casefold() not in spoken_of]
+    due = state.due if state.kind == MessageKind.QUESTION else ()
+    advice = [one.text for one in due if one.topic.casefold() in spoken_of]
+    apart = [led_over(one, rng) for one in due if one.topic.casefold() not in spoken_of]
     room -= sum(len(text) + 2 for text in (*advice, *apart))
     text = placed(assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending)), advice, apart)
     if not ending and text.endswith("?"):
@@ -183,7 +184,8 @@ def situation_of(inputs: AssistantReplyInputs, state: TurnState, rng: random.Ran
         if brief is not None and brief.bullet.kind is BulletKind.PASTED:
             thread, card, thing = thread_of(pack, brief.bullet) or thread, None, brief.bullet.topic
         card = card or of_turn.choice(thread.cards)
-    steps = [one.text for one in inputs.advice if one.kind is AdviceKind.STEPS]
+    due = state.due if state.kind == MessageKind.QUESTION else ()
+    steps = [one.text for one in due if one.kind is AdviceKind.STEPS]
     return Situation(
         pack=pack,
         thread=thread,

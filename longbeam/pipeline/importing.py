@@ -26,8 +26,7 @@ from longbeam.schemas import (
 )
 from longbeam.store import Benchmark, describe_os_error, scratch_beside, seal_conversation, write_benchmark, write_spec
 from longbeam.terminal import counted, printable, whole_text
-from longbeam.validation import Problem
-from longbeam.validation.imports import CHECK
+from longbeam.validation import IMPORTS, Problem
 
 _SHOWN_MESSAGES = 20
 
@@ -170,4 +169,4 @@ def _whole(record: R) -> R:
 
 def finding_of(conversation_id: str, note: ImportNote) -> Finding:
     """Return an oddity that an import met as a finding of the check `import`."""
-    return CHECK.finding(Problem(note.kind.value, note.subject, note.message, note.evidence), conversation_id)
+    return IMPORTS.finding(Problem(note.kind.value, note.subject, note.message, note.evidence), conversation_id)

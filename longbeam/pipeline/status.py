@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longbeam.models import prices_of
-from longbeam.pipeline.cost.estimate import EstimateRow, money, render_rows, rows_by_role, stored_outlook, total_of
+from longbeam.pipeline.cost.estimate import EstimateRow, money, render_rows, rows_by_role, total_of
+from longbeam.pipeline.cost.outlook import stored_outlook
 from longbeam.pipeline.repair.probes import REPAIR
 from longbeam.pipeline.run.finished import unchanged_conversations
 from longbeam.pipeline.run.gaps import making_of, share_of_gaps

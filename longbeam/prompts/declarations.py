@@ -111,7 +111,7 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
-    Prompt("advise", 7, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
+    Prompt("advise", 8, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",)),
     # The user's questions.
     Prompt(
         "user_turns",
@@ -134,7 +134,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        14,
+        15,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,
@@ -160,7 +160,7 @@ PROMPTS: tuple[Prompt, ...] = (
         history="history",
     ),
     Prompt("word_turn", 7, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
-    Prompt("compact_memory", 12, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 4, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", 7),

@@ -13,7 +13,6 @@ from typing import Any
 
 from longbeam.abilities import QuestionKind, Trait, ability_of
 from longbeam.prompts.calls import memory as memory_calls
-from longbeam.prompts.calls.advice import NAMED_ADVICE, AdviceInputs, AdviceLine
 from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.plans import (
     LONGEST_TEXT,
@@ -113,10 +112,6 @@ _LONGEST = {"topic": 60, "text": LONGEST_TEXT, "condition": 160, "requirement": 
 """Characters of the fields of a line, and of a remark beside the lines."""
 _LONGEST_EVENT = 300
 """Characters of what happens in an event."""
-_LONGEST_ADVICE = 800
-"""Characters of the assistant's advice, with its items."""
-_LONGEST_ITEM = 160
-"""Characters of an option, a step or what an amount is for."""
 
 
 def events(schema: Schema, inputs: EventsInputs) -> None:
@@ -184,30 +179,6 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
             texts["value"].pop("minLength")  # Only a slip about a value has one.
         _each(schema["properties"][name], [_form({"target_id": _one_of(t.target_id)} | texts) for t in targets])
     schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
-
-
-def advise(schema: Schema, inputs: AdviceInputs) -> None:
-    """Ask for one draft for each line, with a name or with as many items as the line has."""
-    _each(schema["properties"]["advice"], [_advice_form(line) for line in inputs.advice])
-    text = {"text": _text(LONGEST_TEXT)}
-    _each(schema["properties"]["choices"], [_form({"line_id": _one_of(c.line_id)} | text) for c in inputs.choices])
-    schema.pop("$defs")
-
-
-def _advice_form(line: AdviceLine) -> Schema:
-    """Return the form of a statement of the assistant's; one with steps may stand in the place of a value."""
-    counts = [line.count, line.or_steps] if line.or_steps else [line.count]
-    forms = []
-    for many in counts:
-        fields = {"line_id": _one_of(line.line_id)}
-        if line.kind in NAMED_ADVICE and not many:
-            fields["name"] = {"type": "string", "maxLength": _LONGEST["name"]}
-        if many:
-            # Before the text, which has them in the same words.
-            fields["items"] = {"type": "array", "items": _text(_LONGEST_ITEM)}
-            _count(fields["items"], many)
-        forms.append(_form(fields | {"text": _text(_LONGEST_ADVICE)}))
-    return {"anyOf": forms} if len(forms) > 1 else forms[0]
 
 
 def _form(fields: Schema) -> Schema:

@@ -12,7 +12,7 @@ from .anchors import (
     find_anchor as find_anchor,
     find_quote as find_quote,
 )
-from .archive import Archive as Archive, Line as Line, OpenConversation as OpenConversation
+from .archive import Archive as Archive, Line as Line, OpenConversation as OpenConversation, stamp_of as stamp_of
 from .checks import (
     WORST_FIRST as WORST_FIRST,
     Checker as Checker,
@@ -25,9 +25,11 @@ from .checks import (
 from .counter_evidence import CounterEvidence as CounterEvidence, counter_evidence as counter_evidence
 from .dates import DatesView as DatesView, dates_view as dates_view
 from .decisions import (
+    Bulk as Bulk,
     Decision as Decision,
     Draft as Draft,
     GuidelineText as GuidelineText,
+    act_on_items as act_on_items,
     adjudicate as adjudicate,
     configure as configure,
     set_gold as set_gold,
@@ -53,6 +55,7 @@ from .log import (
     new_event as new_event,
     next_redo as next_redo,
     next_undo as next_undo,
+    take_back_import as take_back_import,
     undoable as undoable,
 )
 from .names import (
@@ -75,6 +78,7 @@ from .outcomes import (
     status_of as status_of,
 )
 from .people import (
+    READER as READER,
     Body as Body,
     Problem as Problem,
     Refusal as Refusal,
@@ -91,6 +95,7 @@ from .queue import (
     is_in_view as is_in_view,
     lease_of as lease_of,
     resume_at as resume_at,
+    shown_status as shown_status,
     take_lease as take_lease,
     wanted_items as wanted_items,
 )
@@ -108,11 +113,13 @@ from .state import (
     ItemState as ItemState,
     ItemStatus as ItemStatus,
     Opinion as Opinion,
+    TypedText as TypedText,
     fold_opinion as fold_opinion,
     in_force as in_force,
     is_field as is_field,
     probe_changes as probe_changes,
     probe_version as probe_version,
+    text_at as text_at,
 )
 from .statistics import (
     AgreementPage as AgreementPage,
@@ -137,6 +144,7 @@ from .training import (
     training_result as training_result,
 )
 from .workspace import (
+    SETTINGS_OWNER as SETTINGS_OWNER,
     Entry as Entry,
     Workspace as Workspace,
     entries_of as entries_of,

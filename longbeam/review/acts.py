@@ -62,6 +62,8 @@ class Act(ItemBody):
     note: str = Field(default="", max_length=20_000)
     override: tuple[str, ...] = ()
     """Codes of gates that are overridden; needs a note."""
+    tab: str = Field(default="", max_length=64)
+    """Tab of the browser: each has its own drafts."""
 
 
 def act_on_item(workspace: Workspace, viewer: Viewer, item_id: str, act: Act) -> ReviewEvent:
@@ -94,7 +96,7 @@ def act_on_item(workspace: Workspace, viewer: Viewer, item_id: str, act: Act) ->
         act.kind,
         item_id,
         viewer.reviewer_id,
-        ActContent(target, before, after, act.reason_code, act.note, act.active_ms),
+        ActContent(target, before, after, act.reason_code, act.note, act.active_ms, act.tab),
         SeenVersions(opinion.version, state.version, current_version(workspace)),
     )
     (event,) = workspace.log.append(made.model_copy(update={"event_id": act.act_id}) if act.act_id else made)
@@ -103,8 +105,8 @@ def act_on_item(workspace: Workspace, viewer: Viewer, item_id: str, act: Act) ->
     return event
 
 
-def open_item(workspace: Workspace, viewer: Viewer, item_id: str) -> ReviewEvent:
-    """Take the lease and record that the item was opened; a lead who looks takes no lease.
+def open_item(workspace: Workspace, viewer: Viewer, item_id: str) -> None:
+    """Take the lease, and record the first time that this reviewer opens the item; a lead who looks takes no lease.
 
     The first such event of each sealed version keeps the probe and its anchors, so that later versions can be compared.
     """
@@ -113,17 +115,18 @@ def open_item(workspace: Workspace, viewer: Viewer, item_id: str) -> ReviewEvent
     if not viewer.is_lead:
         take_lease(workspace, item_id, viewer)
     opinion = state.opinion(viewer.reviewer_id)
-    is_known = any(e.kind is EventKind.OPENED and e.probe_version == state.version for e in state.events)
-    (event,) = workspace.log.append(
+    before = [e for e in state.events if e.kind is EventKind.OPENED and e.probe_version == state.version]
+    if any(e.reviewer_id == viewer.reviewer_id for e in before):
+        return
+    workspace.log.append(
         new_event(
             EventKind.OPENED,
             item_id,
             viewer.reviewer_id,
-            ActContent(after=None if is_known else _snapshot(workspace, item_id, state)),
+            ActContent(after=None if before else _snapshot(workspace, item_id, state)),
             SeenVersions(opinion.version, state.version, current_version(workspace)),
         )
     )
-    return event
 
 
 def _snapshot(workspace: Workspace, item_id: str, state: ItemState) -> dict[str, Any]:

@@ -12,10 +12,21 @@ from longbeam.keys import ItemId, conversation_of
 from longbeam.review.log import ActContent, SeenVersions, new_event
 from longbeam.review.names import field_name
 from longbeam.review.people import Viewer
-from longbeam.review.search import distinct_queries
+from longbeam.review.search import counted_queries
 from longbeam.review.state import ItemState, Opinion, in_force, probe_version
 from longbeam.review.workspace import Workspace
-from longbeam.schemas import CHECKS_TARGET, EventKind, Finding, Gate, Probe, Record, ReviewEvent, Severity
+from longbeam.schemas import (
+    CHECKS_TARGET,
+    NUGGET,
+    EventKind,
+    Finding,
+    Gate,
+    NuggetLabel,
+    Probe,
+    Record,
+    ReviewEvent,
+    Severity,
+)
 from longbeam.validation import ConversationIndex, Scope, all_checks, build_index, check_probes
 
 WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
@@ -151,31 +162,58 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
     """Return the gates that are closed; the item may be accepted if there are none."""
     gates = []
     if opinion.unsaved:
-        fields = ", ".join(field_name(opinion.probe, target) for target in opinion.unsaved)
-        gates.append(_gate("drafts", f"text that you typed is not saved: {fields}; save it or discard it"))
-    if stale := [t for t in opinion.stale if t != CHECKS_TARGET]:
-        nuggets = ", ".join(field_name(opinion.probe, t) for t in stale)
-        gates.append(_gate("stale", f"the probe was edited; look again at {nuggets}: yes, no or edit"))
+        fields = ", ".join(dict.fromkeys(field_name(opinion.probe, typed.target) for typed in opinion.unsaved))
+        gates.append(_gate("drafts", f"You typed text that is not saved: {fields}. Save it or discard it."))
+    gates += _nugget_gates(opinion, every=workspace.settings.every_nugget)
     if CHECKS_TARGET in opinion.stale:
-        gates.append(_gate("checks", "the probe was edited; run the checks again"))
+        gates.append(_gate("checks", "You edited the item after the checks ran. Run them again."))
     if ability_of(opinion.probe.ability).has(Trait.ABSTAINS):
-        made = len(distinct_queries([s.query for s in opinion.searches]))
+        made = len(counted_queries(opinion))
         if made < (least := workspace.settings.min_searches):
-            text = f"an abstention needs {least} distinct searches of the conversation; {made} made so far"
+            text = (
+                f"The answer says that something is never told. Search for it first: {made} of {least} searches count "
+                "so far. A search counts if it shares a word with the question, or if you looked at what it found."
+            )
             gates.append(_gate("searches", text))
     _, _, findings = known_findings(workspace, item_id, state, opinion)
     errors = [f for f in findings if f.severity is Severity.ERROR]
     if errors and CHECKS_TARGET not in opinion.stale:
-        text = f"{len(errors)} error findings stand: {errors[0].check}; say in a note why the probe is right"
+        told = "A check says that something is wrong" if len(errors) == 1 else f"{len(errors)} checks say so"
+        text = f"{told}: {errors[0].message.rstrip('.')}. If the item is right all the same, say why."
         gates.append(Gate(code="error_findings", message=text, can_override=True))
     # The lexical judge errs, so it holds up only a rubric that was changed by hand.
     is_by_hand = opinion.is_edited or opinion.probe.details.variety == BY_HAND
     trial = workspace.rubric_trial(item_id, opinion.probe) if is_by_hand else None
     if trial is not None and not trial.is_sound:
         odd = [row.answer_kind.replace("_", " ") for row in trial.rows if not row.is_as_expected]
-        text = f"the judge scores {', '.join(odd)} otherwise than it should; say in a note why"
+        text = (
+            f"The rubric does not tell right from wrong answers: the automatic judge gives {', '.join(odd)} a score "
+            "that it should not get. If the rubric is right all the same, say why."
+        )
         gates.append(Gate(code="what_if", message=text, can_override=True))
     return gates
+
+
+def _nugget_gates(opinion: Opinion, *, every: bool) -> list[Gate]:
+    """Return the gates about the rubric: nuggets to look at again, marked "no", or without a mark."""
+    gates = []
+    stale = [t.removeprefix(NUGGET) for t in opinion.stale if t != CHECKS_TARGET]
+    refused = [i for i, label in opinion.labels.items() if label is NuggetLabel.NO and i not in stale]
+    known = {n.nugget_id for n in opinion.probe.rubric}
+    if stale:
+        text = f"You edited the item. Look again at {_names(opinion, stale)}."
+        gates.append(Gate(code="stale", message=text, nugget_ids=tuple(stale), can_override=False))
+    if refused := [i for i in refused if i in known]:
+        text = f'You marked {_names(opinion, refused)} "no". Remove or edit it, or say why it may stay.'
+        gates.append(Gate(code="nugget_no", message=text, nugget_ids=tuple(refused), can_override=True))
+    if every and (blank := [n.nugget_id for n in opinion.probe.rubric if n.nugget_id not in opinion.labels]):
+        text = f"Every nugget must be judged here. There is no mark on {_names(opinion, blank)}."
+        gates.append(Gate(code="nuggets", message=text, nugget_ids=tuple(blank), can_override=False))
+    return gates
+
+
+def _names(opinion: Opinion, nugget_ids: Sequence[str]) -> str:
+    return ", ".join(field_name(opinion.probe, f"{NUGGET}{i}") for i in nugget_ids)
 
 
 def _gate(code: str, message: str) -> Gate:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from longbeam.abilities import ability_names
 from longbeam.keys import ItemId, NuggetId, ProbeId
@@ -16,7 +16,7 @@ from longbeam.review.archive import OpenConversation
 from longbeam.review.checks import BY_HAND, Checker, checked_value
 from longbeam.review.guidelines import GUIDELINE, built_in, current_version, guidelines_in_force
 from longbeam.review.log import BENCHMARK_ITEM, ActContent, SeenVersions, new_event
-from longbeam.review.people import Body, Problem, Refusal, Viewer, invalid
+from longbeam.review.people import Body, Problem, Refusal, Viewer, invalid, not_found
 from longbeam.review.state import probe_version
 from longbeam.review.workspace import Workspace
 from longbeam.schemas import (
@@ -42,7 +42,7 @@ class Decision(ItemBody):
     content_of: str = ""
     """The reviewer whose version is taken; empty: the lead's own version, or the sealed one if nothing was edited."""
     taxonomy: Taxonomy
-    confidence: int = Field(default=3, ge=1, le=5)
+    confidence: int = Field(ge=1, le=5)
     note: str = Field(default="", max_length=20_000)
 
 
@@ -97,6 +97,39 @@ def adjudicate(workspace: Workspace, viewer: Viewer, item_id: str, decision: Dec
         )
     )
     return event
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """One act of a lead on many items: `assign`, `flag` or `return`."""
+
+    act: str
+    people: Sequence[str] = ()
+    note: str = ""
+
+
+def act_on_items(workspace: Workspace, viewer: Viewer, item_ids: Sequence[str], bulk: Bulk) -> list[ReviewEvent]:
+    """Append one event for each item, all of them or none.
+
+    Raises Refusal: `forbidden` for everybody but leads, `not_found` for an unknown item, `invalid` without a note.
+    """
+    viewer.require_lead()
+    kind = {"assign": EventKind.ASSIGNED, "flag": EventKind.FLAGGED, "return": EventKind.RETURNED}[bulk.act]
+    if kind is not EventKind.ASSIGNED and not bulk.note.strip():
+        raise invalid("say in a note why")
+    after: JsonValue = True if kind is EventKind.FLAGGED else None
+    if kind is EventKind.ASSIGNED:
+        after = list(bulk.people)
+    events = []
+    for item_id in dict.fromkeys(item_ids):
+        try:
+            state = workspace.state(item_id)
+        except KeyError as exc:
+            raise not_found(f"item {item_id!r}") from exc
+        content = ActContent(before=list(state.assigned), after=after, note=bulk.note.strip())
+        seen = SeenVersions(state.opinion(viewer.reviewer_id).version, state.version, current_version(workspace))
+        events.append(new_event(kind, item_id, viewer.reviewer_id, content, seen))
+    return workspace.log.append(*events)
 
 
 def set_gold(workspace: Workspace, viewer: Viewer, item_id: str, verdict: Verdict | None) -> ReviewEvent:

@@ -18,7 +18,7 @@ from pydantic import JsonValue, ValidationError
 from longbeam import __version__
 from longbeam.errors import UserError
 from longbeam.review.state import in_force
-from longbeam.schemas import ITEM_TARGET, EventKind, ReviewEvent, ReviewSettings
+from longbeam.schemas import ITEM_TARGET, EventKind, ReviewEvent, ReviewSettings, fault_of
 from longbeam.store import ReviewStore, describe_os_error, in_order, read_text, stored_events, write_atomically
 
 UI_BUILD = f"longbeam {__version__}"
@@ -37,12 +37,17 @@ class ReviewLog:
         self._by_id: dict[str, ReviewEvent] = {}
         self._items: dict[str, dict[str, None]] = defaultdict(dict)
         self._counts: dict[str, int] = defaultdict(int)
+        self.skipped: dict[int, str] = {}
+        """Events that cannot be folded, by sequence number, and why."""
 
     def refresh(self) -> None:
         """Read the events that this process or another has appended since the last call."""
         with self._lock:
             for sequence, event in self.store.events(self._read):
                 self._read = sequence
+                if fault := fault_of(event):
+                    self.skipped[sequence] = fault
+                    continue
                 self._by_id[event.event_id] = event
                 self._items[event.conversation_id][event.item_id] = None
                 self._counts[event.conversation_id] += 1
@@ -105,6 +110,7 @@ class ActContent:
     reason_code: str = ""
     note: str = ""
     active_ms: int = 0
+    tab: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +146,7 @@ def new_event(
         ui_build=UI_BUILD,
         created_at=datetime.now(UTC),
         active_ms=content.active_ms,
+        tab=content.tab,
     )
 
 
@@ -149,6 +156,7 @@ UNDOABLE = frozenset(EventKind) - {
     EventKind.SEARCHED,
     EventKind.LOOKED,
     EventKind.SOLVED,
+    EventKind.CHECKED,
     EventKind.UNDONE,
 }
 """Kinds that the undo key takes back; the other kinds are no decisions."""
@@ -204,19 +212,66 @@ def export_log(reviews_path: Path, target: Path) -> int:
     return len(events)
 
 
-def import_log(reviews_path: Path, source: Path) -> tuple[int, int]:
-    """Add the events of a file to a benchmark's log; return how many were new and how many were there already.
+@dataclass(frozen=True)
+class ImportReport:
+    """What became of the events of another log."""
 
-    Either all events are added or none. Raises UserError that names the first line that is no event.
+    new: int
+    known: int
+    """Events that the log had already."""
+    skipped: Sequence[str]
+    """A line for each event that cannot be folded, and was left out: its place in the file, and why."""
+    number: int
+    """Number by which the import is taken back; 0 if nothing was new."""
+
+
+def import_log(reviews_path: Path, source: Path) -> ImportReport:
+    """Add the events of a file to a benchmark's log, in one transaction; events that cannot be folded are left out.
+
+    Raises UserError that names the first line that is no event; then nothing is added.
     """
     try:
         text = read_text(source)
     except (OSError, UnicodeDecodeError) as exc:
         message = describe_os_error(source, exc, "read") if isinstance(exc, OSError) else f"{source}: is not UTF-8 text"
         raise UserError(message) from exc
-    events = list(from_jsonl(text, str(source)))
+    sound, skipped = [], []
+    for number, event in from_jsonl(text, str(source)):
+        if fault := fault_of(event):
+            skipped.append(f"{source}:{number}: {fault}")
+        else:
+            sound.append(event)
     with ReviewStore(reviews_path) as store:
-        return store.merge(events)
+        new, known = store.merge(sound, source.name)
+        number = store.imports()[-1].number if new else 0
+    return ImportReport(new, known, skipped, number)
+
+
+def take_back_import(reviews_path: Path, number: int) -> int:
+    """Take back what an import has added, in one transaction, and return the number of its events.
+
+    Nothing is deleted: each of its events is undone by an event. Raises UserError for a number that no import has.
+    """
+    with ReviewStore(reviews_path) as store:
+        found = {one.number: one for one in store.imports()}
+        if number not in found:
+            there = ", ".join(f"{n} ({one.source})" for n, one in found.items()) or "none"
+            raise UserError(f"there is no import {number}; there is {there}")
+        chosen = found[number]
+        events = [e for place, e in store.events() if chosen.first <= place <= chosen.last]
+        # An undo that was imported is undone like any other event: what it had taken back counts again.
+        undone = [
+            new_event(
+                EventKind.UNDONE,
+                e.item_id,
+                e.reviewer_id,
+                ActContent(e.event_id, note=f"import {number}"),
+                SeenVersions(probe=e.probe_version),
+            )
+            for e in events
+        ]
+        store.append(undone)
+        return len(events)
 
 
 def as_jsonl(events: Iterable[ReviewEvent]) -> str:
@@ -224,8 +279,8 @@ def as_jsonl(events: Iterable[ReviewEvent]) -> str:
     return "".join(event.model_dump_json() + "\n" for event in events)
 
 
-def from_jsonl(text: str, name: str) -> Iterator[ReviewEvent]:
-    """Yield the events of JSON lines; UserError for a line that is no event."""
+def from_jsonl(text: str, name: str) -> Iterator[tuple[int, ReviewEvent]]:
+    """Yield the events of JSON lines with the numbers of their lines; UserError for a line that is no event."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -235,6 +290,4 @@ def from_jsonl(text: str, name: str) -> Iterator[ReviewEvent]:
             first = exc.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the line"
             raise UserError(f"{name}:{number}: no review event: {where}: {first['msg']}") from exc
-        if event.created_at.tzinfo is None:
-            raise UserError(f"{name}:{number}: created_at {event.created_at} has no time zone; events are in UTC")
-        yield event
+        yield number, event

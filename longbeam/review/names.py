@@ -139,6 +139,7 @@ _ACTS = {
     EventKind.GOLD_SET: "set the right verdict of",
     EventKind.GUIDED: "changed the guidelines on",
     EventKind.CONFIGURED: "set",
+    EventKind.ASSIGNED: "gave to people:",
     EventKind.UNDONE: "took back",
 }
 _OF_ITEM = {
@@ -149,6 +150,7 @@ _OF_ITEM = {
     EventKind.CHOSEN: "the item",
     EventKind.GOLD_SET: "the item",
     EventKind.ADJUDICATED: "the item",
+    EventKind.ASSIGNED: "the item",
     EventKind.WRITTEN: "the item",
 }
 _NUMBERED = re.compile(r"^(?P<ability>\w+)\.(?P<by_hand>h?)(?P<number>\d+)$")
@@ -164,13 +166,13 @@ def item_name(item_id: str) -> str:
 
 
 def probe_name(probe_id: str) -> str:
-    """Return the name of a probe for people: its ability and number, counted from 1."""
+    """Return the name of a probe for people: its ability, and the number that its id has."""
     match = _NUMBERED.match(probe_id)
     if match is None or match["ability"] not in ability_names():
         return probe_id
     kind = ", written by hand" if match["by_hand"] else ""
     ability = ability_of(match["ability"]).shown_as
-    return f"{ability[:1].upper()}{ability[1:]} {int(match['number']) + 1}{kind}"
+    return f"{ability[:1].upper()}{ability[1:]} {match['by_hand']}{match['number']}{kind}"
 
 
 def field_name(probe: Probe | None, target: str) -> str:

@@ -20,7 +20,7 @@ class Problem(Record):
     """Content of a refusal."""
 
     error: str
-    """`not_found`, `forbidden`, `csrf`, `host`, `invalid`, `stale`, `leased`, `gates`, `conflict`."""
+    """`not_found`, `forbidden`, `csrf`, `signed_out`, `host`, `invalid`, `stale`, `leased`, `gates`, `conflict`."""
     message: str
     changes: tuple[ChangeView, ...] = ()
     """`stale`: the differences from the version that was sent."""
@@ -79,6 +79,10 @@ class Viewer:
         self.require_write()
         if not self.is_lead:
             raise forbidden("only a lead may do this")
+
+
+READER = Viewer()
+"""A viewer without a name."""
 
 
 class Body(BaseModel):

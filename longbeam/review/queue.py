@@ -33,7 +33,7 @@ def capacity_for(state: ItemState, reviewer_id: str, *, is_gold: bool) -> int:
     """
     if is_gold or reviewer_id in saved_by(state):
         return UNLIMITED
-    return max(state.overlap - len(state.saved), 0)
+    return state.wanted
 
 
 def saved_by(state: ItemState) -> frozenset[str]:
@@ -132,9 +132,20 @@ def _gathered(workspace: Workspace) -> tuple[dict[str, float], set[str]]:
     return usual, low
 
 
-VIEWS = ("all", "mine", "pending", "second", "conflict", "returned", "flagged", "outdated", "done")
-"""`mine`: the viewer still has to judge it. `second`: one opinion is saved, another is wanted. `outdated`: decided
-under guidelines that have changed since."""
+VIEWS = {
+    "mine": "To do",
+    "assigned": "Assigned to me",
+    "all": "All",
+    "pending": "Undecided",
+    "second": "Needs a second opinion",
+    "conflict": "Reviewers differ",
+    "returned": "Sent back",
+    "flagged": "Flagged",
+    "outdated": "Guidelines changed",
+    "done": "Decided",
+}
+"""Views of the queue with their names for people. `mine`: the viewer still has to judge it. `second`: one opinion is
+saved, another is wanted. `outdated`: decided under guidelines that have changed since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +195,12 @@ class QueueItem:
     """Signs that a second look is worth its time (`longbeam.review.queue`); 0 where no list is ordered by them."""
     is_candidate: bool
     """Moved up or taken in from the pool, or written by hand."""
+    mine_at: dt.datetime | None = None
+    """Time of the viewer's verdict."""
+    mine_ms: int = 0
+    """Time that the viewer has spent on the item."""
+    assigned: tuple[str, ...] = ()
+    """People to whom a lead gave the item; empty: anybody."""
 
 
 def all_items(workspace: Workspace, viewer: Viewer, *, with_doubt: bool = False) -> list[QueueItem]:
@@ -205,7 +222,7 @@ def all_items(workspace: Workspace, viewer: Viewer, *, with_doubt: bool = False)
                     warnings=severities["warning"],
                     infos=severities["info"],
                     leased_to=(holders := tuple(lease.reviewer_id for lease in held.get(item_id, ()))),
-                    places=state.overlap - len(state.saved) - len(set(holders) - saved_by(state)),
+                    places=state.wanted - len(set(holders) - saved_by(state)),
                 )
             )
     return items
@@ -239,6 +256,13 @@ def own_progress(opinion: Opinion) -> str:
     return "draft" if opinion.edits or opinion.labels or opinion.drafts else "none"
 
 
+def shown_status(state: ItemState, viewer: Viewer) -> str:
+    """Return the status of an item as a viewer may know it: the verdicts of a sample wait for the viewer's own."""
+    if state.is_open and not state.is_open_to(viewer):
+        return ItemStatus.PENDING.value
+    return state.status.value
+
+
 def _fields_of(viewer: Viewer, item_id: str, state: ItemState) -> dict[str, Any]:
     """Return the fields of an item that follow from its state alone."""
     mine = state.opinion(viewer.reviewer_id)
@@ -251,7 +275,10 @@ def _fields_of(viewer: Viewer, item_id: str, state: ItemState) -> dict[str, Any]
         "ability": shown.ability,
         "difficulty": shown.difficulty.value,
         "question": shown.question,
-        "status": state.status.value,
+        "status": shown_status(state, viewer),
+        "assigned": state.assigned,
+        "mine_at": mine.saved_at,
+        "mine_ms": mine.active_ms,
         "mine": own_progress(mine),
         "saved": len(state.saved),
         "flags": len(state.flags),
@@ -277,6 +304,8 @@ def is_in_view(item: QueueItem, view: str, viewer: Viewer) -> bool:
     match view:
         case "mine":
             return _is_for_me(item, viewer)
+        case "assigned":
+            return viewer.reviewer_id in item.assigned and item.mine not in ("saved", "skipped")
         case "pending":
             return item.status in (ItemStatus.PENDING, ItemStatus.IN_REVIEW)
         case "second":
@@ -296,4 +325,5 @@ def _is_for_me(item: QueueItem, viewer: Viewer) -> bool:
     """Whether an opinion of the viewer is wanted and not given yet, and others leave a place for it."""
     is_open = item.status in (ItemStatus.PENDING, ItemStatus.IN_REVIEW)
     is_taken = item.places <= 0 and viewer.reviewer_id not in item.leased_to
+    is_taken = is_taken or bool(item.assigned and viewer.reviewer_id not in item.assigned)
     return viewer.can_write and is_open and item.mine not in ("saved", "skipped") and not is_taken

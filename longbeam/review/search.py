@@ -10,11 +10,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Sequence
 
 from longbeam.review.archive import Line, OpenConversation
 from longbeam.review.state import Opinion
-from longbeam.schemas import Record
+from longbeam.schemas import Probe, Record
+from longbeam.text import content_words
+
+MOST_SUGGESTED = 6
 
 
 class SearchFilter(Record):
@@ -43,6 +45,7 @@ class AbsenceView(Record):
     needed: int
     """Distinct searches before acceptance."""
     made: int
+    """Distinct searches that count."""
     queries: tuple[str, ...]
     """Queries in the order in which they were made, each once."""
     hits: int
@@ -51,6 +54,8 @@ class AbsenceView(Record):
     """Hits that were shown to the reviewer."""
     claimed: tuple[str, ...]
     """Searches that the probe's author claims to have run."""
+    suggested: tuple[str, ...]
+    """Searches to begin with: the author's, then words of what is said to be missing and of the question."""
     missing: str
     sessions: tuple[SessionCoverage, ...]
 
@@ -78,9 +83,28 @@ def places_of(content: str, query: str, most: int = 1000) -> list[tuple[int, int
     return found
 
 
-def distinct_queries(queries: Sequence[str]) -> set[str]:
-    """Return the queries that differ in more than case and white space."""
-    return {_plain(q) for q in queries if q.strip()}
+def counted_queries(opinion: Opinion) -> set[str]:
+    """Return the distinct searches that speak for an abstention, in plain form.
+
+    A search counts if it shares a word with the question, the gold answer or the author's own searches, or if one of
+    its hits was shown to the reviewer: three searches for nonsense prove nothing.
+    """
+    probe = opinion.probe
+    known = (probe.question, probe.gold_answer, probe.details.missing, *probe.details.searches)
+    words = content_words(" ".join(known))
+    looked_for = {_plain(query) for query in opinion.looked_for}
+    plain = {_plain(s.query): content_words(s.query) for s in opinion.searches if s.query.strip()}
+    return {query for query, own in plain.items() if query in looked_for or own & words}
+
+
+def suggested_searches(probe: Probe) -> tuple[str, ...]:
+    """Return searches that could disprove an abstention, each once: the author's, then the longest words that count."""
+    said = re.findall(r"\w+", f"{probe.details.missing} {probe.question}")
+    words = sorted((word for word in said if content_words(word)), key=lambda word: (-len(word), word))
+    found: dict[str, str] = {}
+    for query in (*probe.details.searches, *words):
+        found.setdefault(_plain(query), query)
+    return tuple(found.values())[:MOST_SUGGESTED]
 
 
 def absence_view(conversation: OpenConversation, opinion: Opinion, needed: int) -> AbsenceView:
@@ -92,11 +116,12 @@ def absence_view(conversation: OpenConversation, opinion: Opinion, needed: int) 
     queries = tuple({_plain(s.query): s.query for s in reversed(opinion.searches)}.values())[::-1]
     return AbsenceView(
         needed=needed,
-        made=len(totals),
+        made=len(counted_queries(opinion)),
         queries=queries,
         hits=sum(totals.values()),
         looked_at=len(looked_at),
         claimed=opinion.probe.details.searches,
+        suggested=suggested_searches(opinion.probe),
         missing=opinion.probe.details.missing,
         sessions=tuple(SessionCoverage(session=s, messages=n, looked_at=seen[s]) for s, n in sorted(sizes.items())),
     )

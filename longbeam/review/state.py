@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
@@ -31,6 +31,7 @@ from longbeam.schemas import (
     Nugget,
     NuggetLabel,
     Probe,
+    Record,
     ReviewEvent,
     Taxonomy,
     Verdict,
@@ -38,6 +39,7 @@ from longbeam.schemas import (
 )
 
 HASH_LENGTH = 16
+Key = TypeVar("Key")
 _NO_CONTENT = {"details": {"difficulty"}}
 
 
@@ -47,6 +49,14 @@ class Search:
 
     query: str
     total: int
+
+
+class TypedText(Record):
+    """A text that was typed into a field of the probe and not saved."""
+
+    target: str
+    tab: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -66,10 +76,13 @@ class Opinion:
     """Labels by nugget_id."""
     stale: dict[str, str] = field(default_factory=dict)
     """Targets that an edit has made doubtful (`nugget/<id>`, `checks`), each with the event of that edit."""
-    drafts: dict[str, JsonValue] = field(default_factory=dict)
+    drafts: dict[tuple[str, str], JsonValue] = field(default_factory=dict)
+    """Texts typed and not saved, by target and tab of the browser."""
     searches: tuple[Search, ...] = ()
     looked_at: frozenset[int] = frozenset()
     """Hits that were shown, as message_ids."""
+    looked_for: frozenset[str] = frozenset()
+    """Queries of which a hit was shown."""
     solved: str = ""
     """The reviewer's own answer, given before the gold answer was shown."""
     solved_score: float | None = None
@@ -92,10 +105,14 @@ class Opinion:
         return self.verdict in (Verdict.ACCEPT, Verdict.REJECT)
 
     @property
-    def unsaved(self) -> dict[str, str]:
-        """Texts that were typed into fields of the probe and not saved, by target."""
-        typed = {t: text for t, text in self.drafts.items() if isinstance(text, str) and is_field(t)}
-        return {t: text for t, text in typed.items() if text.strip() != str(text_at(self.probe, t) or "").strip()}
+    def unsaved(self) -> tuple[TypedText, ...]:
+        """Texts that were typed into fields of the probe and not saved."""
+        typed = (
+            TypedText(target=target, tab=tab, text=text)
+            for (target, tab), text in self.drafts.items()
+            if isinstance(text, str) and is_field(target)
+        )
+        return tuple(t for t in typed if t.text.strip() != str(text_at(self.probe, t.target) or "").strip())
 
     @property
     def is_edited(self) -> bool:
@@ -135,8 +152,8 @@ def fold_opinion(base: Probe, reviewer_id: str, events: Iterable[ReviewEvent]) -
 
 def _without_older_drafts(events: Sequence[ReviewEvent]) -> list[ReviewEvent]:
     """Return the events without drafts that a later draft of the same field replaces: a slow typist leaves hundreds."""
-    newest = {e.target: e.event_id for e in events if e.kind is EventKind.DRAFTED}
-    return [e for e in events if e.kind is not EventKind.DRAFTED or newest[e.target] == e.event_id]
+    newest = {(e.target, e.tab): e.event_id for e in events if e.kind is EventKind.DRAFTED}
+    return [e for e in events if e.kind is not EventKind.DRAFTED or newest[e.target, e.tab] == e.event_id]
 
 
 def _version_of(opinion: Opinion) -> str:
@@ -152,11 +169,11 @@ def _applied(opinion: Opinion, event: ReviewEvent) -> Opinion:
         case EventKind.EDITED | EventKind.EVIDENCE_ADDED | EventKind.EVIDENCE_REMOVED:
             return _changed(opinion, event)
         case EventKind.DRAFTED:
-            return replace(opinion, drafts=_with(opinion.drafts, event.target, event.after))
+            return replace(opinion, drafts=_with(opinion.drafts, (event.target, event.tab), event.after))
         case EventKind.SEARCHED:
             return replace(opinion, searches=(*opinion.searches, _search(event)))
         case EventKind.LOOKED:
-            return replace(opinion, looked_at=opinion.looked_at | _looked(event))
+            return _looked(opinion, event)
         case EventKind.SOLVED:
             return _solved(opinion, event)
         case EventKind.CLEARED:
@@ -200,7 +217,8 @@ def _changed(opinion: Opinion, event: ReviewEvent) -> Opinion:
         probe=probe,
         edits=(*opinion.edits, event),
         stale={target: cause for target, cause in stale.items() if target in kept},
-        drafts=_without(opinion.drafts, event.target),
+        # What another tab has typed into the field stays: its reviewer merges it.
+        drafts=_without(opinion.drafts, (event.target, event.tab)),
         is_lapsed=opinion.is_lapsed or opinion.verdict is not None,
         verdict=None,
     )
@@ -279,17 +297,21 @@ def _solved(opinion: Opinion, event: ReviewEvent) -> Opinion:
     return replace(opinion, solved=str(after.get("answer", "")), solved_score=scored)
 
 
-def _looked(event: ReviewEvent) -> frozenset[int]:
-    ids = event.after.get("message_ids") if isinstance(event.after, dict) else None
-    return frozenset(i for i in ids if isinstance(i, int)) if isinstance(ids, list) else frozenset()
+def _looked(opinion: Opinion, event: ReviewEvent) -> Opinion:
+    after = event.after if isinstance(event.after, dict) else {}
+    ids = after.get("message_ids")
+    seen = frozenset(i for i in ids if isinstance(i, int)) if isinstance(ids, list) else frozenset()
+    query = after.get("query")
+    queries = {query} if isinstance(query, str) and seen else set()
+    return replace(opinion, looked_at=opinion.looked_at | seen, looked_for=opinion.looked_for | queries)
 
 
-def _with(mapping: dict[str, Any], key: str, value: JsonValue) -> dict[str, Any]:
+def _with(mapping: dict[Key, Any], key: Key, value: JsonValue) -> dict[Key, Any]:
     """Return the mapping with one value set, or removed if it is None."""
     return _without(mapping, key) if value is None else {**mapping, key: value}
 
 
-def _without(mapping: dict[str, Any], key: str) -> dict[str, Any]:
+def _without(mapping: dict[Key, Any], key: Key) -> dict[Key, Any]:
     return {k: v for k, v in mapping.items() if k != key}
 
 
@@ -379,6 +401,8 @@ class ItemState:
     events: Sequence[ReviewEvent]
     overlap: int = 1
     """Opinions wanted."""
+    shipped: frozenset[str] = frozenset()
+    """Reviewers whose opinions came with a sample."""
 
     @cached_property
     def version(self) -> str:
@@ -448,7 +472,7 @@ class ItemState:
 
     def comments_for(self, viewer: Viewer) -> list[ReviewEvent]:
         """Return the comments that a viewer may read: a lead answers them, others are blind until the item is open."""
-        if self.is_open or viewer.is_lead:
+        if self.is_open_to(viewer) or viewer.is_lead:
             return self.comments
         return [e for e in self.comments if e.reviewer_id == viewer.reviewer_id]
 
@@ -456,6 +480,24 @@ class ItemState:
     def is_open(self) -> bool:
         """Whether everybody may see all opinions: all wanted ones are saved, or a lead has decided."""
         return len(self.saved) >= self.overlap or self.adjudication is not None
+
+    def is_open_to(self, viewer: Viewer) -> bool:
+        """Whether a viewer may see the opinions of others; those of a sample wait for the viewer's own."""
+        has_judged = not viewer.can_write or self.opinion(viewer.reviewer_id).is_saved
+        return self.is_open and (has_judged or not self.shipped)
+
+    @cached_property
+    def wanted(self) -> int:
+        """Number of opinions that are still wanted; beside those of a sample, one of its reader."""
+        if self.shipped:
+            return max(1 - sum(o.reviewer_id not in self.shipped for o in self.saved), 0)
+        return max(self.overlap - len(self.saved), 0)
+
+    @cached_property
+    def assigned(self) -> tuple[str, ...]:
+        """People to whom a lead gave the item; empty: anybody."""
+        found = [e.after for e in self.counted if e.kind is EventKind.ASSIGNED]
+        return tuple(str(name) for name in found[-1]) if found and isinstance(found[-1], list) else ()
 
     @cached_property
     def status(self) -> ItemStatus:

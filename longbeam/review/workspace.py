@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from enum import StrEnum
 from threading import RLock
 
+from pydantic import JsonValue
+
 from longbeam.abilities import ability_names
 from longbeam.keys import ItemId
 from longbeam.review.archive import Archive, OpenConversation
@@ -77,10 +79,12 @@ class Workspace:
         self.log = log
         self.judge = judge
         """Judge of rubric trials; None where nobody edits, as in exports."""
+        self.is_checking = False
+        """Whether the checks run on the benchmark just now, in a process of their own."""
         self.acting = RLock()
         """Held while an act is checked and appended: of two requests on one version only the first may pass."""
         self._lock = RLock()
-        self._states: dict[str, tuple[tuple[int, int, str], ItemState]] = {}
+        self._states: dict[str, tuple[tuple[int, int, str, tuple[str, ...]], ItemState]] = {}
         self._probes: dict[str, tuple[tuple[int, int], dict[str, Probe]]] = {}
         self._by_subject: tuple[int, dict[tuple[str, str], list[Finding]]] = (0, {})
         self._settings: tuple[int, ReviewSettings] = (-1, ReviewSettings())
@@ -150,13 +154,13 @@ class Workspace:
 
     def _state(self, item_id: str, base: Probe) -> ItemState:
         events = self.log.of_item(item_id)
-        overlap = self.settings.overlap
-        # A state depends on these three and on nothing else: the log only grows.
-        key = len(events), overlap, base.digest
+        overlap, shipped = self.settings.overlap, self.settings.shipped
+        # A state depends on these and on nothing else: the log only grows.
+        key = len(events), overlap, base.digest, shipped
         with self._lock:
             kept = self._states.get(item_id)
             if kept is None or kept[0] != key:
-                kept = self._states[item_id] = key, ItemState(base, events, overlap)
+                kept = self._states[item_id] = key, ItemState(base, events, overlap, frozenset(shipped))
             return kept[1]
 
     def entries(self, conversation_id: str) -> dict[str, Entry]:
@@ -261,13 +265,13 @@ class Workspace:
 
 @contextmanager
 def open_workspace(
-    benchmark: Benchmark, judge: RubricJudge, settings: Mapping[str, int] | None = None
+    benchmark: Benchmark, judge: RubricJudge, settings: Mapping[str, JsonValue] | None = None
 ) -> Iterator[Workspace]:
     """Yield the workspace of a benchmark; given settings that are not in force yet become events."""
     with ReviewStore(benchmark.reviews_path) as store:
         log = ReviewLog(store)
         log.refresh()
-        in_force = log.settings().model_dump()
+        in_force = log.settings().model_dump(mode="json")
         changed = {name: value for name, value in (settings or {}).items() if in_force[name] != value}
         log.append(
             *(

@@ -138,6 +138,7 @@ from .review import (
     Taxonomy as Taxonomy,
     Verdict as Verdict,
 )
+from .review_events import YEARS as YEARS, fault_of as fault_of
 from .seeds import Category as Category, Domain as Domain, Seed as Seed, Timeline as Timeline
 from .spec import (
     ENGLISH as ENGLISH,

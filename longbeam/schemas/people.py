@@ -49,6 +49,8 @@ class Profile(Record):
     city: str
     country: str
     profession: str
+    employer: str = Field(default="", exclude_if=lambda value: not value)
+    """Company that the user works for or runs; empty in stories of before 2026-11-28 and in imports."""
     mbti: tuple[str, ...] = Field(default=(), max_length=6)
     """Six of the sixteen Myers-Briggs types, sorted (BEAM: C(16,6) = 8,008 composites); none in imports."""
     personality: str = ""

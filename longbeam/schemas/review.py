@@ -57,6 +57,8 @@ class EventKind(StrEnum):
     """A new text of the guidelines."""
     CONFIGURED = "configured"
     """A setting of the review."""
+    ASSIGNED = "assigned"
+    """A lead gave the item to people; `after` lists them, empty: anybody."""
     UNDONE = "undone"
     """`target` is the event that no longer counts; undoing an undo is a redo."""
 
@@ -140,6 +142,8 @@ class ReviewEvent(Record):
     """UTC; events are folded in this order, equal times by event_id, so that merged logs give one state."""
     active_ms: int = Field(default=0, ge=0)
     """Time spent on the item since the last event, without pauses."""
+    tab: str = Field(default="", max_length=64)
+    """Tab of the browser in which a draft was typed: drafts of two tabs do not replace each other."""
 
     @property
     def conversation_id(self) -> str:
@@ -161,6 +165,10 @@ class ReviewSettings(Record):
     """Seconds that an item stays leased after the last sign of life of the reviewer who has it open."""
     min_searches: int = Field(default=3, ge=0, le=20)
     """Distinct searches that an abstention needs before it can be accepted."""
+    every_nugget: bool = False
+    """Whether each nugget must be judged before an item can be accepted."""
+    shipped: tuple[str, ...] = ()
+    """Reviewers whose opinions came with a sample: they take no place, and nobody sees them before judging."""
 
 
 class Change(Record):
@@ -175,8 +183,10 @@ class Gate(Record):
     """A condition that the item does not meet yet and must meet before it can be accepted."""
 
     code: str
-    """`drafts`, `stale`, `checks`, `searches`, `error_findings` or `what_if`."""
+    """`drafts`, `stale`, `checks`, `searches`, `nugget_no`, `nuggets`, `error_findings` or `what_if`."""
     message: str
+    nugget_ids: tuple[str, ...] = ()
+    """Nuggets that the gate is about."""
     can_override: bool
     """Whether a save that names the code in `override`, with a note, goes through."""
 

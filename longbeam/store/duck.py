@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -48,6 +49,8 @@ _MOST_HELD_BETWEEN = 4096
 _KEYS_AT_ONCE = 20_000
 """Keys of a table that are compared at a time; all those of 50M tokens would take 7 MB."""
 
+_DAMAGED_BYTES = 2**30
+"""A damaged file asks for more in one block; no sound one does."""
 _TROUBLE = (
     duckdb.IOException,
     duckdb.FatalException,
@@ -293,5 +296,11 @@ def _error_of(exc: duckdb.Error, path: Path, kind: Kind) -> StoreError:
     if "not a valid DuckDB database" in said:
         return DamageError(f"{path}: is not a DuckDB file, or its first page is damaged; delete it: {kind.remedy}")
     if isinstance(exc, duckdb.OutOfMemoryException):
+        asked = re.search(r"block of (\d+) bytes", said)
+        if asked is not None and int(asked[1]) < _DAMAGED_BYTES:
+            return StoreError(
+                f"{path}: there is not enough memory to read it ({int(asked[1]):,} bytes more were asked for); close "
+                "other programs, or raise the limit (`ulimit -v`)"
+            )
         return StoreError(f"{path}: DuckDB says {said}; if the file is damaged, delete it: {kind.remedy}")
     return DamageError(f"{path}: is damaged, or cannot be read (DuckDB says {said}); delete it: {kind.remedy}")

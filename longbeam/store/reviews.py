@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from longbeam.errors import StoreError
-from longbeam.schemas import ReviewEvent
+from longbeam.schemas import YEARS, ReviewEvent, fault_of
 from longbeam.store.digests import checksum_of, damaged
 from longbeam.store.sqlite import (
     Format,
@@ -74,7 +74,19 @@ _ADD_CHECKSUMS = (
     _CREATE[2],
 )
 
-REVIEWS = Format(name="review log", application_id=0x4C425256, migrations=(_CREATE, _ADD_CHECKSUMS))  # "LBRV"
+_ADD_IMPORTS = (
+    """
+CREATE TABLE imports (
+  -- What came from another log in one transaction, so that it can be taken back.
+  number INTEGER PRIMARY KEY,
+  source TEXT NOT NULL,       -- name of the file
+  first  INTEGER NOT NULL,    -- sequence numbers of its events
+  last   INTEGER NOT NULL
+)""",
+)
+
+_MIGRATIONS = (_CREATE, _ADD_CHECKSUMS, _ADD_IMPORTS)
+REVIEWS = Format(name="review log", application_id=0x4C425256, migrations=_MIGRATIONS)  # "LBRV"
 _TICK = timedelta(microseconds=1)
 
 
@@ -84,6 +96,15 @@ class StoredLease(NamedTuple):
     item_id: str
     reviewer_id: str
     expires_at: float
+
+
+class StoredImport(NamedTuple):
+    """Events that came from another log in one transaction."""
+
+    number: int
+    source: str
+    first: int
+    last: int
 
 
 class ReviewStore:
@@ -114,14 +135,27 @@ class ReviewStore:
                 self._insert(event)
         return kept
 
-    def merge(self, events: Iterable[ReviewEvent]) -> tuple[int, int]:
-        """Append the events of another log unchanged; return how many were new and how many were known."""
+    def merge(self, events: Iterable[ReviewEvent], source: str = "") -> tuple[int, int]:
+        """Append the events of another log unchanged; return how many were new and how many were known.
+
+        With a `source` the new events are kept as one import (`imports`).
+        """
         new = known = 0
         with self._lock, translated_errors(self.path), transaction(self._db):
             for event in events:
                 is_new = self._insert(event)
                 new, known = (new + 1, known) if is_new else (new, known + 1)
+            if source and new:
+                (last,) = self._db.execute("SELECT max(sequence) FROM events").fetchone()
+                self._db.execute(
+                    "INSERT INTO imports (source, first, last) VALUES (?, ?, ?)", (source, last - new + 1, last)
+                )
         return new, known
+
+    def imports(self) -> list[StoredImport]:
+        """Return the imports of other logs, oldest first."""
+        with self._lock, translated_errors(self.path):
+            return [StoredImport(*row) for row in self._db.execute("SELECT * FROM imports ORDER BY number")]
 
     def events(self, after: int = 0) -> Iterator[tuple[int, ReviewEvent]]:
         """Yield events with their sequence number, those after `after` in the order of arrival.
@@ -142,7 +176,11 @@ class ReviewStore:
             rows = self._db.execute(f"{_SELECT} ORDER BY sequence").fetchall()
         if missing := {*range(1, len(rows) + 1)} - {row[0] for row in rows}:
             yield f"{len(missing)} events are missing, the first of them event {min(missing)}"
-        yield from (f"event {row[0]}" for row in rows if checksum_of(*row[:-1]) != row[-1])
+        for row in rows:
+            if checksum_of(*row[:-1]) != row[-1]:
+                yield f"event {row[0]}"
+            elif fault := fault_of(ReviewEvent.model_validate_json(row[-2])):
+                yield f"event {row[0]} counts for nothing: {fault}"
 
     def sound_events(self) -> Iterator[ReviewEvent]:
         """Yield the events of a damaged log that are as they were stored, as far as the file can be read."""
@@ -223,7 +261,9 @@ class ReviewStore:
         return True
 
     def _last_time(self) -> datetime | None:
-        found = self._db.execute("SELECT max(created_at) FROM events").fetchone()[0]
+        # A time at the end of the calendar, of a log that somebody imported, must not push every later act beyond it.
+        query = "SELECT max(created_at) FROM events WHERE created_at < ?"
+        found = self._db.execute(query, (str(YEARS[1] + 1),)).fetchone()[0]
         return None if found is None else datetime.fromisoformat(found)
 
 

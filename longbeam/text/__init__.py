@@ -1,11 +1,12 @@
 """The one reading of natural language for all packages.
 
-- lexicons: `numbers`, `times`, `units`, `currencies`;
-- typed values: `values` makes them, `extraction` finds them, `reading` derives one from its words, `matching` says
-  whether a text says one, `patterns` are its regular expressions, `normalizing` spells them one way, `computing`
-  computes with them;
-- times: `time_spans` resolves phrases to days of the calendar, `relative_days` to tolerant ranges of days;
-- text: `sentences`, `words`, `phrases`, and `traces` of the machinery.
+- lexicons: `numbers` (with units and lists), `times`, `currencies`;
+- typed values: `values` makes them and computes with them, `extraction` finds them, `reading` derives one from its
+  words, `matching` says whether a text says one, `grounding` finds those that are known;
+- days and times: `time_spans` resolves phrases to days of the calendar, `days` reads days as people say them;
+- text: `sentences`, `words`, `traces` of the machinery, `redaction` of private data, `side_texts`;
+- what a text says: `claims` reads who, thing, values, polarity, tense and mood; `later_evidence` ranks the passages
+  that may change an answer.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-from . import name_tables as name_tables, times as times, values as values
+from . import times as times, values as values
 from .claims import (
     DEED_OF_USER as DEED_OF_USER,
     INTENDED as INTENDED,
@@ -19,18 +19,24 @@ from .claims import (
     taken_back as taken_back,
     words_of_denials as words_of_denials,
 )
-from .closeness import REACH as REACH, stand_together as stand_together, within_reach as within_reach
-from .computing import COMPUTATIONS as COMPUTATIONS, recompute as recompute
-from .conditions import overlapping as overlapping
 from .currencies import SIGNS as SIGNS, currency_of as currency_of
+from .days import (
+    Hours as Hours,
+    greeted_hours as greeted_hours,
+    is_day_meant as is_day_meant,
+    is_day_named as is_day_named,
+    says_day as says_day,
+    spell_out as spell_out,
+    spoken as spoken,
+)
 from .extraction import (
     distinct_values as distinct_values,
     named_value as named_value,
+    normalize_values as normalize_values,
     parse_value as parse_value,
     stated_in as stated_in,
     values_in as values_in,
 )
-from .greetings import Hours as Hours, greeted_hours as greeted_hours
 from .grounding import (
     Key as Key,
     asked_keys as asked_keys,
@@ -63,25 +69,30 @@ from .later_evidence import (
     passages_of as passages_of,
     rank_passages as rank_passages,
 )
-from .matching import in_days as in_days, quote_for as quote_for, says as says, says_equivalent as says_equivalent
-from .name_tables import PLACES as PLACES, jobs as jobs, names_of as names_of
-from .normalizing import normalize_values as normalize_values
+from .matching import (
+    in_days as in_days,
+    quote_for as quote_for,
+    says as says,
+    says_equivalent as says_equivalent,
+    use_quote as use_quote,
+    value_pattern as value_pattern,
+)
 from .numbers import (
     COUNT as COUNT,
     NUMBER_WORDS as NUMBER_WORDS,
+    ORDINAL_WORDS as ORDINAL_WORDS,
     SMALL_NUMBER as SMALL_NUMBER,
     VAGUE_COUNTS as VAGUE_COUNTS,
     exact as exact,
     format_amount as format_amount,
+    listed as listed,
     number_word as number_word,
     read_amount as read_amount,
     read_count as read_count,
+    unit_name as unit_name,
 )
-from .patterns import value_pattern as value_pattern
-from .phrases import ORDINAL_WORDS as ORDINAL_WORDS, listed as listed
 from .reading import disagreement as disagreement, read_value as read_value
 from .redaction import KINDS as KINDS, Found as Found, Redaction as Redaction, render_found as render_found
-from .relative_days import is_day_meant as is_day_meant, is_day_named as is_day_named
 from .sentences import (
     FENCE as FENCE,
     fenced_spans as fenced_spans,
@@ -112,7 +123,6 @@ from .side_texts import (
     relation_words as relation_words,
     role_of as role_of,
 )
-from .spoken_days import says_day as says_day, spell_out as spell_out, spoken as spoken
 from .time_spans import (
     CALENDAR as CALENDAR,
     TimeExpression as TimeExpression,
@@ -144,9 +154,8 @@ from .traces import (
     trace_problem as trace_problem,
     without_code as without_code,
 )
-from .units import unit_name as unit_name
-from .uses import use_quote as use_quote
 from .values import (
+    COMPUTATIONS as COMPUTATIONS,
     amount_like as amount_like,
     date_value as date_value,
     duration as duration,
@@ -155,11 +164,16 @@ from .values import (
     number as number,
     plain as plain,
     ratio as ratio,
+    recompute as recompute,
     version as version,
 )
 from .words import (
     ASKING_WORDS as ASKING_WORDS,
+    REACH as REACH,
     bare_words as bare_words,
     content_words as content_words,
+    overlapping as overlapping,
+    stand_together as stand_together,
+    within_reach as within_reach,
     words_of as words_of,
 )

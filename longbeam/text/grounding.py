@@ -22,8 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 
 from longbeam.schemas import MONTHS_PER_UNIT, SECONDS_PER_UNIT, Value, ValueKind
-from longbeam.text.extraction import LIST_NUMBER, Stated, is_enumeration, stated_in, values_in
-from longbeam.text.normalizing import normalize_values
+from longbeam.text.extraction import LIST_NUMBER, Stated, is_enumeration, normalize_values, stated_in, values_in
 from longbeam.text.numbers import SMALL_NUMBER, exact
 from longbeam.text.sentences import sentences
 from longbeam.text.times import DAYS_PER_UNIT, TIME_UNITS

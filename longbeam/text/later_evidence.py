@@ -19,11 +19,10 @@ from enum import StrEnum
 from heapq import nlargest
 
 from longbeam.schemas import Message, MessageRole, Value
-from longbeam.text.computing import singular
-from longbeam.text.extraction import distinct_values, values_in
+from longbeam.text.extraction import distinct_values, normalize_values, values_in
 from longbeam.text.matching import says
-from longbeam.text.normalizing import normalize_values
 from longbeam.text.sentences import Span, sentences
+from longbeam.text.values import singular
 from longbeam.text.words import ASKING_WORDS, content_words, words_of
 
 PASSAGE = 800

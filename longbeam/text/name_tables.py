@@ -1,47 +1,27 @@
-"""Tables of first names, family names and jobs, as Faker 40.54.0 lists them (MIT, `data/LICENSE-faker`).
-
-The tables are files of longbeam, because Faker's other 60 languages take 25 MB and 0.2 s, and because another version
-of Faker would draw other people from the same seed. `tests/text/test_name_tables.py` compares them with Faker.
-"""
+"""First names and family names of several countries, as the installed Faker lists them, to recognise names in texts."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
+from importlib import import_module
 
-_FOLDER = Path(__file__).parent / "data"
 PLACES = ("en_US", "en_GB", "en_IN", "de_DE", "fr_FR", "es_ES", "it_IT")
 
 
 @dataclass(frozen=True)
 class NameTable:
-    """Names of one country and language, each table sorted."""
+    """Names of one country and language."""
 
-    first_names_female: tuple[str, ...]
-    first_names_male: tuple[str, ...]
-    last_names: tuple[str, ...]
-
-    @property
-    def first_names(self) -> frozenset[str]:
-        """First names of either gender."""
-        return frozenset((*self.first_names_female, *self.first_names_male))
+    first_names: frozenset[str]
+    last_names: frozenset[str]
 
 
 @cache
 def names_of(place: str) -> NameTable:
     """Return the names of one of PLACES."""
-    return NameTable(**{kind: tuple(names) for kind, names in _read("names.json")[place].items()})
-
-
-@cache
-def jobs() -> tuple[str, ...]:
-    """Return jobs in English, sorted, as Faker writes them ("Engineer, mining")."""
-    return tuple(_read("jobs.json"))
-
-
-@cache
-def _read(name: str) -> Any:
-    return json.loads((_FOLDER / name).read_text(encoding="utf-8"))
+    tables = import_module(f"faker.providers.person.{place}").Provider
+    return NameTable(
+        first_names=frozenset((*tables.first_names_female, *tables.first_names_male)),
+        last_names=frozenset(tables.last_names),
+    )

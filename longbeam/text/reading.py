@@ -14,10 +14,9 @@ from text_to_num import alpha2digit
 
 from longbeam.schemas import SECONDS_PER_UNIT, Value, ValueKind
 from longbeam.text.extraction import named_value, values_in
-from longbeam.text.numbers import AMOUNT, MAX_AMOUNT, read_amount
+from longbeam.text.numbers import AMOUNT, MAX_AMOUNT, SCALES, read_amount
 from longbeam.text.time_spans import find_times
 from longbeam.text.times import TIME_UNITS
-from longbeam.text.units import SCALES
 
 _UNIT = rf"(?:{'|'.join(TIME_UNITS.values())})\b"
 _ONE_UNIT = re.compile(rf"(?<!half )\ban? (?={_UNIT})", re.IGNORECASE)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from longbeam.schemas import Record
 from longbeam.text.extraction import parse_value
-from longbeam.text.numbers import COUNT, read_count
+from longbeam.text.numbers import COUNT, MEASURE, read_count
 from longbeam.text.times import (
     DAY_WORD,
     DAY_WORDS,
@@ -33,7 +33,6 @@ from longbeam.text.times import (
     month_number,
     weekday_number,
 )
-from longbeam.text.units import MEASURE
 
 
 class TimeSpan(Record):

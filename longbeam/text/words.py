@@ -1,8 +1,14 @@
-"""Words as stems, for every lexical comparison: ranking, search, and what two texts have in common."""
+"""Words as stems, for every lexical comparison.
+
+Ranking, search, what two texts have in common, and how close words stand.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from Stemmer import Stemmer
 
@@ -45,3 +51,52 @@ def content_words(text: str) -> frozenset[str]:
 
 ASKING_WORDS = content_words("say said tell told give gave given need remind again together figure put find know")
 """Stems of words that ask, or tell that something was said, and name nothing."""
+
+
+REACH = 400
+"""Most characters between the starts of words of one statement: a paragraph, or a line with its heading."""
+
+
+def stand_together(text: str, words: Iterable[str]) -> bool:
+    """Return whether a text has all words within `REACH` characters, also inside longer words; case counts."""
+    return within_reach([[m.start() for m in re.finditer(re.escape(word), text)] for word in set(words)])
+
+
+def within_reach(places: Sequence[Sequence[int]]) -> bool:
+    """Return whether one place of each sequence can be chosen so that all lie within `REACH`; true for no sequences."""
+    marked = sorted((place, i) for i, found in enumerate(places) for place in found)
+    inside = Counter[int]()
+    first = 0
+    for place, i in marked:
+        inside[i] += 1
+        while place - marked[first][0] > REACH:
+            inside[marked[first][1]] -= 1
+            first += 1
+        if all(inside[j] for j in range(len(places))):
+            return True
+    return not places
+
+
+_FRAME = content_words(
+    "ask asks asking want need tell give know help something anything thing things question please go work"
+)
+"""Words that say only that the user asks."""
+MOST_SHARED = 0.5
+"""Share of the words of two conditions together that both have, from which on they overlap."""
+
+
+@lru_cache(maxsize=4096)
+def _subject(condition: str) -> frozenset[str]:
+    return content_words(condition) - _FRAME
+
+
+def overlapping(condition: str, other: str) -> bool:
+    """Return whether a question that meets one condition is likely to meet the other, too.
+
+    `when I ask about fish` overlaps with `when I ask what fish costs`: an answer to the second would be judged by two
+    wishes, and neither could be told from the other.
+    """
+    one, two = _subject(condition), _subject(other)
+    if not one or not two:
+        return condition.casefold().strip() == other.casefold().strip()
+    return one <= two or two <= one or len(one & two) >= MOST_SHARED * len(one | two)

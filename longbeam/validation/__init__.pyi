@@ -1,7 +1,19 @@
+from .advice import SIDE_STORIES as SIDE_STORIES
 from .arithmetic import fault_of_length as fault_of_length
-from .base import ERROR as ERROR, INFO as INFO, Check as Check, Problem as Problem, Scope as Scope
+from .base import (
+    ERROR as ERROR,
+    INFO as INFO,
+    Check as Check,
+    Problem as Problem,
+    Scope as Scope,
+    asks_assistant as asks_assistant,
+    asks_for_past as asks_for_past,
+    claim as claim,
+)
 from .duplicates import near_duplicates as near_duplicates
 from .index import ConversationIndex as ConversationIndex, build_index as build_index
+from .leaks import LEAKS as LEAKS
+from .ledger import IMPORTS as IMPORTS
 from .nuggets import MAX_WORDS as MAX_WORDS
 from .registry import CHECKS as CHECKS, all_checks as all_checks
 from .repetition import (
@@ -27,4 +39,3 @@ from .statistics import (
 )
 from .statistics_page import render_page as render_page
 from .statistics_text import render_text as render_text
-from .wording import asks_assistant as asks_assistant, asks_for_past as asks_for_past, claim as claim

@@ -31,9 +31,8 @@ from longbeam.text import (
     stated_in,
     values_in,
 )
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, answer_text, claim, has_trait
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import answer_text, claim
 
 MONTHS_APART = 3
 """Days by which months and days may be off: people count the days of a month in more than one way."""

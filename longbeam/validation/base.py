@@ -6,14 +6,14 @@ A check declares its severities, so that two runs of `validate` never disagree o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from longbeam.abilities import Trait, ability_of
 from longbeam.schemas import ENGLISH, Finding, Probe, Severity
-from longbeam.validation.digest import ConversationDigest
-from longbeam.validation.index import ConversationIndex
+from longbeam.validation.index import ConversationDigest, ConversationIndex
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -98,3 +98,45 @@ def shorten(text: str, limit: int = 70) -> str:
     """Return a text on one line, cut to `limit` characters, for the message of a finding."""
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[: limit - 3]}..."
+
+
+_RUBRIC_OPENING = re.compile(
+    r"^\W*(?:(?:the )?(?:LLM )?(?:response|answer) should \w+|"
+    r"(?:states?|mentions|says|tells the user|gives the fact)(?: what (?:this|the) answer says)?)(?: that)?:?\s*",
+    re.IGNORECASE,
+)
+_ASKS_ASSISTANT = re.compile(
+    r"\bdid you\b|\b(?:you|your|assistant)\b"
+    r"(?! (?:tell|list|remind|walk|give|summari[sz]e|explain|describe|say|help|know|recall|provide|add|get|put|need))",
+    re.IGNORECASE,
+)
+_SAID_TO_ASSISTANT = re.compile(
+    r"\b(?:with|to|for|told|tell|gave|give|asked|ask|shown?|mentioned to|remind) you\b", re.IGNORECASE
+)
+"""The assistant as the one to whom the user said something."""
+_PAST = re.compile(
+    r"\b(?:original(?:ly)?|initial(?:ly)?|at first|before|previous(?:ly)?|earlier|formerly|old|used to|"
+    r"at the start|beginning|started (?:out|with)|change[ds]?|difference|increase[ds]?|decrease[ds]?|history|"
+    r"improve\w*|as of|at the time|back then|going back to)\b",
+    re.IGNORECASE,
+)
+
+
+def answer_text(probe: Probe) -> str:
+    """Return gold answer and nuggets of a probe as one text."""
+    return "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
+
+
+def claim(nugget: str) -> str:
+    """Return what an answer must say to earn a nugget, without an opening as `LLM response should state:`."""
+    return _RUBRIC_OPENING.sub("", nugget)
+
+
+def asks_assistant(question: str) -> bool:
+    """Return whether a question is about what the assistant said: `did you recommend`, not `can you list`."""
+    return _ASKS_ASSISTANT.search(_SAID_TO_ASSISTANT.sub(" ", question)) is not None
+
+
+def asks_for_past(question: str) -> bool:
+    """Return whether a question asks for what was before, or for a change: an old value may then be the answer."""
+    return _PAST.search(question) is not None

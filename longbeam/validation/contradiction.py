@@ -1,4 +1,7 @@
-"""Contradictions as the messages have them: one side asserts a thing, the other denies it, and they are far apart."""
+"""Contradictions and knowledge updates as the messages have them.
+
+Both sides are there, differ, and stand where they should.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from longbeam.abilities import Trait
-from longbeam.schemas import CONTRADICTION_MESSAGES_APART, EvidencePart, Message, Nugget, Probe
+from longbeam.schemas import CONTRADICTION_MESSAGES_APART, EvidencePart, Message, Nugget, Probe, Stance, Value
 from longbeam.text import (
     DEED_OF_USER,
     INTENDED,
     NEGATOR,
     Who,
     content_words,
+    named_value,
     normalize_values,
     read_claim,
+    says,
     says_equivalent,
     sentences,
     spell_out,
     values_in,
 )
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, claim, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import claim
 
 MIN_SAID = 0.5
 """Share of a nugget's words that the side which it retells must have."""
@@ -76,7 +80,7 @@ class _Side:
         return "\n".join(m.content for m in self.messages)
 
 
-def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+def find_in_contradiction(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield sides that lie close together, deny nothing, or speak of different things."""
     if not has_trait(probe, Trait.RESOLVES_CONTRADICTION):
         return
@@ -196,7 +200,7 @@ def _is_denial_said(nugget: Nugget, statement: _Side, denial: _Side) -> bool:
     return max(len(words & side.words) for side in denying) >= MIN_SAID * len(words)
 
 
-CHECK = Check(
+CONTRADICTION = Check(
     name="contradiction",
     doc="One message asserts and another denies the same thing, and they are far enough apart to need memory.",
     severities={
@@ -210,5 +214,63 @@ CHECK = Check(
     english_only=dict.fromkeys(
         ("unrelated", "no_denial", "different_things", "no_conflict", "denial_not_said"), "reads English words"
     ),
-    on_probe=find_problems,
+    on_probe=find_in_contradiction,
+)
+
+
+def find_in_knowledge_update(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield updates without a change, gold that lacks the new value, and later third values."""
+    if not has_trait(probe, Trait.ASKS_UPDATED_VALUE):
+        return
+    old, new = probe.details.old_value, probe.details.new_value
+    if not (old and new):
+        if not index.is_import:
+            yield Problem("no_values", probe.probe_id, "the probe does not say which value became which")
+    elif named_value(old).means_same_as(named_value(new)):
+        yield Problem("no_change", probe.probe_id, f"old and new value are the same: {shorten(new)!r}")
+    elif not says_equivalent(probe.gold_answer, named_value(new)):
+        yield Problem("gold_lacks_new", probe.probe_id, f"the gold answer does not say {shorten(new)!r}")
+    if new:
+        yield from _third_values(index, probe, new)
+        yield from _quote_problems(index, probe, old, new)
+
+
+def _quote_problems(index: ConversationIndex, probe: Probe, old: str, new: str) -> Iterator[Problem]:
+    for part, said in ((EvidencePart.ORIGINAL, old), (EvidencePart.UPDATED, new)):
+        quotes = [e for e in probe.evidence if e.part == part and e.quote]
+        if said and quotes and not says_equivalent(index.quotes(quotes), named_value(said)):
+            text = f"the {part.value} evidence does not say {shorten(said)!r}"
+            yield Problem("value_not_quoted", probe.probe_id, text, tuple(e.message_key for e in quotes))
+
+
+def _third_values(index: ConversationIndex, probe: Probe, new: str) -> Iterator[Problem]:
+    for fact_id in dict.fromkeys(probe.fact_ids):
+        is_new = False
+        for assertion in index.by_fact.of(fact_id):
+            value = assertion.value
+            if value is None:
+                continue
+            if _means(value, new):
+                is_new = True
+            elif is_new and assertion.stance is not Stance.MENTIONS:
+                text = f"{assertion.bullet_id} gives {fact_id} a third value later, {shorten(value.text)!r}"
+                keys = tuple(m.message_key for m in index.voicing(assertion.bullet_id))
+                yield Problem("third_value", probe.probe_id, text, keys)
+
+
+def _means(value: Value, text: str) -> bool:
+    return value.text == text or says(text, value)
+
+
+KNOWLEDGE_UPDATE = Check(
+    name="knowledge_update",
+    doc="Old and new value differ, each is quoted, the gold says the new one, and no third one comes later.",
+    severities={
+        "no_values": WARNING,
+        "no_change": ERROR,
+        "gold_lacks_new": ERROR,
+        "value_not_quoted": ERROR,
+        "third_value": ERROR,
+    },
+    on_probe=find_in_knowledge_update,
 )

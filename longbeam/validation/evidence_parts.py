@@ -9,9 +9,8 @@ from itertools import pairwise
 from longbeam.abilities import Trait, ability_of
 from longbeam.schemas import EvidencePart, Message, MessageRole, Probe
 from longbeam.text import SMALL_NUMBER, content_words, read_count
-from longbeam.validation.base import ERROR, WARNING, Check, Problem
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, asks_assistant
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import asks_assistant
 
 _COUNT = rf"\b(\d{{1,2}}|{SMALL_NUMBER})"
 _ITEMS_ASKED = (

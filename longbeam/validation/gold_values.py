@@ -27,9 +27,8 @@ from longbeam.text import (
     values_in,
 )
 from longbeam.validation.arithmetic import has_own_span, is_computed
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, asks_assistant, claim, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import asks_assistant, claim
 
 _WHERE = {
     "wrong_year": "the evidence, which gives that day another year",

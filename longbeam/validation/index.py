@@ -25,6 +25,8 @@ from longbeam.schemas import (
     Message,
     MessageRole,
     Probe,
+    Profile,
+    Seed,
     Stance,
 )
 from longbeam.store import FoldedTexts, Grouped, Keyed, Ordinals, SpilledSequence
@@ -213,3 +215,34 @@ def build_index(reader: ConversationReader, *, asked: Mapping[str, int] | None =
 def _spooled(records: Iterable[R]) -> SpilledSequence[R]:
     """Return records of the plans in a spool that holds few of them in memory."""
     return SpilledSequence(records, held=32)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeDigest:
+    """Question and gold answer of a selected probe."""
+
+    probe_id: str
+    question: str
+    gold_answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationDigest:
+    """Seed, persona and selected probes of a conversation."""
+
+    conversation_id: str
+    seed: Seed
+    profile: Profile | None
+    probes: tuple[ProbeDigest, ...]
+
+
+def digest_conversation(reader: ConversationReader) -> ConversationDigest:
+    """Return the digest of a conversation; its messages are not read."""
+    head = reader.head
+    probes = (p for p in reader.probes() if p.is_selected)
+    return ConversationDigest(
+        conversation_id=head.conversation_id,
+        seed=head.seed,
+        profile=head.profile,
+        probes=tuple(ProbeDigest(p.probe_id, p.question, p.gold_answer) for p in probes),
+    )

@@ -34,9 +34,18 @@ from longbeam.text import (
     value_keys,
     values_in,
 )
-from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
+from longbeam.validation.base import (
+    ERROR,
+    INFO,
+    WARNING,
+    Check,
+    Problem,
+    answer_text,
+    asks_for_past,
+    has_trait,
+    shorten,
+)
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import answer_text, asks_for_past
 
 _FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
 _VERB_OF_CHANGE = re.compile(rf"^(?:{CHANGE_VERBS})")

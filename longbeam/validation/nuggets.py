@@ -1,19 +1,16 @@
-"""Nuggets compared with the gold answer.
-
-A probe that was edited only in part asks an answer for things that its own gold does not say.
-"""
+"""Checks of rubrics and their nuggets: each is one claim that can be judged without the question."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from longbeam.abilities import Trait
 from longbeam.schemas import Nugget, Probe, Value, ValueKind
 from longbeam.text import content_words, distinct_values, normalize_values, says_equivalent, values_in
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, claim, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import claim
 
 MIN_SHARED = 0.34
 """Share of a nugget's words that gold, question or evidence must have."""
@@ -46,7 +43,7 @@ _GENERIC = content_words(
 """Stems of words that say nothing about the subject of a nugget."""
 
 
-def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+def find_in_nuggets(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield nuggets that ask for other values or things than the gold says, or for several at once."""
     own, gold = probe.probe_id, probe.gold_answer
     # Such gold describes an answer; it need not hold what the nuggets ask for.
@@ -117,7 +114,7 @@ def _lone_number(text: str) -> tuple[Value, ...]:
     return values if is_number else ()
 
 
-CHECK = Check(
+NUGGETS = Check(
     name="nuggets",
     doc="Nuggets ask for what the gold says, each for one thing, in words that can be read alone.",
     severities={
@@ -134,5 +131,40 @@ CHECK = Check(
         "not_self_contained": "compares English words",
         "user_voice": "compares English words",
     },
-    on_probe=find_problems,
+    on_probe=find_in_nuggets,
+)
+
+
+def find_in_rubric(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield empty texts, nuggets that occur twice, and nuggets without evidence of their own."""
+    for what in _empty_texts(probe):
+        yield Problem("empty", probe.probe_id, f"{what} is empty")
+    ids = Counter(n.nugget_id for n in probe.rubric)
+    texts = Counter(" ".join(n.text.casefold().split()) for n in probe.rubric)
+    for repeated in (t for counts in (ids, texts) for t, times in counts.items() if times > 1):
+        yield Problem("duplicate_nugget", probe.probe_id, f"two nuggets are {shorten(repeated)!r}")
+    supported = {i for e in probe.evidence for i in e.nugget_ids}
+    for nugget in probe.rubric:
+        if supported and nugget.nugget_id not in supported:
+            text = f"no evidence supports nugget {nugget.nugget_id}: {shorten(nugget.text)}"
+            yield Problem("unsupported_nugget", probe.probe_id, text)
+
+
+def _empty_texts(probe: Probe) -> Iterator[str]:
+    """Yield the names of the probe's texts that are empty."""
+    for name, text in (("question", probe.question), ("gold_answer", probe.gold_answer)):
+        if not text.strip():
+            yield f"the {name}"
+    if not probe.rubric:  # possible only where a record was made without validation
+        yield "the rubric"
+    for nugget in probe.rubric:
+        if not nugget.text.strip():
+            yield f"nugget {nugget.nugget_id}"
+
+
+RUBRIC = Check(
+    name="rubric",
+    doc="Question, gold answer and rubric are not empty; nuggets are unique and each has evidence.",
+    severities={"empty": ERROR, "duplicate_nugget": ERROR, "unsupported_nugget": WARNING},
+    on_probe=find_in_rubric,
 )

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from longbeam.schemas import ENGLISH, ConversationReader, Finding, Probe, Severity
 from longbeam.validation.base import Check, Scope
-from longbeam.validation.digest import digest_conversation
-from longbeam.validation.index import ConversationIndex, build_index
+from longbeam.validation.index import ConversationIndex, build_index, digest_conversation
 from longbeam.validation.registry import all_checks
 
 _RANK = {severity: rank for rank, severity in enumerate(Severity)}

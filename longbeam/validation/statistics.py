@@ -37,8 +37,7 @@ from longbeam.schemas import (
     incident_counts,
     prompt_lines,
 )
-from longbeam.validation.borders import borders_of
-from longbeam.validation.evidence_places import EvidenceTally
+from longbeam.validation.evidence import EvidenceTally, borders_of
 from longbeam.validation.index import ConversationIndex, build_index
 from longbeam.validation.repetition import mask_of, measure_repetition
 

@@ -66,8 +66,8 @@ async def test_any_of_the_last_decisions_is_taken_back(enter: Enter) -> None:
     await ana.judge(OTHER, "reject")
     decisions = (await ana.get("/decisions.json"))["decisions"]
     assert [(d["item_name"], d["name"], d["value"]) for d in decisions] == [
-        ("Abstention 1, conversation c000", "judged the item", "reject"),
-        ("Information extraction 1, conversation c000", "judged the item", "accept"),
+        ("Abstention 0, conversation c000", "judged the item", "reject"),
+        ("Information extraction 0, conversation c000", "judged the item", "accept"),
     ]
     named = {"event_id": decisions[1]["event_id"]}
     assert (await bo.post("/api/undo", named, status=422))["error"] == "invalid"

@@ -37,7 +37,7 @@ def test_a_bundle_is_one_folder_without_abstentions_and_its_decisions_merge_once
         json.dumps({"event_id": f"b-{i}", **common, **act, "created_at": f"2026-11-21T10:00:0{i}.000Z"})
         for i, act in enumerate(acts)
     ]
-    events = list(from_jsonl("\n".join(lines), "decisions"))
+    events = [event for _, event in from_jsonl("\n".join(lines), "decisions")]
     assert workspace.log.store.merge(events) == (2, 0)
     assert workspace.log.store.merge(events) == (0, 2)
     workspace.log.refresh()

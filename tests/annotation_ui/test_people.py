@@ -32,7 +32,8 @@ async def test_opinions_are_hidden_until_both_have_saved(enter: Enter, two: Work
 async def test_a_lead_decides_a_conflict_and_the_opinions_stay(enter: Enter, two: Workspace) -> None:
     ana, bo, lead = await enter("ana"), await enter("bo"), await enter("cleo", "lead")
     await ana.judge(ITEM, "reject")
-    early = {"verdict": "accept", "taxonomy": "edge_case", "item_version": (await lead.item(ITEM))["item_version"]}
+    version = (await lead.item(ITEM))["item_version"]
+    early = {"verdict": "accept", "taxonomy": "edge_case", "confidence": 3, "item_version": version}
     assert (await lead.post(f"/api/items/{ITEM}/adjudicate", early, status=409))["error"] == "conflict"
     await bo.act(ITEM, "edited", "nugget/information_extraction.0.n1", "says 900 euros")
     await bo.post(f"/api/items/{ITEM}/check")
@@ -53,8 +54,8 @@ async def test_a_conflict_on_a_candidate_of_the_pool_is_decided_too(enter: Enter
     await ana.judge(item, "reject")
     await ben.judge(item, "accept")
     (conflict,) = (await lea.get("/adjudication.json"))["items"]
-    decision = {"verdict": "reject", "taxonomy": "annotator_error", "item_version": conflict["item_version"]}
-    await lea.post(f"/api/items/{item}/adjudicate", decision)
+    decision = {"verdict": "reject", "taxonomy": "annotator_error", "confidence": 4}
+    await lea.post(f"/api/items/{item}/adjudicate", {**decision, "item_version": conflict["item_version"]})
     assert (await lea.get("/adjudication.json"))["decided"] == 1
 
 

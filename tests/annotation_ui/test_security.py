@@ -17,7 +17,7 @@ ACT = "/api/items/c000/information_extraction.0/acts"
 async def test_without_a_name_everything_is_read_and_nothing_written(enter: Enter) -> None:
     nobody = await enter()
     assert (await nobody.item("c000/information_extraction.0"))["can_write"] is False
-    assert (await nobody.post(ACT, {"kind": "flagged"}, status=403))["error"] == "forbidden"
+    assert (await nobody.post(ACT, {"kind": "flagged"}, status=403))["error"] == "signed_out"
 
 
 async def test_posts_need_the_token_of_the_session_and_the_own_origin(enter: Enter) -> None:
@@ -62,7 +62,7 @@ async def test_invited_reviewers_write_on_an_address_that_needs_a_link(
     transport = httpx.ASGITransport(app=create_app(workspace, access))
     async with httpx.AsyncClient(transport=transport, base_url="http://10.0.0.7:8000") as client:
         refused = await client.post("/api/session", json={"reviewer_id": "ana"})
-        assert (refused.status_code, refused.json()["error"]) == (403, "forbidden")
+        assert (refused.status_code, refused.json()["error"]) == (403, "signed_out")
         token = access.invitation(Viewer("ana", ReviewerRole.LEAD))
         assert (await client.get(f"/join/{token}x")).status_code == 403
         assert (await client.get(f"/join/{token}")).status_code == 303

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from longbeam.annotation_ui import STATIC, TEMPLATES
 
-LONGEST = 140
+LONGEST = 160
 
 
 def test_scripts_styles_and_templates_have_lines_that_a_person_can_read() -> None:

@@ -127,13 +127,10 @@ def photograph(server: Server, browser: Browser, items: list[str], target: Path)
     for ability, item in by_ability.items():
         show_item(page, server, item)
         if ability == "abstention":
-            for word in ("ticket", "letter"):
-                page.keyboard.press("/")
-                page.keyboard.type(word)
+            for _ in range(2):
                 with page.expect_response(re.compile("/acts")):
-                    page.keyboard.press("Enter")
-                page.keyboard.press("Escape")
-            page.wait_for_timeout(4_000)
+                    page.keyboard.press(".")
+                page.wait_for_timeout(1_500)
         keep(page, target, f"item-{ability}")
     page.keyboard.press("m")
     page.wait_for_selector("#counter li")

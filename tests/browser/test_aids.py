@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Opened, Server
-from tests.browser.test_review import api, begin, first_of, shown
+from tests.browser.test_review import api, begin, first_of, ready, shown
 
 pytestmark = pytest.mark.slow
 
@@ -47,8 +47,8 @@ def test_one_who_answers_first_sees_nothing_that_tells_the_answer(shared: Server
     said = [page.locator(part).inner_text() for part in (".left", ".right", ".verdict-bar", ".bar")]
     assert gold not in " ".join(said)
     page.locator("#solve textarea").fill(gold)
-    page.get_by_role("button", name="answer", exact=True).click()
-    expect(page.locator(".note")).to_contain_text("Your answer scores 1.00 by the rubric")
+    page.get_by_role("button", name="Answer", exact=True).click()
+    expect(page.locator(".toast")).to_contain_text("Your answer scores 1.00 by the rubric")
     expect(page.locator("#gold-answer .field")).to_have_text(gold)
 
 
@@ -74,6 +74,7 @@ def test_any_of_the_last_decisions_is_taken_back_from_the_list(
     begin(page, server, first_of(page, server, "information_extraction"))
     first = shown(page)
     for key in ("s", "s", "s"):
+        ready(page)
         here = shown(page)
         page.keyboard.press(key)
         expect(page.locator(".item")).not_to_have_attribute("data-item", here)
@@ -100,6 +101,7 @@ def test_one_goes_on_where_one_left_off(start: Start, open_page: Opened, generat
     again.goto(f"{server.base}/")
     again.get_by_role("link", name="Go on where you left off").click()
     expect(again.locator(".item")).to_have_attribute("data-item", begun)
+    ready(again)
     again.keyboard.press("s")
     expect(again.locator(".item")).not_to_have_attribute("data-item", begun)
     again.goto(f"{server.base}/queue")

@@ -59,7 +59,7 @@ def test_accept_does_not_pass_over_a_field_that_was_left(shared: Server, open_pa
     page.keyboard.press("a")
     expect(page.locator("dialog")).to_contain_text("typed")
     assert api(page, server, f"{item}.json")["mine"]["verdict"] is None
-    page.locator("dialog").get_by_role("button", name="save it").click()
+    page.locator("dialog").get_by_role("button", name="Save it").click()
     expect(page.locator("#gold-answer .field")).to_have_text("An answer that was left.")
     assert gold_of(page, server, item) == "An answer that was left."
 
@@ -71,7 +71,7 @@ def test_an_edit_is_saved_after_the_server_died_under_it(start: Start, open_page
     begin_gold(page, server, item, "Said while the server died.")
     server.kill()
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".note")).to_contain_text("does not answer")
+    expect(page.locator(".strip")).to_contain_text("does not answer")
     expect(page.locator(GOLD)).to_have_value("Said while the server died.")
     server.start_again("made")
     page.keyboard.press("Control+Enter")
@@ -97,7 +97,7 @@ def test_two_tabs_of_one_reviewer_overwrite_nothing(shared: Server, open_page: O
     first.keyboard.press("Control+Enter")
     expect(first.locator("dialog")).to_contain_text("second tab")
     assert gold_of(first, server, item) == "What the second tab says."
-    first.locator("dialog").get_by_role("button", name="save mine").click()
+    first.locator("dialog").get_by_role("button", name="Save mine").click()
     expect(first.locator("#gold-answer .field")).to_have_text("What the first tab says. Slowly.")
     assert gold_of(first, server, item) == "What the first tab says. Slowly."
 
@@ -131,7 +131,7 @@ def test_paging_leases_nothing_and_reading_leases_until_the_page_is_left(
 
     assert leased() == []
     here = re.sub(r"[?#].*", "", page.url).removeprefix(server.base)
-    expect(page.locator("#lease")).to_contain_text("yours until")
+    expect(page.locator("#lease")).to_contain_text("kept for you until")
     assert leased() == [here]
     page.goto(f"{server.base}/queue")
     page.wait_for_timeout(300)
@@ -201,7 +201,7 @@ def test_an_item_of_somebody_else_is_read_only_and_says_until_when(shared: Serve
     expect(page.get_by_role("button", name="edit")).to_have_count(0)
     page.keyboard.press("g")
     expect(page.locator(GOLD)).to_have_count(0)
-    expect(page.locator(".note")).to_contain_text("You read only")
+    expect(page.locator(".toast")).to_contain_text("You read only")
 
 
 def test_edits_are_seen_as_word_diffs_and_boxes_grow(shared: Server, open_page: Opened) -> None:

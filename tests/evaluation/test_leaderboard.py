@@ -15,6 +15,7 @@ NOTHING = [[0, 0], [0, 0]]
 CALIBRATION = {"gold": [[1, 1], [1, 1]], "wrong": NOTHING, "echo": NOTHING, "swapped": NOTHING}
 SCORES = {"blank": NOTHING, "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], **CALIBRATION}
 
+IMPOSSIBLE = evaluated(SCORES).results[0].retrieval.model_copy(update={"evidence_recall": float("nan")})
 RIGHT = (Scoring(rule="paper", score=1), Scoring(rule="released", score=1))
 
 
@@ -51,7 +52,16 @@ def changed(made: Evaluated, **fields: Any) -> Evaluated:
         (changed(evaluated(SCORES), probe_id="summarization.9"), "no such probe"),
         (changed(evaluated(SCORES), system="mine"), "no such system"),
         (changed(evaluated(SCORES), probe_id="summarization.1"), "2 results"),
-        (replace(evaluated(SCORES), results=evaluated(SCORES).results[1:]), "1 answers are missing"),
+        (replace(evaluated(SCORES), results=evaluated(SCORES).results[1:]), "1 answers are missing of"),
+        (
+            replace(
+                evaluated(SCORES),
+                results=tuple(r for r in evaluated(SCORES).results if r.system != "rag"),
+                run=evaluated(SCORES).run.model_copy(update={"failures": ("invented failure",) * 200}),
+            ),
+            "and no failure names them",
+        ),
+        (changed(evaluated(SCORES), retrieval=IMPOSSIBLE), "evidence_recall is nan"),
         (evaluated({"rag": NOTHING, "gold": [[1, 1], [1, 1]]}), "the answers wrong, echo, swapped are missing"),
     ],
 )
@@ -72,3 +82,47 @@ def test_a_judge_that_cannot_score_leaves_no_score_on_the_board() -> None:
 def test_both_recalls_stand_in_the_table() -> None:
     text = render_board(rows_in(merged("", [evaluated(SCORES)], "b"), "b"))
     assert "| evidence recall | source recall |" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a|b", "a\\|b"),
+        ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+        ("[x](javascript:1)", "\\[x\\](javascript:1)"),
+        ("two\nlines", "two lines"),
+        ("\x1b[2Jred", "\ufffd\\[2Jred"),
+    ],
+)
+def test_names_are_escaped_in_the_table(name: str, shown: str) -> None:
+    rows = rows_in(merged("", [evaluated(SCORES)], "b"), "b")
+    board = render_board([{**row, "system": name, "reader": name, "benchmark": name} for row in rows])
+    assert shown in board
+    assert name not in board
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"paper": "1"},
+        {"paper": 1e400},
+        {"evidence_recall": float("nan")},
+        {"interval": [1.0]},
+        {"rank": None, "x": 1},
+        {},
+    ],
+)
+def test_rows_of_another_form_are_one_line(change: dict[str, Any]) -> None:
+    board = json.loads(merged("", [evaluated(SCORES)], "b"))
+    board["rows"][0] |= change
+    if not change:
+        del board["rows"][0]["reader"]
+    with pytest.raises(UserError, match=r"^b: is no leaderboard that can be added to \("):
+        rows_in(json.dumps(board), "b")
+
+
+@pytest.mark.parametrize("recall", [1e308, -5.0, float("inf"), float("nan")])
+def test_a_recall_that_cannot_be_is_a_fault(recall: float) -> None:
+    given = evaluated(SCORES)
+    retrieval = given.results[0].retrieval.model_copy(update={"source_recall": recall})
+    assert any("source_recall is" in fault for fault in faults_of(changed(given, retrieval=retrieval)))

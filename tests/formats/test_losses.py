@@ -20,7 +20,7 @@ from longbeam.formats import (
     import_locomo,
 )
 from longbeam.schemas import NoteKind
-from longbeam.validation.imports import CHECK
+from longbeam.validation import IMPORTS
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import (
     beam_chat,
@@ -141,7 +141,7 @@ def test_conversations_without_questions_are_noted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", list(NoteKind))
 def test_every_note_has_a_severity(kind: NoteKind) -> None:
-    assert kind in CHECK.severities
+    assert kind in IMPORTS.severities
 
 
 def test_beams_own_chats_are_as_odd_as_before(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,27 +83,6 @@ async def test_meter_adds_what_the_journals_held_to_what_it_counts() -> None:
     detector, planner = meter.usage()
     assert (detector.calls, detector.prompt_tokens, detector.output_tokens) == (2, 2_000, 200)
     assert planner == before
-
-
-async def test_an_empty_reply_tells_nothing_of_the_length_of_replies() -> None:
-    class Asked(QuestionDetectorInputs):
-        @property
-        def asked_tokens(self) -> int:
-            return 300
-
-    class Once:
-        text = ""
-
-        async def complete(self, call: ModelCall) -> ModelReply:
-            return ModelReply(text=self.text, prompt_tokens=10, output_tokens=len(self.text))
-
-    model = Once()
-    meter, call = CostMeter(model, _spec()), replace(_call(), inputs=Asked(reply="Which day?"))
-    await meter.complete(call)
-    assert (meter.asked_tokens, meter.said_tokens) == (0, 0)
-    model.text = "The third of May."
-    await meter.complete(call)
-    assert (meter.asked_tokens, meter.said_tokens) == (300, 17)
 
 
 async def test_calls_wait_where_those_in_flight_may_spend_the_rest() -> None:

@@ -313,8 +313,8 @@ def test_advice_on_something_else_comes_last_behind_a_sentence_that_leads_over()
     text, thing = _question()
 
     def reply(topic: str) -> list[str]:
-        inputs = _inputs(text).model_copy(update={"advice": (_due(topic),)})
-        return assistant_reply(inputs, _state(), random.Random(2)).split("\n\n")
+        state = _state().model_copy(update={"due": (_due(topic),)})
+        return assistant_reply(_inputs(text), state, random.Random(2)).split("\n\n")
 
     assert reply(thing)[1] == _due(thing).text
     apart = next(part for part in reply("the hall rent") if _due("the hall rent").text in part)

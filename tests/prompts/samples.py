@@ -257,7 +257,6 @@ CONTEXT = DialogueContext(
     earlier_bullets=(INTRODUCTION.text, SIGNING.text, PREFERENCE.text),
     state=LEDGER,
     instructions=(PREFERENCE.text,),
-    advised=(GLAZES.text,),
     names=NAMES,
 )
 HISTORY = (
@@ -555,7 +554,7 @@ SAMPLES: dict[str, PromptInputs] = {
         asked_before=("What do I need for the opening night?",),
     ),
     "assistant_reply": AssistantReplyInputs(
-        context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, today=TODAY, advice=(MARGIN,)
+        context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, today=TODAY
     ),
     "question_detector": QuestionDetectorInputs(reply=HISTORY[1].content),
     "user_answer": USER_REPLY,

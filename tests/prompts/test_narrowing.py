@@ -12,7 +12,7 @@ from longbeam.abilities import QuestionKind
 from longbeam.models import ModelCall, strict_schema
 from longbeam.offline import OfflineWriter
 from longbeam.prompts import PROMPTS, default_registry
-from longbeam.prompts.calls import AdviceInputs, CandidatesInputs, ProbeInputs, UserTurnsInputs
+from longbeam.prompts.calls import CandidatesInputs, ProbeInputs, UserTurnsInputs
 from longbeam.schemas import PromptInputs, Role
 from tests.prompts.samples import SAMPLES, extras_of
 
@@ -89,9 +89,6 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
         ("augment", "updates.0.text", ""),
         ("augment", "updates.0.value", ""),
         ("augment", "wishes", []),
-        ("advise", "advice.0.line_id", "a9"),
-        ("advise", "advice.1.items", ["one option"]),
-        ("advise", "choices", []),
         ("user_turns", "turns.0.voices", ["p9.s9.b9"]),
         ("more_turns", "turns.0.asks_about", ["p9.s9.b9"]),
         ("probe_knowledge_update", "nuggets.0.excerpts", [99]),
@@ -141,21 +138,6 @@ def test_a_rubric_has_no_list_without_an_end(prompt_id: str) -> None:
     schema = default_registry()[prompt_id].schema(_inputs(prompt_id))
     assert schema is not None
     assert schema["properties"]["nuggets"]["maxItems"] <= 12
-
-
-def test_advice_may_be_steps_where_its_line_allows_them() -> None:
-    inputs = SAMPLES["advise"]
-    assert isinstance(inputs, AdviceInputs)
-    figure = inputs.advice[0].model_copy(update={"or_steps": 3})
-    schema = default_registry()["advise"].schema(inputs.model_copy(update={"advice": (figure,), "choices": ()}))
-    assert schema is not None
-    named = {"line_id": "a0", "name": "margin", "text": "Keep a margin of 1,500 NOK."}
-    steps = {"line_id": "a0", "items": ["call", "ask", "sign"], "text": "1. call\n2. ask\n3. sign"}
-    for draft in (named, steps):
-        jsonschema.validate({"advice": [draft], "choices": []}, schema)
-    for wrong in (steps | {"items": ["call", "ask"]}, steps | {"name": "margin"}):
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({"advice": [wrong], "choices": []}, strict_schema(schema, is_whole=True))
 
 
 @pytest.mark.parametrize("kind", [QuestionKind.JOIN, QuestionKind.SET_DIFFERENCE])

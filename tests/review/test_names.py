@@ -10,8 +10,8 @@ from tests.tiny import tiny_conversation
 @pytest.mark.parametrize(
     ("item_id", "name"),
     [
-        ("c000/contradiction_resolution.2", "Contradiction resolution 3, conversation c000"),
-        ("c001/abstention.h0", "Abstention 1, written by hand, conversation c001"),
+        ("c000/contradiction_resolution.2", "Contradiction resolution 2, conversation c000"),
+        ("c001/abstention.h0", "Abstention h0, written by hand, conversation c001"),
         ("c001/q17", "q17, conversation c001"),  # an imported probe keeps its own name
         ("c000", "conversation c000"),
         ("", "the review"),

@@ -6,8 +6,7 @@ import pytest
 
 from longbeam.schemas import Difficulty, Domain, Severity, Stance
 from longbeam.text import money
-from longbeam.validation import build_index, check_conversation, check_probes
-from longbeam.validation.leaks import CHECK as LEAKS
+from longbeam.validation import LEAKS, build_index, check_conversation, check_probes
 from tests.builders import MemoryReader, good_conversation
 from tests.validation.faults import append, asks_for_a_use, asserted, both, details, evidence, in_domain, on_probe, say
 

@@ -1,20 +1,38 @@
 // Requests to the server of this page. A refusal is thrown as the `Problem` that the server sends.
-import { metaOf } from "./boot.js";
 
 /** @typedef {import("./types").Problem} Problem */
 
 const NO_ANSWER = "The review server does not answer. What you typed is kept in this browser.";
-const PAUSES_MS = [300, 600, 1200, 2400, 4000];
-const GIVE_UP_MS = 45_000;
+const PAUSES_MS = [300, 600, 1200, 2400, 4000, 8000];
 
 /** Functions that end the pause before the next try. */
 const pauses = new Set();
 /** @type {(isWaiting: boolean) => void} */
 let onWaiting = () => {};
+/** @type {(session: any) => Promise<boolean>} */
+let askToSignIn = async () => false;
+/** The sign-in that is under way: requests that need it wait for the same one. @type {Promise<boolean> | null} */
+let signingIn = null;
+
+/** The JSON that the server has written into a script element of the page; null if there is none. */
+export function dataOf(id) {
+  const element = document.getElementById(id);
+  return element?.textContent ? JSON.parse(element.textContent) : null;
+}
+
+/** A value of a `<meta>` of the page. */
+export function metaOf(name) {
+  return document.querySelector(`meta[name="${name}"]`)?.getAttribute("content") ?? "";
+}
 
 /** Tells `listener` whether a request is waiting for a server that does not answer. */
 export function watchWaiting(listener) {
   onWaiting = listener;
+}
+
+/** Asks the reviewer to sign in on the spot where a session has ended; `ask` answers whether it was done. */
+export function whenSignedOut(ask) {
+  askToSignIn = ask;
 }
 
 /** Tries waiting requests again at once. */
@@ -29,23 +47,26 @@ export async function get(address) {
 
 /** Posts once: for acts that must not wait, and for those that the server does not know by an id. */
 export async function post(address, body = {}) {
-  return read(await reached(sent(address, body)));
+  try {
+    return await read(await reached(sent(address, body)));
+  } catch (problem) {
+    if (!["csrf", "signed_out"].includes(problem.error) || !(await signedIn())) throw problem;
+    return read(await reached(sent(address, body)));
+  }
 }
 
 /**
- * Posts until the server answers, for at most 45 seconds. The body carries an `act_id`, so that an act
- * whose answer was lost counts once.
+ * Posts until the server answers, however long that takes. The body carries an `act_id`, so that an act whose answer
+ * was lost counts once.
  */
 export async function postUntilAnswered(address, body) {
-  const begun = performance.now();
   for (let attempt = 0; ; attempt += 1) {
     try {
       const answer = await post(address, body);
       onWaiting(false);
       return answer;
     } catch (problem) {
-      const isOver = performance.now() - begun > GIVE_UP_MS;
-      if (problem.error !== "network" || isOver) {
+      if (problem.error !== "network") {
         onWaiting(false);
         throw problem;
       }
@@ -53,6 +74,11 @@ export async function postUntilAnswered(address, body) {
       await pause(PAUSES_MS[Math.min(attempt, PAUSES_MS.length - 1)]);
     }
   }
+}
+
+/** Signs this page in by a name, without loading it again. */
+export async function signIn(reviewerId, role) {
+  adopt(await read(await reached(sent("/api/session", { reviewer_id: reviewerId, role }))));
 }
 
 /** "/items/a/b?x=1" -> "/items/a/b.json?x=1" */
@@ -70,6 +96,27 @@ export function itemAddress(itemId) {
 /** An id for an act: 32 letters and digits. */
 export function newId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+/** Takes the token of a session in the place of the one that the page was loaded with. */
+function adopt(session) {
+  document.querySelector('meta[name="csrf"]')?.setAttribute("content", session.csrf);
+  document.querySelector('meta[name="reviewer"]')?.setAttribute("content", session.reviewer_id ?? "");
+}
+
+/** Whether the page is signed in as its reviewer again: by another tab, or by the reviewer who was asked. */
+function signedIn() {
+  signingIn ??= (async () => {
+    try {
+      const session = await get("/session.json").catch(() => ({ reviewer_id: null }));
+      const isSame = session.reviewer_id && session.reviewer_id === metaOf("reviewer");
+      if (isSame) adopt(session);
+      return isSame || (await askToSignIn(session));
+    } finally {
+      signingIn = null;
+    }
+  })();
+  return signingIn;
 }
 
 function sent(address, body) {

@@ -83,6 +83,13 @@ function show() {
   page.append(element("h3", { textContent: "Verdict" }));
   for (const verdict of ["accept", "reject", "skip"])
     page.append(choice(item, verdict, decision.verdict === verdict, { verdict }));
+  const refused = item.rubric.filter(
+    (nugget) => decision.labels[nugget.nugget_id] === "no" && !decision.edits[`nugget/${nugget.nugget_id}`],
+  );
+  if (decision.verdict === "accept" && refused.length && !decision.note.trim())
+    page.append(
+      element("p", { textContent: "A nugget is marked “no”: edit it, or say in the note why the item is right." }),
+    );
   const reason = element(
     "select",
     {},
@@ -110,6 +117,10 @@ function show() {
 function eventsOf(item) {
   const decision = kept[item.item_id];
   if (!decision?.verdict) return [];
+  const isRefused = item.rubric.some(
+    (n) => decision.labels[n.nugget_id] === "no" && !decision.edits[`nugget/${n.nugget_id}`],
+  );
+  if (decision.verdict === "accept" && isRefused && !decision.note.trim()) return [];
   const common = {
     item_id: item.item_id,
     item_version: item.item_version,

@@ -1,5 +1,5 @@
-// Forms of the plain pages: sign-in, ratings, guidelines, adjudication. Each posts JSON and shows the next page.
-import { post } from "./api.js";
+// Forms of the plain pages: sign-in, ratings, guidelines, the queue. Each posts JSON and shows the next page.
+import { metaOf, post } from "./api.js";
 import { drop, keep, kept } from "./outbox.js";
 
 const notice = document.getElementById("notice");
@@ -30,7 +30,8 @@ if (signIn instanceof HTMLFormElement) {
     event.preventDefault();
     const given = new FormData(signIn);
     const name = String(given.get("reviewer_id")).trim();
-    go(await send("/api/session", { reviewer_id: name, role: given.get("role") }, signIn.dataset.next ?? "/queue"));
+    const body = { reviewer_id: name, ...(given.get("role") ? { role: given.get("role") } : {}) };
+    go(await send("/api/session", body, signIn.dataset.next ?? "/queue"));
   });
 }
 
@@ -67,24 +68,79 @@ for (const form of document.querySelectorAll("form[data-guideline]")) {
   });
 }
 
-for (const form of document.querySelectorAll("form[data-decide]")) {
-  if (!(form instanceof HTMLFormElement)) continue;
-  const address = form.dataset.decide ?? "";
-  const forget = rememberTyped(form, `dialog/decide/${address}`);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const given = new FormData(form);
-    if (!given.get("verdict")) return say("Choose accept or reject first.");
-    const body = {
-      verdict: given.get("verdict"),
-      content_of: given.get("content_of"),
-      taxonomy: given.get("taxonomy"),
-      confidence: Number(given.get("confidence")),
-      note: given.get("note"),
-      item_version: form.dataset.version,
-    };
-    const next = await send(address, body);
-    if (next) forget();
-    return go(next);
+/** Filters of the queue that the reviewer has named, in this browser. */
+const menu = document.getElementById("saved-filters");
+const FILTERS = `longbeam/filters/${metaOf("benchmark")}`;
+
+function savedFilters() {
+  try {
+    return JSON.parse(localStorage.getItem(FILTERS) ?? "{}");
+  } catch {
+    return {};
+  }
+}
+
+function keepFilters(filters) {
+  try {
+    localStorage.setItem(FILTERS, JSON.stringify(filters));
+  } catch {
+    say("This browser keeps nothing, so that the filter is not saved.");
+  }
+  showFilters();
+}
+
+function showFilters() {
+  if (!menu) return;
+  for (const old of menu.querySelectorAll("[data-saved]")) old.remove();
+  for (const [name, search] of Object.entries(savedFilters())) {
+    const link = Object.assign(document.createElement("a"), { href: `/queue?${search}`, textContent: name });
+    const gone = Object.assign(document.createElement("button"), { type: "button", textContent: `Forget ${name}` });
+    gone.addEventListener("click", () => {
+      const { [name]: _, ...others } = savedFilters();
+      keepFilters(others);
+    });
+    for (const part of [gone, link]) {
+      part.dataset.saved = name;
+      menu.prepend(part);
+    }
+  }
+}
+
+document.getElementById("save-filter")?.addEventListener("click", () => {
+  const search = menu?.dataset.filter ?? "";
+  const name = document.querySelector("h1")?.textContent?.split(":")[0] ?? "filter";
+  const words = new URLSearchParams(search);
+  const more = ["q", "ability", "conversation", "severity"].map((key) => words.get(key)).filter(Boolean);
+  keepFilters({ ...savedFilters(), [[name, ...more].join(", ").replaceAll("_", " ")]: search });
+});
+showFilters();
+
+/** Acts of a lead on the chosen items of the queue. */
+const bulk = document.getElementById("bulk");
+if (bulk instanceof HTMLFormElement) {
+  const chosen = () => [...bulk.querySelectorAll("input[name=item]:checked")].map((box) => box.getAttribute("value"));
+  const textOf = (name) => /** @type {HTMLInputElement} */ (bulk.querySelector(`input[name=${name}]`)).value.trim();
+  bulk.addEventListener("change", (event) => {
+    if (event.target instanceof HTMLInputElement && event.target.id === "all-rows") {
+      /** @type {HTMLInputElement} */ for (const box of bulk.querySelectorAll("input[name=item]"))
+        if (box instanceof HTMLInputElement) box.checked = event.target.checked;
+    }
+    const count = chosen().length;
+    document.getElementById("bulk-bar")?.toggleAttribute("hidden", !count);
+    const label = document.getElementById("bulk-count");
+    if (label) label.textContent = `${count} chosen`;
   });
+  bulk.addEventListener("submit", (event) => event.preventDefault());
+  for (const button of bulk.querySelectorAll("button[data-bulk]")) {
+    button.addEventListener("click", async () => {
+      const people = textOf("people").split(/[,;]\s*/);
+      const body = {
+        item_ids: chosen(),
+        act: /** @type {HTMLElement} */ (button).dataset.bulk,
+        people: people.filter(Boolean),
+        note: textOf("note"),
+      };
+      go(await send("/api/bulk", body));
+    });
+  }
 }

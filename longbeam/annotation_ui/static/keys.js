@@ -1,5 +1,5 @@
 // Handlers by the names of the one key table, which the page carries (annotation_ui/keyboard.py).
-import { dataOf } from "./boot.js";
+import { dataOf } from "./api.js";
 import { html } from "./vendor/htm-preact.js";
 
 /** @type {import("./types").Key[]} */

@@ -1,4 +1,4 @@
-// A conversation by itself: the conversation over the whole page.
+// A conversation by itself: its sessions as an outline, and the conversation over the rest of the page.
 import { Pane } from "./talk/pane.js";
 import { Talk } from "./talk/talk.js";
 import { html, render } from "./vendor/htm-preact.js";
@@ -37,5 +37,28 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "h") nextHit();
 });
 
-render(html`<${Pane} talk=${talk} say=${say} />`, place);
+/** The sessions with their days; a day that several sessions share is said once. */
+function Outline() {
+  const days = talk.map?.dates ?? [];
+  const dayOf = (id) => days.findLast((day) => day.message_id <= id)?.label ?? "";
+  return html`<nav class="outline" aria-label="sessions" tabindex="0">
+    ${(talk.map?.sessions ?? []).map(
+      (session) => html`<button
+        key=${session.message_id}
+        type="button"
+        class="quiet"
+        onClick=${() => talk.go(session.message_id).catch((problem) => say(problem.message))}
+      >
+        <span>Session ${Number(session.label) + 1}</span> <time class="small">${dayOf(session.message_id)}</time>
+      </button>`,
+    )}
+  </nav>`;
+}
+
+function draw() {
+  render(html`<${Outline} /><${Pane} talk=${talk} say=${say} />`, place);
+}
+
+talk.subscribe(draw);
+draw();
 begin().catch((problem) => say(problem.message));

@@ -1,27 +1,33 @@
-// Texts for people: times on this machine's clock, counts, names.
+// Texts for people: times on this machine's clock, counts, names. All dates have the form 2026-11-28.
 
-const DAY = { year: "numeric", month: "2-digit", day: "2-digit" };
-const CLOCK = { hour: "2-digit", minute: "2-digit" };
+const two = (number) => String(number).padStart(2, "0");
 
 /** The time at which something was said in the conversation: as it stands, it has no time zone. */
 export const said = (text) => (text ? text.replace("T", " ").slice(0, 16) : "");
 
-/** A moment of this review on the clock of this machine, with its time zone. */
+/** A moment of this review on the clock of this machine: 14:05. */
 export function clock(text) {
-  const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: "short" })
-    .formatToParts(new Date(text))
-    .find((part) => part.type === "timeZoneName");
-  return `${new Date(text).toLocaleTimeString([], /** @type {any} */ (CLOCK))} ${zone?.value ?? ""}`.trim();
+  const at = new Date(text);
+  return `${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
 /** Day and time of a moment of this review on the clock of this machine. */
-export const moment = (text) => new Date(text).toLocaleString([], /** @type {any} */ ({ ...DAY, ...CLOCK }));
+export function moment(text) {
+  const at = new Date(text);
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock(text)}`;
+}
 
-export const plural = (count, word) => `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
+export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 export const words = (name) => name.replaceAll("_", " ");
 
-const WHOLE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** The text without halves of characters, which no file can hold. */
-export const whole = (text) => text.replace(WHOLE, "\ufffd");
+export const whole = (text) => text.replace(HALF, "\ufffd");
+
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** The text with a sign for each character that would turn the direction of its paragraph. */
+export const visible = (text) =>
+  text.replace(TURNING, (sign) => `[U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);

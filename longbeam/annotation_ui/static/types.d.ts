@@ -7,6 +7,7 @@ export interface AbsenceView {
   hits: number;
   looked_at: number;
   claimed: string[];
+  suggested: string[];
   missing: string;
   sessions: SessionCoverage[];
 }
@@ -90,6 +91,8 @@ export interface ConflictView {
   question: string;
   sealed: Probe;
   opinions: OpinionView[];
+  fields: FieldRow[];
+  evidence: number[];
   name: string;
   differs_in: string[];
   differs: string[];
@@ -203,6 +206,17 @@ export interface EvidenceView {
   message: MessageView | null;
 }
 
+export interface FieldCell {
+  parts: DiffPart[];
+  label: string;
+}
+
+export interface FieldRow {
+  name: string;
+  text: string;
+  cells: FieldCell[];
+}
+
 export interface FindingView {
   check: string;
   severity: string;
@@ -223,6 +237,7 @@ export interface FlagView {
 export interface Gate {
   code: string;
   message: string;
+  nugget_ids: string[];
   can_override: boolean;
 }
 
@@ -276,6 +291,7 @@ export interface ItemView {
   sessions_touched: number;
   diffs: Record<string, DiffPart[]>;
   sealed: Probe;
+  is_checking: boolean;
   is_checked: boolean;
   is_findings_current: boolean;
   findings: FindingView[];
@@ -283,6 +299,8 @@ export interface ItemView {
   status: string;
   overlap: number;
   saved: number;
+  wanted: number;
+  assigned: string[];
   is_blind: boolean;
   is_guessable: boolean;
   mine: OpinionView | null;
@@ -303,6 +321,7 @@ export interface ItemView {
   guideline_version: string;
   reason_codes: string[];
   can_write: boolean;
+  is_lead: boolean;
   is_gold: boolean | null;
 }
 
@@ -370,6 +389,7 @@ export interface MeasuredDifficulty {
   evidence_to: number | null;
   tokens_to_question: number | null;
   competitors: number | null;
+  restated: number | null;
   lexical_overlap: number | null;
   bm25: number | null;
   random_units: number | null;
@@ -462,11 +482,10 @@ export interface OpinionView {
   note: string;
   labels: Record<string, string>;
   stale: string[];
-  drafts: Record<string, JsonValue>;
   searches: SearchMade[];
   cleared: string[];
   probe: Probe;
-  unsaved: Record<string, string>;
+  unsaved: TypedText[];
   changes: ChangeView[];
   saved_at: string | null;
   guideline_version: string;
@@ -483,6 +502,8 @@ export interface OwnProgress {
   mine_wanted: number;
   finished: number;
   items: number;
+  today: number;
+  pace: number | null;
 }
 
 export interface PanelKind {
@@ -578,12 +599,19 @@ export interface QueueRow {
   is_outdated: boolean;
   doubt: number;
   is_candidate: boolean;
+  mine_at: string | null;
+  mine_ms: number;
+  assigned: string[];
   href: string;
+  name: string;
+  ability_title: string;
 }
 
 export interface QueueView {
   benchmark: string;
   view: string;
+  views: Record<string, string>;
+  people: string[];
   total: number;
   first: number;
   rows: QueueRow[];
@@ -593,6 +621,7 @@ export interface QueueView {
   overlap: number;
   resume: string | null;
   is_new: boolean;
+  progress: OwnProgress;
   waiting_for: string;
 }
 
@@ -662,6 +691,12 @@ export interface TrialVerdict {
   nugget_id: string;
   verdict: string;
   reason: string;
+}
+
+export interface TypedText {
+  target: string;
+  tab: string;
+  text: string;
 }
 
 export interface UndoResult {

@@ -1,3 +1,2 @@
-from .factory import make_embedder as make_embedder
-from .hashed import HashedEmbedder as HashedEmbedder
+from .factory import HashedEmbedder as HashedEmbedder, make_embedder as make_embedder
 from .minilm import MiniLmEmbedder as MiniLmEmbedder

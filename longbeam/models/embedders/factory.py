@@ -1,20 +1,132 @@
-"""From the name of an embedding model to what embeds; the key of an endpoint is read from the environment."""
+"""From the name of an embedding model to what embeds: hashed words, sentence-transformers, or an endpoint.
+
+The key of an endpoint is read from the environment.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import importlib.util
+import math
 import os
+from collections import Counter
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longbeam.errors import SpecError
-from longbeam.models.embedders.hashed import HashedEmbedder
+from longbeam.errors import ProviderError, SpecError
 from longbeam.models.embedders.minilm import MiniLmEmbedder
-from longbeam.models.embedders.remote import OpenAIEmbedder, SentenceTransformersEmbedder
 from longbeam.models.factory import key_of
-from longbeam.schemas import BenchmarkSpec
+from longbeam.models.openai_client import OPENAI_URL
+from longbeam.models.provider_errors import Redactor
+from longbeam.schemas import BenchmarkSpec, Endpoint
+from longbeam.text import words_of
+
+DIMENSIONS = 512
+_LEAST_LENGTH = 1e-12
+
+
+class HashedEmbedder:
+    """One signed bucket per stem (feature hashing, Weinberger et al. 2009), weighted 1 + log(count)."""
+
+    name = "hashed"
+
+    def __init__(self) -> None:
+        self._buckets: dict[str, tuple[int, float]] = {}
+
+    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
+        """Return one unit vector per text; of a text without words, the zero vector."""
+        vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            for word, count in Counter(words_of(text)).items():
+                place, sign = self._bucket(word)
+                row[place] += sign * (1 + math.log(count))
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.maximum(lengths, _LEAST_LENGTH), dtype=np.float32)
+
+    def _bucket(self, word: str) -> tuple[int, float]:
+        if word not in self._buckets:
+            digest = hashlib.blake2b(word.encode(), digest_size=8).digest()
+            number = int.from_bytes(digest, "big")
+            self._buckets[word] = ((number >> 1) % DIMENSIONS, 1.0 if number & 1 else -1.0)
+        return self._buckets[word]
+
+
+_BATCH = 128
+_IN_FLIGHT = 8
+_RETRIES, _TIMEOUT_S = 6, 600.0
+_MOST_BYTES = 64 * 1024**2
+"""Size limit of an answer: 128 vectors of 4,096 numbers take 12 MB as JSON."""
+
+
+class SentenceTransformersEmbedder:
+    """A model by the name under which sentence-transformers finds it; loaded with the first text."""
+
+    def __init__(self, name: str) -> None:
+        """`name`: `st:BAAI/bge-small-en-v1.5`. Raises SpecError when the library is missing."""
+        if importlib.util.find_spec("sentence_transformers") is None:
+            raise SpecError(f"embedder {name!r} needs sentence-transformers; `pip install sentence-transformers`")
+        self.name = name
+        self._model: Any = None
+
+    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
+        """Return one unit vector per text; the model's own prefix for queries, if it has one, goes before queries."""
+        return await asyncio.to_thread(self._embed, list(texts), is_query)
+
+    def _embed(self, texts: list[str], is_query: bool) -> NDArray[np.float32]:
+        if self._model is None:
+            from sentence_transformers import SentenceTransformer  # type: ignore[import-not-found,unused-ignore]
+
+            self._model = SentenceTransformer(self.name.partition(":")[2])
+        prompt = "query" if is_query and "query" in self._model.prompts else None
+        found = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False, prompt_name=prompt)
+        return np.asarray(found, dtype=np.float32)
+
+
+class OpenAIEmbedder:
+    """Asks `POST /embeddings`; a request that was refused for its pace is sent again by the openai package."""
+
+    def __init__(self, name: str, endpoint: Endpoint, *, key: str) -> None:
+        self.name = name
+        self._model = endpoint.model or name.partition(":")[2]
+        self._base_url = endpoint.base_url or OPENAI_URL
+        self._key = key
+
+    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
+        """Return one unit vector per text; raise ProviderError when the endpoint gives none."""
+        from longbeam.models.transport import EndpointClient, most_header
+
+        batches = [list(texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        free = asyncio.Semaphore(_IN_FLIGHT)
+        where = f"{self.name} at {self._base_url}"
+        client = EndpointClient(self._base_url, self._key, where=where, redacted=Redactor(self._key))
+        sdk = client.sdk.with_options(max_retries=_RETRIES, timeout=_TIMEOUT_S)
+
+        async def one(batch: list[str]) -> NDArray[np.float32]:
+            # An empty text is refused by most endpoints.
+            given = [text if text.strip() else "." for text in batch]
+            async with free:
+                with client.errors():
+                    reply = await sdk.embeddings.create(
+                        model=self._model, input=given, encoding_format="float", extra_headers=most_header(_MOST_BYTES)
+                    )
+            if len(reply.data) != len(batch):
+                text = f"{where}: {len(reply.data)} vectors for {len(batch)} texts"
+                raise ProviderError(text, kind="not_an_api", is_retryable=False)
+            return np.array([d.embedding for d in sorted(reply.data, key=lambda d: d.index)], dtype=np.float32)
+
+        try:
+            found = await asyncio.gather(*(one(batch) for batch in batches))
+        except ProviderError as exc:
+            text = f"{exc}; is it an embedding model, and is base_url right?"
+            raise ProviderError(text, kind="embedding", is_retryable=exc.is_retryable) from exc
+        finally:
+            await client.aclose()
+        vectors = np.concatenate(found) if found else np.zeros((0, 0), dtype=np.float32)
+        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), dtype=np.float32)
 
 
 class EmbeddingModel(Protocol):

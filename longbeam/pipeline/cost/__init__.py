@@ -1,4 +1,4 @@
-"""Expected cost of a run: the rehearsal, the forecast that corrects it by the run so far, and their texts."""
+"""Expected cost of a run: its rehearsal, the estimate with a band, and the outlook while it goes on."""
 
 import lazy_loader
 

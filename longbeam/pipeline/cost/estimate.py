@@ -1,200 +1,20 @@
-"""Used and expected calls, tokens and cost of a run, as texts and tables.
-
-Both are kept beside the benchmark, so that `longbeam status` can show them:
-
-output/<name>/rehearsal.json   calls and tokens of a rehearsal of this spec
-output/<name>/pace.json        speed and reply lengths of the last run, which the journals do not hold
-"""
+"""Expected cost of a spec before it runs: a table of the rehearsal's calls and tokens, priced, and a band around it."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
 
-from pydantic import ValidationError
-
-from longbeam import __version__
-from longbeam.generators import history_tokens
-from longbeam.models import CostMeter, Prices, answers_by_rule, cost_of, has_model_checks
-from longbeam.pipeline.cost.contexts import short_contexts
-from longbeam.pipeline.cost.forecast import forecast
-from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
+from longbeam.models import TOKENIZER_MARGIN, Prices, cost_of, model_context
+from longbeam.pipeline.cost.rehearsal import Rehearsal
 from longbeam.pipeline.run.stages import STAGES
-from longbeam.pipeline.services import Services
-from longbeam.schemas import BenchmarkSpec, Price, Record, Usage, digest_of
-from longbeam.store import Benchmark, write_atomically
+from longbeam.schemas import BenchmarkSpec, Record, Usage
 from longbeam.terminal import counted
 
-R = TypeVar("R", bound=Record)
-RENEW_S = 5.0
-"""Between two forecasts; one takes some hundredths of a second."""
-ALIVE_S = 60.0
-"""Age of `pace.json` up to which a run that has not said that it ended counts as going on."""
-
-
-class Pace(Record):
-    """How a run goes."""
-
-    asked_tokens: int = 0
-    """Lengths that the assistant's replies were asked for, in all runs ..."""
-    said_tokens: int = 0
-    """... and those that came."""
-    calls: int = 0
-    """Made in this run."""
-    elapsed_s: float = 0.0
-    has_ended: bool = False
-    """Whether the run has ended; a killed run does not get to say so."""
-
-
-def is_worth_rehearsing(spec: BenchmarkSpec) -> bool:
-    """Whether anything that this spec asks takes money or a language model's time."""
-    return any(not answers_by_rule(spec, m) or spec.endpoint_for(m).price is not None for m in spec.models_in_use)
-
-
-def rehearsal_of(benchmark: Benchmark, services: Services) -> Rehearsal:
-    """Return the benchmark's rehearsal, made now unless a kept one would come out the same."""
-    spec, path = benchmark.spec, benchmark.root / "rehearsal.json"
-    kept = _read(path, Kept)
-    if kept is not None and kept.spec_digest == _digest(spec):
-        return kept.rehearsal
-    rehearsal = asyncio.run(rehearse(spec, services))
-    kept = Kept(spec_digest=_digest(spec), rehearsal=rehearsal)
-    write_atomically(path, kept.model_dump_json() + "\n")
-    return rehearsal
-
-
-class Kept(Record):
-    """A rehearsal and what it depends on."""
-
-    spec_digest: str
-    """Digest of the settings and the version that it was made with."""
-    rehearsal: Rehearsal
-
-
-def _digest(spec: BenchmarkSpec) -> str:
-    """Return the digest of everything that changes a rehearsal.
-
-    A rehearsal depends on limits, endpoints and sampling in two ways only: the `context` of the assistant's model sets
-    the length at which a dialogue is folded, and the kinds of models decide whether a model checks what is written. The
-    version of longbeam stands for the prompts and the stand-in's rules, which take long to load.
-    """
-    settings = {
-        name: getattr(spec, name)
-        for name in BenchmarkSpec.model_fields
-        if name not in {"limits", "endpoints", "sampling"}
-    }
-    return digest_of(BenchmarkSpec(**settings), history_tokens(spec), has_model_checks(spec), __version__)
-
-
-@dataclass
-class Outlook:
-    """Usage of a run so far and its expected usage; the forecast is renewed from time to time."""
-
-    benchmark: Benchmark
-    meter: CostMeter
-    rehearsal: Rehearsal | None
-    clock: Callable[[], float] = time.monotonic
-
-    def __post_init__(self) -> None:
-        self._begun = self._renewed = self.clock()
-        self._expected: tuple[Usage, ...] = self.rehearsal.usage if self.rehearsal is not None else ()
-        before = _read(self._path, Pace) or Pace()
-        self.meter.asked_tokens += before.asked_tokens
-        self.meter.said_tokens += before.said_tokens
-
-    @property
-    def _path(self) -> Path:
-        return self.benchmark.root / "pace.json"
-
-    def line(self) -> str:
-        """`used 1,204,331 tokens, $0.42 of about 2,710,000 tokens, $1.10`."""
-        self._renew()
-        return outlook_line(self.meter.prices, self.meter.usage(), self._expected)
-
-    def calls_left(self) -> dict[str, int] | None:
-        """Return the number of calls still expected, by stage; None without a forecast."""
-        if not self._expected:
-            return None
-        expected, used = _calls_by_stage(self._expected), _calls_by_stage(self.meter.usage())
-        return {stage: max(0, calls - used[stage]) for stage, calls in expected.items()}
-
-    def close(self) -> None:
-        """Keep what the journals do not hold, and that the run has ended."""
-        self.save(has_ended=True)
-
-    def save(self, *, has_ended: bool = False) -> None:
-        """Keep what the journals do not hold."""
-        calls = sum(counts["calls"] for counts in self.meter.now.values())
-        pace = Pace(
-            asked_tokens=self.meter.asked_tokens,
-            said_tokens=self.meter.said_tokens,
-            calls=calls,
-            elapsed_s=self.clock() - self._begun,
-            has_ended=has_ended,
-        )
-        write_atomically(self._path, pace.model_dump_json() + "\n")
-
-    def _renew(self) -> None:
-        if self.clock() - self._renewed < RENEW_S:
-            return
-        self._renewed = self.clock()
-        self.save()
-        if self.rehearsal is not None:
-            self._expected = forecast(
-                self.rehearsal,
-                self.meter.usage(),
-                asked_tokens=self.meter.asked_tokens,
-                said_tokens=self.meter.said_tokens,
-            )
-
-
-def unfit_cap(outlook: Outlook) -> str:
-    """Say that the spending cap will be reached, if it will; empty otherwise."""
-    cap = outlook.benchmark.spec.limits.max_cost_usd
-    cost = cost_of(outlook.meter.prices, outlook.rehearsal.usage) if outlook.rehearsal is not None else None
-    if cap is None or cost is None or cost <= cap:
-        return ""
-    return f"limits.max_cost_usd = {cap:g}, but about {money(cost)} is expected; the run will stop and can be resumed"
-
-
-def stored_outlook(benchmark: Benchmark, used: Sequence[Usage]) -> tuple[tuple[Usage, ...], float | None]:
-    """Return what the benchmark is expected to use, and the seconds left if a run is active; for `status`.
-
-    Usage is empty if no rehearsal of the spec is stored.
-    """
-    kept = _read(benchmark.root / "rehearsal.json", Kept)
-    if kept is None or kept.spec_digest != _digest(benchmark.spec):
-        return (), None
-    path = benchmark.root / "pace.json"
-    pace = _read(path, Pace)
-    if pace is None:
-        return kept.rehearsal.usage, None
-    expected = forecast(kept.rehearsal, used, asked_tokens=pace.asked_tokens, said_tokens=pace.said_tokens)
-    is_going_on = not pace.has_ended and time.time() - path.stat().st_mtime < ALIVE_S
-    left = _total(expected, "calls") - _total(used, "calls")
-    return expected, left * pace.elapsed_s / pace.calls if is_going_on and pace.calls else None
-
-
-def outlook_line(prices: Prices, used: Sequence[Usage], expected: Sequence[Usage]) -> str:
-    """Return the used tokens and cost and, if known, the expected ones, as one line."""
-    total = _tokens_and_money(prices, expected, "about ") if expected else ""
-    if total and not _total(used, "prompt_tokens"):
-        return f"expected: {total}"
-    return f"used {_tokens_and_money(prices, used, '')}{f' of {total}' if total else ''}"
-
-
-def _tokens_and_money(prices: Prices, rows: Sequence[Usage], about: str) -> str:
-    text = f"{about}{_total(rows, 'prompt_tokens') + _total(rows, 'output_tokens'):,} tokens"
-    priced = [row for row in rows if prices.get(row.model) is not None]
-    if any(prices[row.model] for row in priced if prices[row.model] != Price()):
-        text += f", {money(cost_of(prices, priced))}"
-        text += " and what has no price" if len(priced) < len(rows) else ""
-    return text
+BAND = 0.25
+"""Share by which a run may cost less or more than its rehearsal: the two recorded runs of a very good model cost 8 %
+(home16) and 21 % less (coding32) at $0.40 and $1.60 a million tokens (docs/design/0009-estimate.md)."""
+MOST_NAMED = 3
+"""Prompts that the line on a short context names."""
 
 
 def money(usd: float | None) -> str:
@@ -202,28 +22,6 @@ def money(usd: float | None) -> str:
     if usd is None:
         return "no price"
     return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"
-
-
-def _calls_by_stage(rows: Iterable[Usage]) -> Counter[str]:
-    calls: Counter[str] = Counter()
-    for row in rows:
-        calls[row.stage] += row.calls
-    return calls
-
-
-def _total(rows: Iterable[Usage], name: str) -> int:
-    return sum(getattr(row, name) for row in rows)
-
-
-def _read(path: Path, kind: type[R]) -> R | None:
-    """Return the stored record, or None if the file is missing or of another version: the record is then made again."""
-    try:
-        return kind.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValidationError, UnicodeDecodeError):
-        return None
-
-
-# --- tables ---------------------------------------------------------------------------------------------------------
 
 
 class EstimateRow(Record):
@@ -241,6 +39,29 @@ class EstimateRow(Record):
     """None where the model has no price."""
 
 
+class Band(Record):
+    """Bounds of what a run may cost."""
+
+    low_usd: float | None
+    high_usd: float | None
+    low_tokens: int
+    high_tokens: int
+
+    @classmethod
+    def around(cls, cost_usd: float | None, tokens: int) -> Band:
+        """Return the bounds around an estimate; no bounds in USD where it has no price."""
+        low, high = 1 - BAND, 1 + BAND
+        low_usd, high_usd = (None, None) if cost_usd is None else (cost_usd * low, cost_usd * high)
+        return cls(low_usd=low_usd, high_usd=high_usd, low_tokens=round(tokens * low), high_tokens=round(tokens * high))
+
+    @property
+    def text(self) -> str:
+        """`$0.24 to $0.40`; tokens where nothing has a price."""
+        if self.low_usd and self.high_usd:
+            return f"{money(self.low_usd)} to {money(self.high_usd)}"
+        return f"{self.low_tokens:,} to {self.high_tokens:,} tokens"
+
+
 class Estimate(Record):
     """The table that `longbeam estimate` prints."""
 
@@ -251,6 +72,7 @@ class Estimate(Record):
     tokenizer: str
     rows: tuple[EstimateRow, ...]
     total: EstimateRow
+    band: Band
     unpriced_models: tuple[str, ...]
     gap_share: float
     """Share of a conversation's parts that may be missing when it is sealed."""
@@ -262,6 +84,7 @@ def estimate_of(spec: BenchmarkSpec, rehearsal: Rehearsal) -> Estimate:
     """The estimate of a rehearsal, with the prices of the spec."""
     prices = Prices(spec, {row.model for row in rehearsal.usage})
     rows = rows_by_role(prices, rehearsal.usage)
+    total = total_of(rows)
     return Estimate(
         name=spec.name,
         length=spec.length,
@@ -269,7 +92,8 @@ def estimate_of(spec: BenchmarkSpec, rehearsal: Rehearsal) -> Estimate:
         rehearsed=rehearsal.rehearsed,
         tokenizer=rehearsal.tokenizer,
         rows=rows,
-        total=total_of(rows),
+        total=total,
+        band=Band.around(total.cost_usd, total.prompt_tokens + total.output_tokens),
         unpriced_models=tuple(sorted(m for m, price in prices.items() if price is None)),
         gap_share=spec.checks.gap_share,
         short_contexts=tuple(short_contexts(spec, rehearsal)),
@@ -327,9 +151,10 @@ def render_estimate(estimate: Estimate) -> str:
     if estimate.rehearsed < estimate.conversations:
         lines[0] += f" of the first {estimate.rehearsed}, scaled"
     notes = [
+        f"Expect {estimate.band.text}: runs of a very good model came within {BAND:.0%} of their rehearsal.",
         f"Tokens are counted in {estimate.tokenizer}; cached ones are what one server per model would find in a prefix",
         "cache of 16-token blocks that forgets nothing. Thinking of reasoning models and replies that have to be asked",
-        "for again are not in it. While a run goes on, the estimate follows the lengths of replies that are seen.",
+        "for again are not in it: a model whose replies often do not fit costs more than the band.",
     ]
     if estimate.unpriced_models:
         notes.append(f"No price is known of {', '.join(estimate.unpriced_models)}: set price under [endpoints].")
@@ -338,3 +163,37 @@ def render_estimate(estimate: Estimate) -> str:
     )
     notes += estimate.short_contexts
     return lines[0] + "\n" + render_rows(estimate.rows) + "\n".join(notes) + "\n"
+
+
+# --- contexts ---
+
+
+def short_contexts(spec: BenchmarkSpec, rehearsal: Rehearsal) -> list[str]:
+    """Return a line for each model whose context is too short for some of the rehearsed calls."""
+    lines = []
+    for model in sorted({size.model for size in rehearsal.sizes}):
+        context = model_context(spec, model)
+        if context is not None and (line := _context_line(model, context, rehearsal)):
+            lines.append(line)
+    return lines
+
+
+def _context_line(model: str, context: int, rehearsal: Rehearsal) -> str:
+    longest: dict[str, int] = {}
+    calls = beyond = 0
+    for prompt in rehearsal.sizes:
+        if prompt.model != model:
+            continue
+        unfit = [size for size in (round(tokens * TOKENIZER_MARGIN) for tokens in prompt.sizes) if size > context]
+        calls, beyond = calls + len(prompt.sizes), beyond + len(unfit)
+        if unfit:
+            longest[prompt.prompt_id] = max(unfit)
+    if not longest:
+        return ""
+    ranked = sorted(longest, key=lambda prompt_id: -longest[prompt_id])
+    named = ", ".join(f"{prompt_id} (up to {longest[prompt_id]:,})" for prompt_id in ranked[:MOST_NAMED])
+    more = f" and {counted(len(ranked) - MOST_NAMED, 'more prompt')}" if len(ranked) > MOST_NAMED else ""
+    return (
+        f"{model}: about {beyond:,} of {counted(calls, 'call')} do not fit into its context of {context:,} tokens: "
+        f"{named}{more}; their units will fail. Raise context, or name a model with a longer one for these roles"
+    )

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from longbeam.generators import HISTORY_TOKENS, Drafted, history_tokens, plan_lengths
+from longbeam.generators import measured_fitness, plan_lengths, unsaid_claims
+from longbeam.keys import UnitKey
 from longbeam.models import (
+    Asker,
     ChatModel,
     CostMeter,
     ModelCall,
+    Models,
     PrefixCache,
     PromptEncoder,
     Tokenizer,
@@ -25,42 +27,18 @@ from longbeam.models import (
     load_tokenizer,
     tokens_in,
 )
-from longbeam.pipeline.cost.judging import rehearse_judging
 from longbeam.pipeline.run.driver import run_inline
-from longbeam.pipeline.run.talking import shares_of
+from longbeam.pipeline.run.units import DIALOGUE
 from longbeam.pipeline.services import Services
-from longbeam.prompts.calls import AssistantReplyInputs
-from longbeam.schemas import (
-    CLOSING,
-    COUNTS,
-    BenchmarkSpec,
-    Limits,
-    ModelReply,
-    Record,
-    SubPlan,
-    TurnWriting,
-    Usage,
-    UserTurn,
-)
-from longbeam.store import WorkLog, create_benchmark
+from longbeam.prompts import default_registry
+from longbeam.schemas import COUNTS, BenchmarkSpec, Limits, MessageRole, ModelReply, Record, TurnWriting, Usage
+from longbeam.store import Benchmark, SealedConversation, create_benchmark
 
 MOST_CONVERSATIONS, MOST_TOKENS = 6, 1_000_000
 """Conversations that are rehearsed, and their tokens, but at least one conversation: 10 to 20 s on one core."""
-
-
-class PlannedTalk(Record):
-    """The start of one sub-plan's dialogue: its share of tokens and its planned turns."""
-
-    share: int
-    """Tokens that the dialogue is to have."""
-    turns: tuple[tuple[int, bool], ...]
-    """Tokens of each planned turn, and whether it voices a bullet."""
-    ending: int = 0
-    """Number of turns at the end that tell how the story came out."""
-    history_tokens: int = HISTORY_TOKENS
-    """Length at which the dialogue is folded."""
-    is_worded: bool = False
-    """Whether the turns are worded in the dialogue."""
+JUDGED_EVERY = 8
+"""Messages for one that is judged. In the recorded run rules are in doubt about 9 of 70 messages, each with one bullet
+(docs/checks.md); of a writer that rewords what it is given, about up to three in four."""
 
 
 class PromptSize(Record):
@@ -81,10 +59,6 @@ class Rehearsal(Record):
     """Conversations that were made; the counts are scaled where these are fewer."""
     tokenizer: str
     usage: tuple[Usage, ...]
-    talks: tuple[PlannedTalk, ...]
-    """Planned dialogues of the rehearsed conversations."""
-    replies: tuple[tuple[int, int], ...]
-    """Tokens that the assistant's replies were asked for and those that came, up to every eighth and to the last."""
     sizes: tuple[PromptSize, ...]
     """Sizes of the rehearsed calls, by model and prompt."""
 
@@ -113,19 +87,14 @@ async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
         meter = CostMeter(counting, smaller)
         benchmark, models = replace(benchmark, spec=smaller.for_any_model()), services.models(meter)
         await run_inline(benchmark, models)
-        talks: list[PlannedTalk] = []
         for conversation_id in benchmark.conversation_ids:
-            await rehearse_judging(benchmark, models, conversation_id)
-            with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
-                talks += _talks_of(log, benchmark.spec)
+            await _rehearse_judging(benchmark, models, conversation_id)
     return Rehearsal(
         length=spec.length,
         conversations=spec.conversations,
         rehearsed=count,
         tokenizer=spec.tokenizer,
         usage=tuple(_scaled(row, len(lengths) * spec.conversations / count) for row in meter.usage()),
-        talks=tuple(talks) * len(lengths),
-        replies=(*counting.replies[::8], *counting.replies[-1:]),
         sizes=tuple(
             PromptSize(model=model, prompt_id=prompt_id, sizes=tuple(sorted(sizes)))
             for (model, prompt_id), sizes in sorted(counting.sizes.items())
@@ -137,23 +106,28 @@ def _scaled(row: Usage, factor: float) -> Usage:
     return Usage.of(row.key, {name: round(getattr(row, name) * factor) for name in COUNTS})
 
 
-def _talks_of(log: WorkLog, spec: BenchmarkSpec) -> list[PlannedTalk]:
-    sub_plans = [drafted.sub_plan for drafted in log.units.records("plan", Drafted)]
-    written = list(log.units.records("user_turns", UserTurn))
-    count = load_tokenizer(spec.tokenizer).count
-    planned = {s.key: [t for t in written if t.turn_id.startswith(f"{s.key}.")] for s in sub_plans}
-    shares = shares_of({key: len(turns) for key, turns in planned.items()}, spec.length)
-    talks = [_talk_of(s, planned[s.key], shares[s.key], count) for s in sub_plans]
-    own = {"history_tokens": history_tokens(spec), "is_worded": spec.turns is TurnWriting.IN_DIALOGUE}
-    return [talk.model_copy(update=own) for talk in talks]
+async def _rehearse_judging(benchmark: Benchmark, models: Models, conversation_id: str) -> None:
+    """Ask the checker of a rehearsed conversation what a good writer's wordings would have it asked.
 
-
-def _talk_of(sub_plan: SubPlan, turns: Sequence[UserTurn], share: int, count: Callable[[str], int]) -> PlannedTalk:
-    closing = {b.bullet_id for b in sub_plan.bullets if b.variety == CLOSING}
-    ending = [t for t in turns if closing & set(t.bullet_ids)]
-    others = [t for t in turns if t not in ending]
-    sizes = tuple((count(t.text), t.is_required) for t in (*others, *ending))
-    return PlannedTalk(share=share, turns=sizes, ending=len(ending))
+    The stand-in repeats the plan's words, so no rule is in doubt about them. A language model words a bullet itself;
+    its checker is then asked about that message, and about its own calibration.
+    """
+    spec = benchmark.spec
+    if not has_model_checks(spec):
+        return
+    asker = Asker(models, default_registry(), spec, UnitKey(conversation_id, "user_turns", "judged"))
+    worded = replace(asker, unit_key=UnitKey(conversation_id, DIALOGUE, "judged"))
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        told = {b.bullet_id: b.text for p in sealed.head.plans for s in p.sub_plans for b in s.bullets}
+        voicing = [m for m in sealed.messages() if m.role is MessageRole.USER and m.bullet_ids]
+    for message in voicing[::JUDGED_EVERY]:
+        claims = (told[message.bullet_ids[0]],)
+        await unsaid_claims(asker, message.message_key, message.content, claims)
+        if spec.turns is TurnWriting.IN_DIALOGUE:  # as its batch has it, and as it is worded when it is due
+            await unsaid_claims(worded, message.message_key, message.content, claims)
+    if spec.checks.least_accuracy:
+        await measured_fitness(asker)
+        await measured_fitness(asker, marks=True)
 
 
 @dataclass
@@ -163,7 +137,6 @@ class CountingModel:
     stand_in: ChatModel
     tokenizer: Tokenizer
     caches: dict[str, PrefixCache] = field(default_factory=lambda: defaultdict(PrefixCache))
-    replies: list[tuple[int, int]] = field(default_factory=list)
     sizes: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
@@ -175,9 +148,6 @@ class CountingModel:
         reply = await self.stand_in.complete(call)
         output = self.tokenizer.count(reply.text)
         self.sizes[call.model, call.prompt.prompt_id].append(tokens_in(prompt) + output)
-        if isinstance(call.inputs, AssistantReplyInputs):
-            asked, said = self.replies[-1] if self.replies else (0, 0)
-            self.replies.append((asked + call.inputs.target_tokens, said + output))
         return reply.model_copy(
             update={
                 "prompt_tokens": tokens_in(prompt),

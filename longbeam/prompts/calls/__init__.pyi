@@ -1,7 +1,6 @@
 from . import chats as chats, checks as checks, evaluation as evaluation, memory as memory
 from .advice import (
     MOST_ITEM_WORDS as MOST_ITEM_WORDS,
-    NAMED_ADVICE as NAMED_ADVICE,
     AdviceDraft as AdviceDraft,
     AdviceInputs as AdviceInputs,
     AdviceLine as AdviceLine,

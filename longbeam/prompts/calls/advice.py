@@ -1,4 +1,4 @@
-"""Inputs and replies of the prompt that words what the assistant brings in, and the user's choices from it."""
+"""Inputs and replies of what a rule-based writer is asked to bring in, and of the user's choices from it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from longbeam.schemas import Advice, AdviceKind, Bullet, PromptInputs, Record, R
 
 MOST_ITEM_WORDS = 14
 """Words of an option, a step or what an amount is for."""
-NAMED_ADVICE = frozenset({AdviceKind.FIGURE, AdviceKind.DAY})
-"""Kinds whose values the writer names."""
 
 
 class AdviceLine(Record):
@@ -25,19 +23,15 @@ class AdviceLine(Record):
     """The user's statement that the assistant answers."""
     topic: str
     attribute: str
-    """Name of what is given; the writer may name a figure or a day in its own words."""
+    """Name of what is given."""
     base: LedgerLine | None = None
     """The user's amount that a figure or the amount of a use is worked out from."""
     value: Value | None = None
     """Value of a figure, a day or a correction, and the amount of a use."""
     count: int = 0
     """Number of options or steps; a use has one thing that the amount is for."""
-    or_steps: int = 0
-    """Steps that may stand in the place of a figure, a day or a use that makes no sense there; 0: none may."""
     former: Advice | None = None
     """Advice that a correction replaces."""
-    also_told: tuple[Bullet, ...] = ()
-    """What the user tells of the thing on other days, earlier and later, in the order of the story."""
 
 
 class ChoiceLine(Record):
@@ -68,10 +62,7 @@ class AdviceDraft(ReplyModel):
     """A statement of the assistant's; `items` are the options, the steps, or what the amount of a use is for."""
 
     line_id: str
-    name: str = ""
-    """What a figure or a day is of the thing, such as `heating reserve`; empty for the name that the line has."""
     items: list[str] = Field(default_factory=list)
-    """Before the text, which says them: a model that writes in this order has them when it words the text."""
     text: str
 
 

@@ -44,8 +44,6 @@ class DialogueContext(KeptJson):
     """The last questions of the plan's earlier sub-plans, in short: the assistant has answered each of them."""
     voice: tuple[str, ...] = ()
     """How the user writes."""
-    advised: tuple[str, ...] = ()
-    """Advice given during the plan's earlier sub-plans and not corrected since, oldest first."""
     names: tuple[ProjectName, ...] = ()
     """Names that the assistant may use: those told before, and those in code that nobody is still to tell."""
     on_contradiction: OnContradiction = OnContradiction.IGNORE
@@ -70,6 +68,8 @@ class TurnState(KeptJson):
     previous_reply: str = ""
     asked: tuple[str, ...] = ()
     """Questions that the assistant's earlier replies of the sub-plan end with, also those behind the history."""
+    due: tuple[Advice, ...] = ()
+    """Advice that a rule-based assistant brings in behind the turn's question."""
     listed: tuple[str, ...] = ()
     """Topics for which the assistant lists options once in the plan, so that it lists none for them elsewhere."""
 
@@ -90,8 +90,6 @@ class AssistantReplyInputs(PromptInputs):
     """Standing wishes that this sub-plan's messages have told so far and that still hold."""
     replaced: tuple[str, ...] = ()
     """Wishes that they have replaced."""
-    advice: tuple[Advice, ...] = ()
-    """Advice that this reply has to give."""
     asks_back: bool = False
     """Whether the reply may end with a question to the user; code draws it, so that no prompt has to state a rate."""
 

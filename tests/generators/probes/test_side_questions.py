@@ -10,8 +10,7 @@ from longbeam.offline import answer_over, answer_probe_prompt, judge, understand
 from longbeam.prompts.calls import JudgeInputs, ProbeReply
 from longbeam.schemas import BulletKind, Probe, Value
 from longbeam.text import EVENINGS, OWN_LOGS, name, number
-from longbeam.validation import ConversationIndex
-from longbeam.validation.side_stories import CHECK
+from longbeam.validation import SIDE_STORIES, ConversationIndex
 from tests.generators.probes.story import Story
 
 QUIZ, RUN = EVENINGS[0], OWN_LOGS[0]
@@ -109,8 +108,8 @@ def test_reader_answers_from_the_evidence_and_not_without_it() -> None:
 
 def _kinds(story: Story, probe: Probe) -> set[str]:
     index = ConversationIndex(head=story.head(), messages=sorted(story.messages, key=lambda m: m.session))
-    assert CHECK.on_probe is not None
-    return {problem.kind for problem in CHECK.on_probe(index, probe)}
+    assert SIDE_STORIES.on_probe is not None
+    return {problem.kind for problem in SIDE_STORIES.on_probe(index, probe)}
 
 
 def test_check_passes_right_probes_and_finds_left_out_entries_and_wrong_results() -> None:

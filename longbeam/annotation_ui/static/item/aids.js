@@ -1,7 +1,9 @@
-// What helps to judge an item and is fetched on its own: panel, counter-evidence, trials, guidelines, decisions.
+// What helps to judge an item and is fetched on its own: panel, counter-evidence, trials, guidelines, decisions, list.
 import { get, itemAddress } from "../api.js";
-import { say } from "./notices.js";
-import { shown, store } from "./state.js";
+import { say, shown, store } from "./state.js";
+
+const LISTED = 200;
+const BEFORE = 50;
 
 /** Loads the panel of the item's ability, and the view that it names. */
 export async function loadPanel(item) {
@@ -20,7 +22,7 @@ export async function loadPanel(item) {
 
 /** Shows an aid in the right pane, and loads it. */
 export async function showAid(aid) {
-  store.set({ aid });
+  store.set({ aid, tab: "checks" });
   document.getElementById("aids")?.scrollIntoView({ block: "nearest" });
   const item = shown();
   try {
@@ -46,9 +48,16 @@ export async function loadDecisions() {
   }
 }
 
-/** Shows what a training set says about a verdict. */
-export function loadTraining(done) {
-  if (done.training) store.set({ training: done.training });
+/** Loads the items of the queue around the one that the page shows. */
+export async function loadList() {
+  const given = new URLSearchParams(location.search);
+  given.set("first", String(Math.max((shown().place.index ?? 0) - BEFORE, 0)));
+  given.set("count", String(LISTED));
+  try {
+    store.set({ list: await get(`/queue.json?${given}`) });
+  } catch {
+    // The list stays as it was.
+  }
 }
 
 function put(item, more) {

@@ -2,8 +2,7 @@
 import { Talk } from "../talk/talk.js";
 import { send } from "./acts.js";
 import { loadPanel } from "./aids.js";
-import { say } from "./notices.js";
-import { shown, store } from "./state.js";
+import { say, shown, store } from "./state.js";
 
 /** @type {Talk | null} */
 let talk = null;
@@ -44,7 +43,7 @@ export function stepEvidence(by) {
   const { item, piece } = store.get();
   if (!item?.evidence.length) return;
   const next = (piece + by + item.evidence.length) % item.evidence.length;
-  store.set({ piece: next });
+  store.set({ piece: next, tab: "evidence" });
   const id = item.evidence[next].message_id;
   if (id !== null) goTo(id);
 }
@@ -57,12 +56,26 @@ async function recordLook(query, messageId) {
   await record({ kind: "looked", after: { query, message_ids: [messageId] } });
 }
 
+/** Makes the next suggested search that was not made yet, or the one that is given. */
+export function searchNext(query) {
+  const { item, aids } = store.get();
+  const record = aids.further;
+  if (item?.panel.further !== "absence" || !record) return say("Nothing is suggested here: press /");
+  const made = new Set(record.queries.map((text) => text.toLowerCase()));
+  const next = query ?? record.suggested.find((text) => !made.has(text.toLowerCase()));
+  if (!next) return say("All suggested searches are made: press / for one of your own.");
+  store.set({ tab: "evidence" });
+  return talkOf(item)
+    .search(next)
+    .catch((problem) => say(problem.message, "error"));
+}
+
 async function record(body) {
   const item = shown();
   if (!item.can_write) return;
   try {
     await send(body);
-    if (item.panel.further === "absence") loadPanel(item);
+    if (item.panel.further === "absence") await loadPanel(item);
   } catch (problem) {
     say(problem.message, "error");
   }

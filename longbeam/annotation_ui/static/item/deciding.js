@@ -1,15 +1,17 @@
 // Verdicts, undo and redo, and going from item to item.
 import { get, post, postUntilAnswered, twin } from "../api.js";
-import { actAddress, adopt, reload, send, settled, startClock } from "./acts.js";
-import { loadDecisions, loadPanel, loadTraining, showAid } from "./aids.js";
-import { leaveField, saveField } from "./editing.js";
-import { isNew } from "./guide.js";
-import { arrive, leave } from "./lease.js";
-import { ask, complain, say } from "./notices.js";
-import { isChanged, shown, store } from "./state.js";
+import { act, actAddress, adopt, arrive, leave, reload, send, settled, startClock } from "./acts.js";
+import { loadDecisions, loadList, loadPanel, showAid } from "./aids.js";
+import { check, checked, leaveField, saveField } from "./editing.js";
+import { ask, complain, isChanged, mayWork, say, shown, store } from "./state.js";
 
+/** A key that was meant for the item before must not decide this one. */
+const UNSEEN_MS = 500;
+const GUIDE_CLOSED = "longbeam/guide-closed";
 /** Items that are asked for before they are wanted, by address. */
 const ahead = new Map();
+/** When the item appeared, and whether its evidence has been drawn since. */
+let appeared = { at: 0, isDrawn: false };
 
 /** The queue that an item is read in goes along with every address. */
 export const within = (address) => (address && !address.includes("?") ? address + location.search : address);
@@ -34,7 +36,7 @@ export async function show(address, { push = true } = {}) {
 export function take(item) {
   const isGuided = isNew(item);
   const kept = ["guidelines", "decisions"].includes(store.get().aid) ? store.get().aid : "checks";
-  const aid = isGuided ? "guidelines" : kept;
+  appeared = { at: performance.now(), isDrawn: false };
   store.set({
     item,
     isGuided,
@@ -42,7 +44,8 @@ export function take(item) {
     piece: 0,
     edit: null,
     dialog: null,
-    aid,
+    aid: isGuided ? "guidelines" : kept,
+    tab: "question",
     aids: {},
     pointed: "",
     isBlind: false,
@@ -52,7 +55,37 @@ export function take(item) {
   document.title = `${item.name} - review`;
 }
 
-/** Asks for what can wait: the next item, and the panel of this one. */
+/** The evidence of the item is drawn: it may be judged. */
+export function seen() {
+  appeared.isDrawn = true;
+  const left = Math.max(appeared.at + UNSEEN_MS - performance.now(), 0);
+  const { at } = appeared;
+  setTimeout(() => {
+    const page = document.querySelector(".item");
+    if (at === appeared.at && page instanceof HTMLElement) page.dataset.ready = shown().item_id;
+  }, left);
+}
+
+/** Whether the reviewer is new: no opinion was given yet, and the walk-through was not closed. */
+function isNew(item) {
+  try {
+    return item.can_write && item.progress.mine === 0 && localStorage.getItem(GUIDE_CLOSED) === null;
+  } catch {
+    return item.can_write && item.progress.mine === 0; // without storage it comes back on each item
+  }
+}
+
+/** Closes the walk-through for good. */
+export function closeGuide() {
+  try {
+    localStorage.setItem(GUIDE_CLOSED, "1");
+  } catch {
+    // It comes back on the next item.
+  }
+  store.set({ isGuided: false });
+}
+
+/** Asks for what can wait: the next item, the panel of this one, and the list. */
 export function lookAhead() {
   const item = shown();
   const next = within(item.place.next);
@@ -63,13 +96,16 @@ export function lookAhead() {
     );
   loadPanel(item);
   loadDecisions();
+  loadList();
+  if (!item.is_checked && !item.is_checking && mayWork(item)) check();
   if (store.get().aid === "guidelines") showAid("guidelines");
 }
 
 /** Gives a verdict and goes on; text that was typed is saved first. */
 export async function decide(verdict, more = {}) {
   const { isDeciding, edit, item } = store.get();
-  if (isDeciding || !item?.can_write) return;
+  if (isDeciding || !item?.can_write || performance.now() - appeared.at < UNSEEN_MS) return;
+  if (!appeared.isDrawn) return say("Its evidence is not there yet.");
   store.set({ isDeciding: true });
   try {
     if (verdict === "accept" && isChanged(edit)) {
@@ -77,14 +113,15 @@ export async function decide(verdict, more = {}) {
     } else {
       await leaveField();
     }
+    await checked();
     const { next } = shown().place;
     const name = shown().name;
     const done = await send({ kind: "judged", after: { verdict }, ...more });
-    say(`${PAST[verdict]}: ${name}`, "ok");
-    loadTraining(done);
+    store.set({ training: done.training ?? store.get().training });
     ahead.delete(within(next));
     if (next) await show(next);
-    else say(`${PAST[verdict]}: ${name}. That was the last of this list.`, "ok");
+    else loadList();
+    say(`${PAST[verdict]}: ${name}${next ? "" : ". That was the last of this list."}`, "ok", true);
     loadDecisions();
   } catch (problem) {
     complain(problem);
@@ -93,7 +130,24 @@ export async function decide(verdict, more = {}) {
   }
 }
 
-const PAST = { accept: "accepted", reject: "rejected", skip: "skipped" };
+const PAST = { accept: "Accepted", reject: "Rejected", skip: "Skipped" };
+
+/** Marks a nugget, and goes on to the next one. */
+export async function mark(label) {
+  const { item, nugget } = store.get();
+  const found = item?.rubric[nugget];
+  if (!item || !found) return;
+  store.set({ nugget: Math.min(nugget + 1, item.rubric.length - 1) });
+  document.querySelector(".nugget.current")?.scrollIntoView({ block: "nearest" });
+  await act({ kind: "judged", target: `nugget/${found.nugget_id}`, after: { label } });
+}
+
+/** Marks all nuggets "yes" that have no mark, or must be looked at again. */
+export async function markAll() {
+  const open = shown().rubric.filter((nugget) => nugget.label === null || nugget.is_stale);
+  for (const { nugget_id: id } of open) act({ kind: "judged", target: `nugget/${id}`, after: { label: "yes" } });
+  await settled();
+}
 
 /** Takes back the last act, or the one that is named; `where` is `undo` or `redo`. */
 export async function travel(where, eventId = "") {
@@ -102,26 +156,16 @@ export async function travel(where, eventId = "") {
   try {
     const done = await post(`/api/${where}${location.search}`, eventId ? { event_id: eventId } : {});
     if (!done.event) return say(`There is nothing to ${where}.`);
-    say(`${where === "undo" ? "taken back" : "done again"}: ${done.event.name}`);
+    say(`${where === "undo" ? "Taken back" : "Done again"}: ${done.event.name}`);
     loadDecisions();
     if (done.item && done.item.item_id === shown().item_id) adopt(done.item);
     else if (done.href) await show(done.href);
+    if (shown().is_checked && !shown().is_findings_current) check(); // the checks saw the text that was taken back
+    loadList();
   } catch (problem) {
     complain(problem);
   }
   return undefined;
-}
-
-/** Runs the checks on the item with the reviewer's edits. */
-export async function check() {
-  try {
-    const done = await post(actAddress(shown().item_id, "/check"));
-    adopt(done.item);
-    loadPanel(shown());
-    say("checked", "ok");
-  } catch (problem) {
-    complain(problem);
-  }
 }
 
 /** Asks why an item is rejected. */
@@ -146,6 +190,7 @@ export async function takeIn(itemId) {
     await send({ kind: "chosen", after: true }, itemId);
     say("It is in the queue now.", "ok");
     await reload();
+    loadList();
   } catch (problem) {
     complain(problem);
   }

@@ -1,15 +1,16 @@
 // Questions to the reviewer. A dialog keeps the words typed into it in this browser until the server has them.
+import { signIn } from "../api.js";
 import { KeyButton, KeySheet } from "../keys.js";
-import { drop, keep, kept } from "../outbox.js";
+import { drop, keep, kept, TAB } from "../outbox.js";
+import { Diff, GrowingArea, Icon } from "../parts.js";
 import { words } from "../text.js";
 import { html, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
 import { send } from "./acts.js";
-import { talkOf } from "./conversation.js";
-import { decide } from "./deciding.js";
-import { discard, edit, saveMine, saveTyped, takeTheirs } from "./editing.js";
-import { Diff, GrowingArea } from "./field.js";
-import { closeDialog, complain, say } from "./notices.js";
-import { store } from "./state.js";
+import { searchNext, talkOf } from "./conversation.js";
+import { decide, markAll } from "./deciding.js";
+import { check, discard, edit, forgetElsewhere, removeNugget, saveMine, saveTyped, takeTheirs } from "./editing.js";
+import { Marks } from "./probe.js";
+import { closeDialog, complain, say, store } from "./state.js";
 
 /** The open dialog, if there is one. */
 export function Dialog({ dialog, item }) {
@@ -22,7 +23,9 @@ function Frame({ title, children }) {
   const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useLayoutEffect(() => {
     box.current?.showModal();
-    /** @type {HTMLElement | null | undefined} */ (box.current?.querySelector("textarea, [data-first]"))?.focus();
+    /** @type {HTMLElement | null | undefined} */ (
+      box.current?.querySelector("[data-first], textarea, input")
+    )?.focus();
   }, []);
   const cancel = (event) => {
     event.preventDefault();
@@ -31,14 +34,14 @@ function Frame({ title, children }) {
   return html`<dialog ref=${box} aria-labelledby="dialog-title" onCancel=${cancel}>
     <h2 id="dialog-title">${title}</h2>
     ${children}
-    <p class="end"><${KeyButton} action="leave">close</${KeyButton}></p>
+    <p class="row end"><${KeyButton} action="leave" class="quiet">Close</${KeyButton}></p>
   </dialog>`;
 }
 
 const about = ({ target }) => (target === "item" ? "" : " (about the selected message)");
 
 /** A text to send; what is typed outlives the dialog, the page and the server. */
-function Text({ item, place, label, button = "save", hint = "", finish }) {
+function Text({ item, place, label, button = "Save", hint = "", finish }) {
   const [text, setText] = useState(kept(item.item_id, place) ?? "");
   const change = (typed) => {
     setText(typed);
@@ -69,7 +72,7 @@ const Comment = ({ dialog, item }) =>
     item=${item}
     place="dialog/comment"
     label="comment"
-    finish=${(note) => sayIt({ kind: "commented", target: dialog.target, note }, "commented")}
+    finish=${(note) => sayIt({ kind: "commented", target: dialog.target, note }, "Commented.")}
   />`;
 
 const Flag = ({ dialog, item }) =>
@@ -78,7 +81,7 @@ const Flag = ({ dialog, item }) =>
     place="dialog/flag"
     label="why"
     hint="A lead will look at it."
-    finish=${(note) => sayIt({ kind: "flagged", target: dialog.target, after: true, note }, "flagged")}
+    finish=${(note) => sayIt({ kind: "flagged", target: dialog.target, after: true, note }, "Flagged.")}
   />`;
 
 const Return = ({ item }) =>
@@ -87,24 +90,26 @@ const Return = ({ item }) =>
     place="dialog/return"
     label="why"
     hint="Whoever makes the benchmark generates or corrects the item again; it leaves the queue until then."
-    finish=${(note) => sayIt({ kind: "returned", note }, "returned to its author")}
+    finish=${(note) => sayIt({ kind: "returned", note }, "Sent back to its author.")}
   />`;
 
-const Nugget = ({ item }) =>
+const Addition = ({ item }) =>
   html`<${Text}
     item=${item}
     place="dialog/nugget"
     label="nugget"
-    finish=${(after) => sayIt({ kind: "edited", target: "nugget/new", after }, "added")}
+    finish=${(after) => sayIt({ kind: "edited", target: "nugget/new", after }, "Added.").then(check)}
   />`;
+
+const PLACES = "a date (2024-05-01), part 3, session 7, or a message number";
 
 const Jump = ({ item }) =>
   html`<${Text}
     item=${item}
     place="dialog/jump"
-    label="a date (2024-05-01), plan 3, session 7, or a message number"
-    hint="a date (2024-05-01), plan 3, session 7, or a message number"
-    button="go"
+    label=${PLACES}
+    hint=${PLACES}
+    button="Go"
     finish=${async (text) => {
       await talkOf(item).jump(text);
       closeDialog();
@@ -140,45 +145,138 @@ function Reason({ item }) {
   </ol>`;
 }
 
-function Gates({ dialog, item }) {
-  const { gates } = dialog;
-  const isOverridable = gates.every((gate) => gate.can_override);
-  const typed = Object.keys(item.mine?.unsaved ?? {});
-  const hasDrafts = gates.some((gate) => gate.code === "drafts");
-  const then = (finish) => (target) => {
+/** What stands in the way of accepting: each gate is opened here, and then the item is accepted here. */
+function Gates({ item }) {
+  const { gates } = item;
+  const isOpen = gates.every((gate) => gate.can_override);
+  const accept = async (note = "") => {
     closeDialog();
-    finish(target);
+    await decide("accept", { override: gates.map((gate) => gate.code), note });
   };
-  return html`<ul>${gates.map((gate) => html`<li key=${gate.code}>${gate.message}</li>`)}</ul>
+  return html`
+    ${gates.length ? null : html`<p class="ok">Nothing stands in the way any more.</p>`}
+    ${gates.map((gate) => {
+      const Acts = GATES[gate.code];
+      return html`<div key=${gate.code} class="gate">
+        <p>${gate.message}</p>
+        ${Acts ? html`<${Acts} gate=${gate} item=${item} />` : null}
+      </div>`;
+    })}
     ${
-      hasDrafts
-        ? typed.map(
-            (target) => html`<div key=${target} class="typed">
-            <div class="field-typed" dir="auto">${item.mine?.unsaved[target]}</div>
-            <p>
-              <button type="button" data-first class="primary" onClick=${() => then(saveTyped)(target)}>save it</button>
-              <button type="button" onClick=${() => then(edit)(target)}>go on editing</button>
-              <button type="button" onClick=${() => then(discard)(target)}>discard it</button>
-            </p>
-          </div>`,
-          )
-        : null
-    }
-    ${
-      isOverridable
+      isOpen && gates.length
         ? html`<${Text}
           item=${item}
           place="dialog/override"
-          label="why it goes through"
-          button="accept all the same"
-          finish=${async (note) => {
-            closeDialog();
-            await decide("accept", { override: gates.map((gate) => gate.code), note });
-          }}
+          label="why it may be accepted all the same"
+          hint="Why it may be accepted all the same:"
+          button="Accept with this note"
+          finish=${accept}
         />`
         : null
+    }
+    ${
+      gates.length
+        ? null
+        : html`<p><button type="button" class="primary" data-main data-key="Ctrl+Enter" onClick=${() => accept()}>Accept</button></p>`
     }`;
 }
+
+const nuggetsOf = (gate, item) =>
+  item.rubric
+    .map((nugget, index) => ({ nugget, index }))
+    .filter(({ nugget }) => gate.nugget_ids.includes(nugget.nugget_id));
+
+const JudgeNuggets = ({ gate, item }) => html`<ul class="plain">
+    ${nuggetsOf(gate, item).map(
+      ({ nugget, index }) => html`<li key=${nugget.nugget_id}>
+        <span dir="auto">${nugget.text}</span> <${Marks} nugget=${nugget} index=${index} />
+      </li>`,
+    )}
+  </ul>
+  <button type="button" data-first onClick=${markAll}><${Icon} name="check-all" /> All yes</button>`;
+
+const MendNuggets = ({ gate, item }) => html`<ul class="plain">
+  ${nuggetsOf(gate, item).map(
+    ({ nugget }) => html`<li key=${nugget.nugget_id}>
+      <span dir="auto">${nugget.text}</span>
+      <span class="row">
+        ${item.rubric.length > 1 ? html`<button type="button" onClick=${() => removeNugget(nugget.nugget_id)}>Remove it</button>` : null}
+        <button
+          type="button"
+          onClick=${() => {
+            closeDialog();
+            edit(`nugget/${nugget.nugget_id}`);
+          }}
+        >Edit it</button>
+      </span>
+    </li>`,
+  )}
+</ul>`;
+
+const Drafts = ({ item }) =>
+  html`${(item.mine?.unsaved ?? []).map(
+    (typed) => html`<div key=${typed.target + typed.tab} class="typed">
+    <div class="typed-text" dir="auto">${typed.text}</div>
+    ${typed.tab === TAB ? null : html`<p class="soft small">Typed in another tab.</p>`}
+    <p class="row">
+      <button type="button" data-first onClick=${() => saveTyped(typed)}>Save it</button>
+      <button
+        type="button"
+        class="quiet"
+        onClick=${() => (typed.tab === TAB ? discard(typed.target) : forgetElsewhere(typed))}
+      >Discard it</button>
+    </p>
+  </div>`,
+  )}`;
+
+const RunChecks = () => html`<button type="button" data-first onClick=${check}>Run the checks</button>`;
+
+function Searches({ item }) {
+  const [query, setQuery] = useState("");
+  const record = store.get().aids.further;
+  const press = (event) => {
+    if (event.key !== "Enter" || event.ctrlKey || !query.trim()) return;
+    event.preventDefault();
+    searchNext(query.trim());
+    setQuery("");
+  };
+  return html`${record ? html`<${Suggested} record=${record} />` : null}
+    <p><input
+      type="search"
+      data-first
+      placeholder="or a search of your own, then Enter"
+      aria-label="search of your own"
+      value=${query}
+      onInput=${(event) => setQuery(event.target.value)}
+      onKeyDown=${press}
+    /> <span class="soft" role="status">${talkOf(item).count}</span></p>`;
+}
+
+/** Searches that could disprove an abstention, one click each. */
+export function Suggested({ record }) {
+  const made = new Set(record.queries.map((text) => text.toLowerCase()));
+  return html`<p class="chips">
+    <span class="soft small">Search for</span>
+    ${record.suggested.map(
+      (text) => html`<button
+        key=${text}
+        type="button"
+        aria-pressed=${String(made.has(text.toLowerCase()))}
+        onClick=${() => searchNext(text)}
+      >${text}</button>`,
+    )}
+    <span class=${`small ${record.made >= record.needed ? "ok" : "soft"}`} data-count>${record.made} of ${record.needed} count</span>
+  </p>`;
+}
+
+const GATES = {
+  drafts: Drafts,
+  stale: JudgeNuggets,
+  nuggets: JudgeNuggets,
+  nugget_no: MendNuggets,
+  checks: RunChecks,
+  searches: Searches,
+};
 
 const Stale = ({
   dialog,
@@ -191,12 +289,12 @@ const Conflict = ({
 }) => html`<p>This text was changed in another tab, or by undo, while you were typing. Nothing of yours is lost.</p>
   <h3>It says now</h3>
   <div class="field" dir="auto">${dialog.theirs}</div>
-  <h3>You typed</h3>
-  <div class="field-typed" dir="auto">${dialog.mine}</div>
-  <p>
-    <button type="button" data-first class="primary" onClick=${() => saveMine()}>save mine over it</button>
-    <button type="button" onClick=${() => takeTheirs()}>keep the other, discard mine</button>
-    <button type="button" onClick=${() => backToField()}>go on editing</button>
+  <h3>You typed in this tab</h3>
+  <div class="typed-text" dir="auto">${dialog.mine}</div>
+  <p class="row">
+    <button type="button" data-first class="primary" onClick=${() => saveMine()}>Save mine over it</button>
+    <button type="button" onClick=${() => takeTheirs()}>Keep the other, discard mine</button>
+    <button type="button" class="quiet" onClick=${() => backToField()}>Go on editing</button>
   </p>`;
 
 function backToField() {
@@ -204,15 +302,40 @@ function backToField() {
   store.set(({ edit: open }) => (open ? { edit: { ...open, phase: "typing" } } : {}));
 }
 
+/** The session has ended, or the browser was signed in as somebody else: sign in here, and what waits goes on. */
+function SignIn({ dialog }) {
+  const [name, setName] = useState(dialog.name ?? "");
+  const [fault, setFault] = useState("");
+  const enter = async (event) => {
+    event.preventDefault();
+    try {
+      await signIn(name.trim(), dialog.role);
+      closeDialog();
+      dialog.done?.(true);
+    } catch (problem) {
+      setFault(problem.message);
+    }
+  };
+  return html`<p>${dialog.now ? `This browser is signed in as ${dialog.now} by now.` : "Your session has ended."}
+      Nothing is lost: sign in to go on where you are.</p>
+    <form onSubmit=${enter} class="row">
+      <label>Your name <input data-first value=${name} required maxlength="64" onInput=${(event) => setName(event.target.value)} /></label>
+      <button class="primary">Sign in</button>
+    </form>
+    <p class="small soft">With a personal link: open it in another tab, then come back and try again.</p>
+    <p class="error" role="status">${fault}</p>`;
+}
+
 const KINDS = {
   keys: ["Keys", KeySheet],
   comment: [(dialog) => `Comment${about(dialog)}`, Comment],
   flag: [(dialog) => `Ask a lead to look at it: why?${about(dialog)}`, Flag],
-  return: ["Return it to its author: why?", Return],
-  nugget: ["A further nugget", Nugget],
+  return: ["Send it back to its author: why?", Return],
+  nugget: ["A further nugget", Addition],
   jump: ["Jump to", Jump],
   reason: ["Why is it rejected?", Reason],
   gates: ["Before it can be accepted", Gates],
   stale: ["It was changed meanwhile", Stale],
   conflict: ["It was changed meanwhile", Conflict],
+  "sign-in": ["Sign in again", SignIn],
 };

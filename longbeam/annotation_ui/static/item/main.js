@@ -1,24 +1,25 @@
 // The item page: binds keys, draws the page from its state, and opens the item that the server has sent with it.
-import { tryNow, watchWaiting } from "../api.js";
-import { dataOf } from "../boot.js";
+import { dataOf, get, metaOf, tryNow, twin, watchWaiting, whenSignedOut } from "../api.js";
 import { on, perform, press } from "../keys.js";
 import { selectedWords } from "../talk/talk.js";
 import { html, render } from "../vendor/htm-preact.js";
-import { act } from "./acts.js";
+import { act, keepAlive, leave } from "./acts.js";
 import { showAid } from "./aids.js";
-import { goTo, goToEvidence, stepEvidence, talkOf } from "./conversation.js";
-import { askReason, check, decide, lookAhead, show, take, travel } from "./deciding.js";
-import { edit, leaveField, saveField, saveOnLeaving, sendKept } from "./editing.js";
-import { keepAlive, leave } from "./lease.js";
-import { ask, closeDialog, complain, say } from "./notices.js";
-import { ItemPage } from "./page.js";
-import { shown, store } from "./state.js";
+import { goTo, goToEvidence, searchNext, stepEvidence, talkOf } from "./conversation.js";
+import { askReason, decide, lookAhead, mark, markAll, seen, show, take, travel } from "./deciding.js";
+import { check, edit, leaveField, saveField, saveOnLeaving, sendKept } from "./editing.js";
+import { Bar, ItemPage } from "./page.js";
+import { ask, closeDialog, complain, say, shown, store } from "./state.js";
 
+const CHECKS_MS = 3_000;
 const stage = /** @type {HTMLElement} */ (document.getElementById("stage"));
+const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
 
 function draw() {
   const state = store.get();
-  if (state.item) render(html`<${ItemPage} state=${state} />`, stage);
+  if (!state.item) return;
+  render(html`<${Bar} state=${state} />`, bar);
+  render(html`<${ItemPage} state=${state} />`, stage);
 }
 
 /** Whether a button or a search has the focus, where Ctrl+Enter must not give a verdict. */
@@ -49,29 +50,24 @@ function cite() {
   const words = selectedWords();
   if (!words) return say("Select the words in the conversation first.");
   return act({ kind: "evidence_added", after: words }).then((done) => {
-    if (done) say("cited", "ok");
-    if (done) goTo(talkOf(shown()).goal.id);
+    if (!done) return;
+    say("Cited.", "ok");
+    goTo(talkOf(shown()).goal.id);
+    check();
   });
 }
 
 function uncite() {
   const { item, piece } = store.get();
   const evidence = item?.evidence[piece];
-  if (evidence) act({ kind: "evidence_removed", target: `evidence/${evidence.evidence_id}` });
+  if (evidence)
+    act({ kind: "evidence_removed", target: `evidence/${evidence.evidence_id}` }).then((done) => done && check());
 }
 
 function moveNugget(by) {
   const last = shown().rubric.length - 1;
   store.set(({ nugget }) => ({ nugget: Math.min(Math.max(nugget + by, 0), last) }));
   document.querySelector(".nugget.current")?.scrollIntoView({ block: "nearest" });
-}
-
-function label(word) {
-  const { item, nugget } = store.get();
-  const found = item?.rubric[nugget];
-  if (!found) return;
-  const labelled = found.label === word ? null : word;
-  act({ kind: "judged", target: `nugget/${found.nugget_id}`, after: { label: labelled } });
 }
 
 function editNugget() {
@@ -85,20 +81,57 @@ function nextHit() {
   return talkOf(shown()).nextHit().catch(complain);
 }
 
-on("next-item", () => show(shown().place.next).catch(complain));
-on("previous-item", () => show(shown().place.previous).catch(complain));
-on("queue", () => {
-  location.href = `/queue${location.search}`;
-});
-on("next-evidence", () => stepEvidence(1));
-on("previous-evidence", () => stepEvidence(-1));
-on("search", () => {
+function toggleList() {
+  const list = document.querySelector(".list");
+  const isShown = list instanceof HTMLElement && list.offsetParent !== null;
+  store.set({ isListed: !isShown });
+}
+
+function focusSearch() {
+  store.set({ tab: "evidence" });
   const box = document.getElementById("search-box");
   if (box instanceof HTMLInputElement) {
     box.focus();
     box.select();
   }
+}
+
+/** A page that learns that its session has ended asks at once, and resolves when the reviewer has signed in. */
+whenSignedOut(
+  (session) =>
+    new Promise((resolve) => {
+      const name = metaOf("reviewer");
+      store.set({ isSignedOut: true });
+      const done = (isDone) => {
+        store.set({ isSignedOut: !isDone });
+        resolve(isDone);
+      };
+      ask({ kind: "sign-in", name, role: shown().is_lead ? "lead" : "annotator", now: session.reviewer_id, done });
+    }),
+);
+
+/** While the checks run in the background, the item is asked for again until they are done. */
+function awaitChecks() {
+  setTimeout(async () => {
+    const { item, edit: open } = store.get();
+    if (item?.is_checking && !open && !document.hidden) {
+      const fresh = await get(twin(location.pathname + location.search)).catch(() => null);
+      if (fresh && store.get().item === item) store.set({ item: fresh });
+    }
+    awaitChecks();
+  }, CHECKS_MS);
+}
+
+on("next-item", () => show(shown().place.next).catch(complain));
+on("previous-item", () => show(shown().place.previous).catch(complain));
+on("queue", () => {
+  location.href = `/queue${location.search}`;
 });
+on("list", toggleList);
+on("next-evidence", () => stepEvidence(1));
+on("previous-evidence", () => stepEvidence(-1));
+on("search", focusSearch);
+on("search-suggested", () => searchNext());
 on("next-hit", nextHit);
 on("jump", () => ask({ kind: "jump" }));
 on("accept", () => decide("accept"));
@@ -109,8 +142,9 @@ on("undo", () => travel("undo"));
 on("redo", () => travel("redo"));
 on("next-nugget", () => moveNugget(1));
 on("previous-nugget", () => moveNugget(-1));
-on("nugget-yes", () => label("yes"));
-on("nugget-no", () => label("no"));
+on("nugget-yes", () => mark("yes"));
+on("nugget-no", () => mark("no"));
+on("all-yes", markAll);
 on("edit-nugget", editNugget);
 on("edit-question", () => edit("question"));
 on("edit-gold", () => edit("gold_answer"));
@@ -118,7 +152,7 @@ on("add-evidence", cite);
 on("remove-evidence", uncite);
 on("comment", () => ask({ kind: "comment", target: subject() }));
 on("flag", () => ask({ kind: "flag", target: subject() }));
-on("check", check);
+on("check", () => check().then(() => say("Checked.", "ok")));
 on("what-if", () => showAid("what-if"));
 on("counter", () => showAid("counter"));
 on("guidelines", () => showAid("guidelines"));
@@ -145,12 +179,17 @@ let drawn = "";
 store.subscribe((state) => {
   if (!state.item || state.item.item_id === drawn) return;
   drawn = state.item.item_id;
-  goToEvidence(state.item).then(() => store.get().item?.item_id === drawn && lookAhead());
+  goToEvidence(state.item).then(() => {
+    if (store.get().item?.item_id !== drawn) return;
+    requestAnimationFrame(seen);
+    lookAhead();
+  });
 });
 
 take(dataOf("view"));
 keepAlive();
 sendKept();
+awaitChecks();
 if (location.hash) document.querySelector(location.hash.replace(/[^#\w-]/g, ""))?.scrollIntoView();
 // Tests and the key table compare the handlers with the keys.
 stage.dataset.ready = String(Boolean(perform));

@@ -8,8 +8,8 @@ import { mayWork } from "./state.js";
 /** @param {{item: import("../types").ItemView, aids: any}} props */
 export function Panel({ item, aids }) {
   const { panel, further, failure } = aids;
-  return html`<section class="card" id="panel">
-    <h2>${item.ability_title}</h2>
+  return html`<section id="panel">
+    <div class="part"><h2>${item.ability_title[0].toUpperCase() + item.ability_title.slice(1)}</h2></div>
     <${Details} details=${item.details} />
     <${Ordering} item=${item} />
     ${failure ? html`<p class="error">${failure}</p>` : null}
@@ -23,7 +23,7 @@ const Link = ({ message }) =>
   message
     ? html`<button
       type="button"
-      class="small"
+      class="number quiet"
       onClick=${() => goTo(message.message_id)}
     >#${message.message_id}</button>`
     : null;
@@ -179,20 +179,19 @@ const Sessions = ({ panel }) => html`<p>Sessions touched: ${panel.sessions.join(
 
 function Absence({ record }) {
   const isEnough = record.made >= record.needed;
-  return html`<h3>Record of absence</h3>
-    <p class=${isEnough ? "ok" : "warning"} id="absence">
-      ${record.made} of ${record.needed} different searches made;
-      ${` ${record.looked_at.toLocaleString()} of ${record.hits.toLocaleString()} hits looked at.`}
+  return html`<h3>Searched, and not found</h3>
+    <p class=${isEnough ? "ok" : "warning"}>
+      ${record.made} of ${record.needed} searches count;
+      ${` you looked at ${record.looked_at.toLocaleString("en")} of ${record.hits.toLocaleString("en")} hits.`}
     </p>
     <ul>${record.queries.map((query) => html`<li key=${query} dir="auto">${query}</li>`)}</ul>
-    ${record.claimed.length ? html`<p class="soft small">The generator searched: ${record.claimed.join(", ")}</p>` : null}
     <ul class="small">
       ${record.sessions
         .filter((session) => session.looked_at)
         .slice(0, 12)
         .map(
           (session) =>
-            html`<li key=${session.session}>session ${session.session}: ${session.looked_at} of ${session.messages} messages</li>`,
+            html`<li key=${session.session}>session ${session.session + 1}: ${session.looked_at} of ${session.messages} messages</li>`,
         )}
     </ul>`;
 }

@@ -1,11 +1,11 @@
 // A probe written by hand: checked at once, then put into the review. Evidence is cited from the conversation beside it.
 import { itemAddress, post } from "../api.js";
 import { drop, keep, kept } from "../outbox.js";
+import { GrowingArea } from "../parts.js";
 import { selectedWords } from "../talk/talk.js";
 import { html, useState } from "../vendor/htm-preact.js";
 import { show } from "./deciding.js";
-import { GrowingArea } from "./field.js";
-import { complain, say } from "./notices.js";
+import { complain, say } from "./state.js";
 
 const EMPTY = { question: "", gold_answer: "", nuggets: "", more: "", evidence: [] };
 const linesOf = (text) =>
@@ -44,7 +44,7 @@ export function Writing({ item }) {
     }
   };
   const field = item.panel.draft_field;
-  return html`<section class="card" id="writing">
+  return html`<section id="writing">
     <h2>A probe of ${item.ability_title}</h2>
     <${Area} label="question" value=${draft.question} onText=${(question) => change({ question })} />
     <${Area} label="gold answer" value=${draft.gold_answer} onText=${(gold_answer) => change({ gold_answer })} />

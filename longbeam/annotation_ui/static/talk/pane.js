@@ -1,13 +1,12 @@
 // The pane of a conversation: search tools, the lines, and the strip. Lines keep their place when others come or go.
+import { said } from "../text.js";
 import { Component, html } from "../vendor/htm-preact.js";
-import { Message } from "./message.js";
-import { Minimap } from "./minimap.js";
 
 const NEAR_PX = 300;
 const FILTERS = [
   ["date_from", "date", "from"],
   ["date_to", "date", "to"],
-  ["plan", "number", "plan"],
+  ["plan", "number", "part"],
   ["session", "number", "session"],
 ];
 
@@ -89,9 +88,12 @@ export class Pane extends Component {
 
   search() {
     const { talk, say } = this.props;
-    this.lines.focus({ preventScroll: true }); // keys act again
+    const isSame = talk.query === this.state.query.trim() && talk.hits.length;
+    if (isSame && document.activeElement?.id === "search-box") return this.nextHit();
+    this.lines.focus({ preventScroll: true }); // keys act again, and Enter walks the hits
     this.known = this.state.query;
     talk.search(this.state.query, this.filters).catch((problem) => say(problem.message, "error"));
+    return undefined;
   }
 
   nextHit() {
@@ -99,7 +101,9 @@ export class Pane extends Component {
   }
 
   filter(name, value) {
-    this.filters = { ...this.filters, [name]: value };
+    // People count parts and sessions from 1, addresses from 0.
+    const given = value && (name === "plan" || name === "session") ? String(Number(value) - 1) : value;
+    this.filters = { ...this.filters, [name]: given };
     if (this.props.talk.query) this.search();
   }
 
@@ -107,13 +111,14 @@ export class Pane extends Component {
     this.props.talk.go(id).catch((problem) => this.props.say(problem.message, "error"));
   }
 
-  render({ talk, evidence = [], comments = [], say }, { at, query }) {
-    return html`<section class="card talk" aria-label="conversation">
+  render({ talk, evidence = [], comments = [], say, children }, { at, query }) {
+    return html`<section class="talk" aria-label="conversation">
       <search class="tools">
+        <div class="row">
         <input
           id="search-box"
           type="search"
-          placeholder="search, then Enter"
+          placeholder="Search, then Enter for each hit"
           aria-label="search the conversation"
           maxlength="200"
           value=${query}
@@ -130,22 +135,24 @@ export class Pane extends Component {
           <option value="assistant">assistant</option>
         </select>
         <details>
-          <summary>filter</summary>
+          <summary class="soft">Filter</summary>
           ${FILTERS.map(
             ([name, type, label]) => html`<label key=${name}>
               ${label}
               <input
                 type=${type}
                 aria-label=${label}
-                min=${type === "number" ? 0 : undefined}
+                min=${type === "number" ? 1 : undefined}
                 onChange=${(event) => this.filter(name, event.target.value)}
               />
             </label>`,
           )}
         </details>
-        <span id="search-count" role="status">${talk.count}</span>
-        ${talk.hits.length > 1 ? html`<button type="button" onClick=${() => this.nextHit()}>next hit</button>` : null}
-        <span class="soft">${talk.total ? `#${at.toLocaleString()} of ${talk.total.toLocaleString()}` : ""}</span>
+        <span id="search-count" class="small" role="status">${talk.count}</span>
+        <span class="soft small figure">${talk.total ? `#${at} of ${talk.total}` : ""}</span>
+        </div>
+        ${children}
+        <${Hits} talk=${talk} go=${(place) => talk.nextHit(place).catch((problem) => say(problem.message, "error"))} />
       </search>
       <div
         class="lines"
@@ -157,6 +164,10 @@ export class Pane extends Component {
           this.lines = element;
         }}
         onScroll=${() => this.onScroll()}
+        onKeyDown=${(event) => {
+          if (event.key !== "Enter" || event.target !== this.lines || !talk.hits.length) return;
+          this.nextHit();
+        }}
       >
         ${talk.views.map(
           (message) => html`<${Message}
@@ -171,4 +182,167 @@ export class Pane extends Component {
       <${Minimap} talk=${talk} at=${at} evidence=${evidence} comments=${comments} go=${(id) => this.go(id)} />
     </section>`;
   }
+}
+
+const MOST_LISTED = 20;
+
+/** The first hits of a search as a list; the one that is shown is marked. */
+function Hits({ talk, go }) {
+  if (talk.hits.length < 2) return null;
+  return html`<ol class="hits" aria-label="hits">
+    ${talk.found.slice(0, MOST_LISTED).map(
+      (hit, place) => html`<li key=${hit.message_id}>
+        <button type="button" aria-current=${place === talk.hit ? "true" : undefined} onClick=${() => go(place)}>
+          <span class="number soft">#${hit.message_id}</span>
+          <span dir="auto" dangerouslySetInnerHTML=${{ __html: hit.excerpt_html }}></span>
+        </button>
+      </li>`,
+    )}
+  </ol>`;
+}
+
+/** A message; `talk` loads its other parts. */
+function Message({ talk, message, isTarget, say }) {
+  const part = message.plan_index === null ? "" : `part ${message.plan_index + 1}, `;
+  const about = talk.item ? `?item=${encodeURIComponent(talk.item)}` : "";
+  return html`<article
+    class=${`message ${message.role}${isTarget ? " target" : ""}`}
+    data-id=${message.message_id}
+    data-key=${message.message_key}
+  >
+    <header>
+      <a
+        href=${`${talk.base}/messages/${message.message_id}${about}`}
+        aria-label=${`#${message.message_id}, this message alone`}
+      >
+        #${message.message_id}
+      </a>
+      <b>${message.speaker}</b>
+      <span>${said(message.sent_at)}</span>
+      <span title="A session is one sitting; a part is a chapter of the story">${part}session ${message.session + 1}</span>
+      ${message.evidence_ids.length ? html`<span class="tag">evidence</span>` : null}
+      ${message.comments ? html`<span class="tag">${message.comments} comment${message.comments > 1 ? "s" : ""}</span>` : null}
+    </header>
+    <div class="body" dir="auto" dangerouslySetInnerHTML=${{ __html: message.html }}></div>
+    ${message.is_whole ? null : html`<${Parts} talk=${talk} message=${message} say=${say} />`}
+  </article>`;
+}
+
+function Parts({ talk, message, say }) {
+  const find = async (event) => {
+    if (event.key !== "Enter" || !event.target.value) return;
+    const text = event.target.value;
+    const count = await talk.find(message, text);
+    say(count ? `${count} in this message` : `not in this message: ${text}`);
+  };
+  const show = (at) => talk.part(message, at).catch((problem) => say(problem.message, "error"));
+  return html`<p class="parts">
+    <span class="soft">
+      characters ${message.start.toLocaleString("en")}–${message.end.toLocaleString("en")} of ${message.chars.toLocaleString("en")}
+    </span>
+    ${
+      message.start > 0
+        ? html`<button
+      type="button"
+      onClick=${() => show(message.start - 4000)}
+    >Earlier</button>`
+        : null
+    }
+    ${
+      message.end < message.chars
+        ? html`<button
+      type="button"
+      onClick=${() => show(message.end)}
+    >Further</button>`
+        : null
+    }
+    <input type="search" placeholder="find in this message" aria-label="find in this message" onKeyDown=${find} />
+  </p>`;
+}
+
+const WIDTH = 22;
+const MOST_HITS = 4_000;
+const STEPS = { ArrowDown: 0.01, ArrowUp: -0.01, PageDown: 0.1, PageUp: -0.1 };
+
+class Minimap extends Component {
+  componentDidMount() {
+    this.observer = new ResizeObserver(() => this.draw());
+    if (this.canvas) this.observer.observe(this.canvas);
+    this.redraw = () => this.draw();
+    addEventListener("resize", this.redraw);
+    this.draw();
+  }
+
+  componentDidUpdate() {
+    this.draw();
+  }
+
+  componentWillUnmount() {
+    this.observer?.disconnect();
+    if (this.redraw) removeEventListener("resize", this.redraw);
+  }
+
+  move(event) {
+    const { talk, at, go } = this.props;
+    const last = Math.max(talk.total - 1, 0);
+    const wanted = { Home: 0, End: last }[event.key] ?? (event.key in STEPS ? at + stepOf(event.key, last) : null);
+    if (wanted === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    go(Math.min(Math.max(wanted, 0), last));
+  }
+
+  draw() {
+    const { canvas } = this;
+    const { talk, at, evidence, comments } = this.props;
+    if (!canvas) return;
+    const height = Math.max(canvas.clientHeight, 10);
+    canvas.width = WIDTH;
+    canvas.height = height;
+    const pen = canvas.getContext("2d");
+    // A token is a pair of colours: the browser says which of them holds.
+    const style = getComputedStyle(canvas);
+    const colour = (name) => {
+      canvas.style.color = `var(${name})`;
+      return style.color;
+    };
+    const y = (id) => Math.round((id / Math.max(talk.total, 1)) * height);
+    const bar = (id, color, thick, left = 0, right = WIDTH) => {
+      pen.fillStyle = colour(color);
+      pen.fillRect(left, y(id), right - left, thick);
+    };
+    const sessions = talk.map?.sessions ?? [];
+    for (const border of sessions.length < height / 3 ? sessions : []) bar(border.message_id, "--line", 1);
+    for (const border of talk.map?.plans ?? []) bar(border.message_id, "--soft", 2);
+    for (const id of talk.hits.slice(0, MOST_HITS)) bar(id, "--accent", 1, 0, 7);
+    for (const id of comments) bar(id, "--warn", 3, 15, WIDTH);
+    for (const id of evidence) bar(id, "--bad", 3, 7, 15);
+    pen.strokeStyle = colour("--ink");
+    pen.strokeRect(0.5, y(at), WIDTH - 1, Math.max(y(talk.views.length), 4));
+  }
+
+  render({ talk, at, go }) {
+    return html`<canvas
+      class="minimap"
+      ref=${(element) => {
+        this.canvas = element;
+      }}
+      role="slider"
+      tabindex="0"
+      aria-label="place in the conversation"
+      aria-orientation="vertical"
+      aria-valuemin="0"
+      aria-valuemax=${Math.max(talk.total - 1, 0)}
+      aria-valuenow=${at}
+      aria-valuetext=${`message ${at} of ${talk.total}`}
+      title="the whole conversation: evidence in the middle, hits left, comments right"
+      onClick=${(event) => go(Math.floor((event.offsetY / event.target.clientHeight) * talk.total))}
+      onKeyDown=${(event) => this.move(event)}
+    ></canvas>`;
+  }
+}
+
+function stepOf(key, last) {
+  const step = Math.round(STEPS[key] * last);
+  return step || Math.sign(STEPS[key]);
 }

@@ -37,6 +37,8 @@ export class Talk {
     this.query = "";
     this.filters = {};
     this.hits = [];
+    /** @type {import("../types").Hit[]} */
+    this.found = [];
     this.hit = -1;
     this.count = "";
     this.changed();
@@ -122,28 +124,30 @@ export class Talk {
     this.query = query.trim();
     this.filters = filters;
     this.hits = [];
+    this.found = [];
     this.hit = -1;
     this.count = "";
     this.changed(); // the former count is no answer to this search
     if (!this.query) return undefined;
-    const given = new URLSearchParams({ q: this.query, count: "1" });
+    const given = new URLSearchParams({ q: this.query, count: "20" });
     for (const [name, value] of Object.entries(filters)) if (value) given.set(name, String(value));
     this.searches += 1;
     const number = this.searches;
     const found = await get(`${this.base}/search.json?${given}`);
     if (number !== this.searches) return undefined; // another search was made meanwhile
     this.hits = found.message_ids;
-    this.count = `${found.total.toLocaleString()} in ${found.messages.toLocaleString()} messages`;
+    this.found = found.hits;
+    this.count = `${found.total.toLocaleString("en")} in ${found.messages.toLocaleString("en")} messages`;
     this.changed();
     await this.onSearched(found);
     if (this.hits.length) await this.nextHit();
     return undefined;
   }
 
-  /** Goes to the next hit; false if there is none. */
-  async nextHit() {
+  /** Goes to the next hit, or to the one at a place of the list; false if there is none. */
+  async nextHit(place = this.hit + 1) {
     if (!this.hits.length) return false;
-    this.hit = (this.hit + 1) % this.hits.length;
+    this.hit = place % this.hits.length;
     const id = this.hits[this.hit];
     const { query } = this;
     await this.go(id);
@@ -156,7 +160,9 @@ export class Talk {
   async jump(text) {
     const word = text.trim();
     const by = kindOf(word);
-    const value = by === "date" || by === "key" ? word : word.replace(/\D/g, "");
+    const number = Number(word.replace(/\D/g, ""));
+    // People count parts and sessions from 1, addresses from 0.
+    const value = by === "date" || by === "key" ? word : String(by === "id" ? number : number - 1);
     const found = await get(`${this.base}/locate.json?${new URLSearchParams({ by, value })}`);
     await this.go(found.message_id);
   }
@@ -175,7 +181,7 @@ export class Talk {
 function kindOf(word) {
   if (/^\d{4}-\d\d-\d\d$/.test(word)) return "date";
   if (/^#?\d+$/.test(word)) return "id";
-  if (/^plan\s*\d+$/i.test(word)) return "plan";
+  if (/^(part|plan)\s*\d+$/i.test(word)) return "plan";
   if (/^session\s*\d+$/i.test(word)) return "session";
   return "key";
 }
