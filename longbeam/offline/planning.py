@@ -52,7 +52,7 @@ from longbeam.prompts.calls import (
     WishDraft,
     WishTarget,
 )
-from longbeam.schemas import CLOSING, Bullet, BulletKind, Narrative, Value, ValueKind
+from longbeam.schemas import Bullet, BulletKind, Narrative, Value, ValueKind
 from longbeam.text import overlapping, values
 
 W = TypeVar("W", bound=Standing)
@@ -177,9 +177,7 @@ def _with_turns(drafts: list[EventDraft], turns: Sequence[str], closing: int) ->
 
 def sub_plan(inputs: SubPlanInputs, graph: StoryGraph, conversation: str) -> SubPlanReply:
     """Return the words of the events asked for, out of the whole story of the plan."""
-    counts = tuple(len(stage.events) for stage in graph.stages)
-    closing = sum(e.part == CLOSING for e in graph.stages[-1].events)
-    own, pack = _newest(inputs, counts, closing, conversation), pack_for(inputs.seed)
+    own, pack = _newest(inputs, graph.counts, graph.endings, conversation), pack_for(inputs.seed)
     assert own.inputs is not None
     if own.days != graph.digest:
         own.days, own.scenes = graph.digest, scenes_of(own.inputs, own.script, graph)

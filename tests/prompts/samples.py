@@ -362,7 +362,9 @@ GRAPH = StoryGraph(
     stages=(
         StageStory(stage_index=0, events=EVENTS[: COUNTS[0]]),
         StageStory(stage_index=1, events=EVENTS[COUNTS[0] :], stays_open=("the courses",)),
-    )
+    ),
+    counts=COUNTS,
+    endings=ENDINGS,
 )
 """The events of the plan whose second stage is worded."""
 

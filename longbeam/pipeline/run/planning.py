@@ -267,7 +267,8 @@ async def _story(c: Conversation, context: PlanContext) -> StoryGraph:
         key = f"{SubPlanKey(context.plan_index, stage.stage_index)}.events"
         none = Gap((StageStory(stage_index=stage.stage_index, events=()),))
         told += await c.units.run_or(EVENTS, key, context, tuple(told), work=_write_events, otherwise=none)
-    return StoryGraph(stages=tuple(told))
+    sizes = context.sizes
+    return StoryGraph(stages=tuple(told), counts=tuple(s.events for s in sizes), endings=sizes[-1].closing)
 
 
 def _titled(stages: Sequence[Stage], narratives: Sequence[Narrative]) -> tuple[Stage, ...]:

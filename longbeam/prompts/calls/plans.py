@@ -268,6 +268,10 @@ class StoryGraph(KeptJson):
     """The events of a plan."""
 
     stages: tuple[StageStory, ...]
+    counts: tuple[int, ...] = ()
+    """Events that each stage was to tell; a stage may lack some, or all."""
+    endings: int = 0
+    """Events that were to end the plan."""
 
     def events(self) -> tuple[StoryEvent, ...]:
         """Return all events in the order of the story."""
