@@ -196,10 +196,13 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     key = f"p{plan_index}.outline"
     stages = await c.units.run_or(OUTLINE, key, frame, unwritten, work=write_outline, otherwise=outline)
     context = PlanContext(plan_index, frame, layout, stages, history, spec.plan.group)
-    graph = await _story(c, context)
+    graph = await _story(c, context, _parts_of_sub_plan(layout, spec))
     planning.open_matters[plan_index] = graph.open_matters()
     drafted: list[Drafted] = []
     for stage in stages:
+        if not graph.stages[stage.stage_index].events:
+            drafted.append(_without_bullets(plan_index, stage))  # its events could not be told, which is the gap
+            continue
         key = str(SubPlanKey(plan_index, stage.stage_index))
         left_out = Gap((_without_bullets(plan_index, stage),), parts=_parts_of_sub_plan(layout, spec))
         drafted += await c.units.run_or(
@@ -260,12 +263,12 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     )
 
 
-async def _story(c: Conversation, context: PlanContext) -> StoryGraph:
-    """Return the events of a plan: stage after stage, each knows those before."""
+async def _story(c: Conversation, context: PlanContext, parts: int) -> StoryGraph:
+    """Return the events of a plan: stage after stage, each knows those before; `parts`: those of a stage's text."""
     told: list[StageStory] = []
     for stage in context.stages:
         key = f"{SubPlanKey(context.plan_index, stage.stage_index)}.events"
-        none = Gap((StageStory(stage_index=stage.stage_index, events=()),))
+        none = Gap((StageStory(stage_index=stage.stage_index, events=()),), parts=parts)
         told += await c.units.run_or(EVENTS, key, context, tuple(told), work=_write_events, otherwise=none)
     sizes = context.sizes
     return StoryGraph(stages=tuple(told), counts=tuple(s.events for s in sizes), endings=sizes[-1].closing)
