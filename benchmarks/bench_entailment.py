@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longbeam.generators import Answer, contradiction_fault, rule_on_message, unsaid_claims
+from longbeam.generators import RuleAnswer, contradiction_fault, rule_on_message, unsaid_claims
 from longbeam.keys import UnitKey
 from longbeam.models import Asker, ChatModel, LimitedModel, ModelCall
 from longbeam.pipeline import load_spec
@@ -78,7 +78,7 @@ def measure_rules() -> None:
     """Print what the rules say of the claims, by label."""
     table = Counter((p["is_said"], rule_on_message(p["message"], brief_of(p["claim"])).answer) for p in PAIRS["claims"])
     for is_said in (True, False):
-        counts = ", ".join(f"{answer.value} {table[is_said, answer]}" for answer in Answer)
+        counts = ", ".join(f"{answer.value} {table[is_said, answer]}" for answer in RuleAnswer)
         print(f"rules, {'said' if is_said else 'not said'}: {counts}")
 
 

@@ -36,10 +36,10 @@ from pathlib import Path
 
 from longbeam.formats import ImportOptions, import_beam
 from longbeam.generators import (
-    Answer,
     ClosedWorld,
     Frame,
     Ledger,
+    RuleAnswer,
     check_turns,
     new_values_in,
     rule_on_message,
@@ -155,7 +155,7 @@ class Gates:
         reply = UserTurnsReply(turns=[UserTurnDraft(text=text, voices=list(message.bullet_ids))])
         refused = (*check_turns(reply, briefs, 1), *new_values_in(reply, world, [b.bullet for b in briefs]))
         rulings = [(rule_on_message(text, brief), brief.bullet.text) for brief in briefs]
-        doubtful = [(ruling.reason, claim) for ruling, claim in rulings if ruling.answer is Answer.UNSURE]
+        doubtful = [(ruling.reason, claim) for ruling, claim in rulings if ruling.answer is RuleAnswer.UNSURE]
         judged, claims = zip(*doubtful, strict=True) if doubtful else ((), ())
         return Outcome(kind, message.message_key, text, refused, judged, claims)
 
@@ -289,9 +289,9 @@ def beam_messages(folders: Sequence[Path], count: int) -> list[Outcome]:
             gates = Gates(given.head, list(given.messages()))
             for message in gates.messages:
                 rulings = [(rule_on_message(message.content, b), b.bullet.text) for b in gates.briefs(message)]
-                claims = tuple(claim for ruling, claim in rulings if ruling.answer is Answer.UNSURE)
+                claims = tuple(claim for ruling, claim in rulings if ruling.answer is RuleAnswer.UNSURE)
                 reasons = tuple(ruling.reason for ruling, _ in rulings)
-                if claims and not any(ruling.answer is Answer.NO for ruling, _ in rulings):
+                if claims and not any(ruling.answer is RuleAnswer.NO for ruling, _ in rulings):
                     found.append(Outcome("beam", message.message_key, message.content, (), reasons, claims))
     return random.Random("beam").sample(found, count)
 

@@ -126,6 +126,8 @@ NOT_RUN = {
     ("official-scripts.md", "longbeam export demo --format locomo"): "clones a repository and asks a hosted model",
     ("official-scripts.md", "longbeam export demo --format huggingface"): "clones a repository",
     ("official-scripts.md", "longbeam export demo --format beam-json"): "runs other projects' harnesses",
+    ("prefect.md", "longbeam generate SPEC.toml"): "starts a Prefect server for good; tests/flows runs these flows",
+    ("prefect.md", "prefect server start"): "starts servers for good; tests/flows/test_deployments.py serves the flows",
     ("vllm.md", "pip install vllm"): "needs a GPU and 8 GB",
     ("vllm.md", "pip install 'longbeam[vllm]'"): "needs a GPU and 8 GB",
 }

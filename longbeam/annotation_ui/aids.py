@@ -28,7 +28,7 @@ from longbeam.errors import SpecError
 from longbeam.keys import conversation_of
 from longbeam.review import CounterEvidence, OpenConversation, evidence_id_of
 from longbeam.schemas import Evidence, MessageRole, Probe
-from longbeam.text import WINDOW, Passage, content_words, distinct_values, says
+from longbeam.text import WINDOW, LaterPassage, content_words, distinct_values, says
 from longbeam.validation import claim
 
 GENERIC = PanelKind(name="generic")
@@ -213,7 +213,7 @@ def _sentence_at(content: str, at: int) -> str:
     return content[start : after.end() if after else len(content)].strip()[:2_000]
 
 
-def _counter_row(place: ItemPlace, candidate: Passage, terms: Sequence[str], is_cleared: bool) -> CounterRow:
+def _counter_row(place: ItemPlace, candidate: LaterPassage, terms: Sequence[str], is_cleared: bool) -> CounterRow:
     message, centre = candidate.message, candidate.centre
     start, end = max(centre - WINDOW, 0), min(centre + 2 * WINDOW, len(message.content))
     shown = without_markdown(message.content[start:end])

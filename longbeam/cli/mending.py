@@ -144,3 +144,28 @@ def _text(report: RepairReport) -> str:
         f"{counted(report.calls, 'model call')}; {counted(len(report.left), 'error')} left"
     )
     return "\n".join(lines) + "\n"
+
+
+@app.command(short_help="Take a text out of a benchmark, and of all that was made of it.")
+def purge(
+    name: Name,
+    text: Annotated[list[str], typer.Option("--text", help="Text to remove, in any case; may be repeated.")],
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Put `[removed]` in place of a text in conversations, probes, seeds and reviews, and delete what else holds it.
+
+    Work logs, checks and evaluations that hold it are deleted. Then every file of the benchmark is searched.
+    """
+    from longbeam.pipeline import purge as purge_texts
+    from longbeam.store import open_benchmark
+
+    report = purge_texts(open_benchmark(out, name), text)
+    for path in report.rewritten:
+        print(f"rewritten  {path}")
+    for path in report.deleted:
+        print(f"deleted    {path}")
+    if report.left:
+        left = ", ".join(report.left[:5])
+        raise UserError(f"{name}: these files still hold the text: {left}; delete them, or move them elsewhere")
+    print(f"{name}: {counted(report.searched, 'file')} searched; the text is in none of them")
+    return OK

@@ -30,7 +30,7 @@ from longbeam.prompts.calls import (
     ReadReply,
 )
 from longbeam.schemas import Difficulty, Evidence, Message, MessageRole, Nugget, Probe, Severity
-from longbeam.text import Passage, Subject, find_evidence, sentences, values_in, words_of
+from longbeam.text import LaterPassage, Subject, find_evidence, sentences, values_in, words_of
 
 CHECK = "gate"
 PROMPTS = ("read_passages", "criticise_probes", "mark_answers")
@@ -124,7 +124,7 @@ def matters_of(
     ]
 
 
-def _nearest(passages: Iterable[Passage]) -> list[Message]:
+def _nearest(passages: Iterable[LaterPassage]) -> list[Message]:
     """Return the first passages of each speaker as messages, oldest first."""
     left = dict(SHOWN)
     taken = []

@@ -44,6 +44,8 @@ class RunCancelled(LongbeamError):
     """The root run was cancelled on Prefect's side."""
 
 
+_is_listening = False
+"""Whether a flow of this process hears SIGTERM."""
 _root: ContextVar[UUID | None] = ContextVar("longbeam_root_run", default=None)
 
 
@@ -129,8 +131,9 @@ async def stoppable(root: str = "") -> AsyncIterator[None]:
     No call is sent any more, replies on their way are awaited for `REPLIES_S`, and Prefect then learns of the end.
     Prefect's own handler raises in whatever frame is running. A command that began the run keeps its own handler.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
+    global _is_listening
+    if _is_listening or threading.current_thread() is not threading.main_thread():
+        yield  # the outermost flow of a process hears for all: its cancellation reaches the flows below
         return
     before, loop, making = signal.getsignal(signal.SIGTERM), asyncio.get_running_loop(), asyncio.current_task()
     assert making is not None
@@ -143,6 +146,7 @@ async def stoppable(root: str = "") -> AsyncIterator[None]:
             making.cancel()
             loop.call_later(REPLIES_S, drop_replies)
 
+    _is_listening = True
     if root in begun:
         signal.signal(signal.SIGTERM, begun[root].on_terminate)
     else:
@@ -154,6 +158,8 @@ async def stoppable(root: str = "") -> AsyncIterator[None]:
             raise TerminationSignal(signal.SIGTERM) from None
         raise
     finally:
+        _is_listening = False
+        loop.remove_signal_handler(signal.SIGTERM)
         signal.signal(signal.SIGTERM, before)
 
 

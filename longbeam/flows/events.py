@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 from prefect import get_client, get_run_logger, tags
 from prefect.client.schemas.filters import (
@@ -21,6 +22,7 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import StateType
 from prefect.events.clients import PrefectEventsClient
 from prefect.events.worker import EventsWorker
+from prefect.settings import get_current_settings
 from prefect.states import Crashed
 
 from longbeam.store import is_alive
@@ -51,7 +53,8 @@ async def answered(work: Coroutine[Any, Any, T]) -> T | None:
         async with asyncio.timeout(ANSWER_S):
             return await work
     except Exception as exc:  # noqa: BLE001 -- whatever Prefect's client raises for a server that is gone
-        _silent_until = time.monotonic() + SILENCE_S
+        if not await is_server_there():  # a busy one is asked again
+            _silent_until = time.monotonic() + SILENCE_S
         get_run_logger().warning("Prefect's server does not answer (%s); the run goes on", type(exc).__name__)
         return None
 
@@ -75,12 +78,15 @@ async def close_killed_runs() -> None:
 
 
 async def is_server_there() -> bool:
-    """Return whether Prefect's server answers."""
+    """Return whether something listens at the address of Prefect's server; a busy server may take long to answer."""
+    url = urlsplit(str(get_current_settings().api.url))
     try:
-        async with get_client() as client:
-            return await client.api_healthcheck() is None
-    except Exception:  # noqa: BLE001 -- whatever a client raises that cannot even be made
+        async with asyncio.timeout(ANSWER_S):
+            _, writer = await asyncio.open_connection(url.hostname, url.port or (443 if url.scheme == "https" else 80))
+    except (OSError, TimeoutError):
         return False
+    writer.close()
+    return True
 
 
 @asynccontextmanager

@@ -25,7 +25,7 @@ from prefect.states import Completed, Failed
 from longbeam.flows.artifacts import show_findings, show_usage
 from longbeam.flows.control import RunCancelled, StageFailed, cancelled, carry_out, may_help, raise_escaped, stoppable
 from longbeam.flows.elsewhere import DaskRun, make_by_deployment
-from longbeam.flows.opened import ClusterOptions, Part, Reference, opened_benchmark, opened_conversation
+from longbeam.flows.opened import ClusterOptions, OpenBenchmark, Part, Reference, opened_benchmark, opened_conversation
 from longbeam.pipeline import check_and_store, check_spec, load_spec
 from longbeam.pipeline.run import all_of, conversations_of
 from longbeam.store import SPEC, Benchmark, create_benchmark, open_benchmark
@@ -147,6 +147,13 @@ async def _talk(planned: Reference) -> Reference:
     return talked
 
 
+async def _made_here(opened: OpenBenchmark, conversation_id: str, limit: str) -> State[Any]:
+    async with opened.gate:
+        root = str(opened.benchmark.root)
+        state: State[Any] = await make_conversation(root, conversation_id, limit, return_state=True)
+        return state
+
+
 @asynccontextmanager
 async def ended_together(tasks: list[asyncio.Task[Reference]]) -> AsyncIterator[None]:
     """Await these tasks at the end of the block; one that fails stops none of the others, a cancellation stops all."""
@@ -214,7 +221,7 @@ async def generate(
         async with stoppable(root), opened_benchmark(root) as opened:
             benchmark, wanted = opened.benchmark, [i for i, _ in conversations_of(opened.benchmark)]
             if runner == "here":
-                made = await all_of([make_conversation(root, i, limit, return_state=True) for i in wanted])
+                made = await all_of([_made_here(opened, i, limit) for i in wanted])
             elif runner == "dask":
                 run = DaskRun(opened.given, wanted, limit, opened.given.cluster or ClusterOptions(address=cluster))
                 try:

@@ -209,7 +209,7 @@ async def opened_conversation(
     async with opened_benchmark(root, part) as opened:
         ids = opened.benchmark.conversation_ids
         seed = seeds_of(opened.benchmark)[ids.index(conversation_id)]
-        async with opened.gate, open_run(opened.context, conversation_id, seed) as run:
+        async with open_run(opened.context, conversation_id, seed) as run:
             opened.runs.append(run)
             conversations[key] = OpenConversation(opened.benchmark, run)
             try:

@@ -65,6 +65,7 @@ async def _server(run: Begun, say: Say) -> AsyncIterator[None]:
 
 
 async def _run_flow(run: Begun, root: str, say: Say) -> RunSummary:
+    from httpx import HTTPError
     from prefect.exceptions import Pause
 
     from longbeam.flows.control import raise_escaped
@@ -82,7 +83,7 @@ async def _run_flow(run: Begun, root: str, say: Say) -> RunSummary:
         except Pause:
             say("the run was suspended on Prefect's pages")
         except Exception as exc:
-            if await is_server_there():
+            if not isinstance(exc, HTTPError) and await is_server_there():
                 raise
             say(f"Prefect's server is gone ({type(exc).__name__}); the run ends without it")
             if not opened.is_over:

@@ -65,7 +65,7 @@ from .dialogue_wording import (
 )
 from .draft_mends import Mender as Mender
 from .entailment import (
-    Answer as Answer,
+    RuleAnswer as RuleAnswer,
     rule_on_contradiction as rule_on_contradiction,
     rule_on_message as rule_on_message,
     rule_on_update as rule_on_update,

@@ -16,7 +16,7 @@ from itertools import count
 from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.bullets import SETTLED, is_cut, typed_value
 from longbeam.generators.choices import Target, Targets
-from longbeam.generators.entailment import Answer, Ruling, rule_on_contradiction, rule_on_update
+from longbeam.generators.entailment import RuleAnswer, Ruling, rule_on_contradiction, rule_on_update
 from longbeam.generators.entailment_judge import (
     CONTRADICTION_PROMPTS,
     ENTAILMENT_PROMPTS,
@@ -229,8 +229,8 @@ class _Remarks:
         draft, target = item, self.task.targets.by_id()[item.target_id]
         ruling = self._ruling(draft, target)
         # Rules tell what excludes a statement; whether somebody would say it is for the checker alone.
-        is_open = ruling.answer is Answer.UNSURE or (
-            isinstance(draft, ContradictionDraft) and ruling.answer is Answer.YES
+        is_open = ruling.answer is RuleAnswer.UNSURE or (
+            isinstance(draft, ContradictionDraft) and ruling.answer is RuleAnswer.YES
         )
         if not is_open or not (reason := await self._judged(draft, target)):
             return ""
@@ -264,7 +264,7 @@ class _Remarks:
         elif isinstance(target, ContradictionTarget):
             yield from _contradiction_faults(draft.text, target, value)
         ruling = self._ruling(draft, target)
-        if ruling.answer is Answer.NO:
+        if ruling.answer is RuleAnswer.NO:
             self.denied[target.target_id] = ruling.reason
             yield f"must be worded anew: {ruling.reason}"
 
@@ -274,7 +274,7 @@ class _Remarks:
             return rule_on_update(draft.text, value, target, language)
         if isinstance(target, ContradictionTarget):
             return rule_on_contradiction(draft.text, value, target, language)
-        return Ruling(Answer.YES)
+        return Ruling(RuleAnswer.YES)
 
     async def _judged(self, draft: _Draft, target: Target) -> str:
         """Return the checker's reason against a draft; empty if it has none."""

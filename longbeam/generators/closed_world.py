@@ -17,8 +17,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from longbeam.generators.known_values import KnownValues, values_of
-from longbeam.generators.ledger import Ledger
+from longbeam.generators.ledger import KnownValues, Ledger, values_of
 from longbeam.generators.plans import Frame
 from longbeam.models import Asker, answers_by_rule
 from longbeam.schemas import ENGLISH, Category, Incident, IncidentKind, MessageRole, Value, ValueKind

@@ -54,7 +54,7 @@ _TO_COME = re.compile(
 """Words that speak of something as still to come."""
 
 
-class Answer(StrEnum):
+class RuleAnswer(StrEnum):
     """Answer of the rules."""
 
     YES = "yes"
@@ -67,11 +67,11 @@ class Answer(StrEnum):
 class Ruling:
     """Answer with its reason, worded for the writer of the text; no reason where the answer is yes."""
 
-    answer: Answer
+    answer: RuleAnswer
     reason: str = ""
 
 
-YES = Ruling(Answer.YES)
+YES = Ruling(RuleAnswer.YES)
 
 
 # --- messages and their bullets ---------------------------------------------------------------------------------
@@ -202,16 +202,16 @@ def _first(rulings: Iterable[Ruling]) -> Ruling:
     """Return the first no, else the first that is unsure, else yes."""
     unsure = None
     for ruling in rulings:
-        if ruling.answer is Answer.NO:
+        if ruling.answer is RuleAnswer.NO:
             return ruling
-        if ruling.answer is Answer.UNSURE:
+        if ruling.answer is RuleAnswer.UNSURE:
             unsure = unsure or ruling
     return unsure or YES
 
 
 def _no(reason: str) -> Ruling:
-    return Ruling(Answer.NO, reason)
+    return Ruling(RuleAnswer.NO, reason)
 
 
 def _unsure(reason: str) -> Ruling:
-    return Ruling(Answer.UNSURE, reason)
+    return Ruling(RuleAnswer.UNSURE, reason)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longbeam.generators.calibration import fitness_of
-from longbeam.generators.entailment import Answer, Ruling, rule_on_message
+from longbeam.generators.entailment import RuleAnswer, Ruling, rule_on_message
 from longbeam.models import Acceptance, Asker, has_model_checks
 from longbeam.prompts.calls import (
     BulletBrief,
@@ -33,7 +33,7 @@ CONTRADICTION_PROMPTS = ("check_contradiction",)
 def fault_in(text: str, brief: BulletBrief) -> str:
     """Return what rules find wrong with a message that voices a bullet; empty if it may say the bullet."""
     ruling = rule_on_message(text, brief)
-    return _fault_of(brief, ruling.reason) if ruling.answer is Answer.NO else ""
+    return _fault_of(brief, ruling.reason) if ruling.answer is RuleAnswer.NO else ""
 
 
 def _fault_of(brief: BulletBrief, reason: str) -> str:
@@ -57,7 +57,9 @@ class Voicing:
         if not has_model_checks(self.asker.spec):
             return faults
         for i, (text, voices) in enumerate(turns):
-            doubtful = {b.bullet.text: b for b in self._own(voices) if self._ruling(text, b).answer is Answer.UNSURE}
+            doubtful = {
+                b.bullet.text: b for b in self._own(voices) if self._ruling(text, b).answer is RuleAnswer.UNSURE
+            }
             message = self._in_full(text, voices)
             missed = await unsaid_claims(self.asker, f"says.{i}", message, tuple(doubtful)) if doubtful else {}
             for claim, reason in missed.items():

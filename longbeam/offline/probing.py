@@ -91,7 +91,8 @@ def answer_probe_prompt(prompt_id: str, inputs: PromptInputs, rng: random.Random
     """
     if isinstance(inputs, CandidatesInputs):
         # The pool is already spread over facts, levels and deciles, best first.
-        return CandidatesReply(chosen=[o.candidate_id for o in inputs.options[: inputs.count]])
+        chosen = [o.candidate_id for o in inputs.options[: inputs.count]]
+        return CandidatesReply(chosen=chosen, purposes=[""] * len(chosen))
     if isinstance(inputs, AbstentionInputs):
         return _abstain(inputs, rng)
     if not isinstance(inputs, ProbeInputs):

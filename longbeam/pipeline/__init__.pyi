@@ -19,6 +19,7 @@ from .checking import (
 from .findings_page import MOST_MESSAGES as MOST_MESSAGES, findings_page as findings_page
 from .importing import GivenReport as GivenReport, Origin as Origin, import_benchmark as import_benchmark
 from .preflight import check_ability as check_ability, check_spec as check_spec
+from .purging import holds as holds, purge as purge
 from .recording import Recording as Recording
 from .samples import (
     REVIEWS as REVIEWS,

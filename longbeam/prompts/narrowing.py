@@ -243,6 +243,8 @@ def candidates(schema: Schema, inputs: CandidatesInputs) -> None:
     chosen = schema["properties"]["chosen"]
     _count(chosen, inputs.least, inputs.count)
     _items(chosen, [option.candidate_id for option in inputs.options])
+    _count(schema["properties"]["purposes"], inputs.least, inputs.count)
+    _limit(schema["properties"], purposes=200)
 
 
 def entailment(schema: Schema, inputs: EntailmentInputs) -> None:

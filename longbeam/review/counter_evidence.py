@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from longbeam.review.archive import OpenConversation
 from longbeam.schemas import Message, Probe
-from longbeam.text import READ, Passage, Piece, Subject, passages_of, rank_passages
+from longbeam.text import READ, LaterPassage, Piece, Subject, passages_of, rank_passages
 from longbeam.validation import claim
 
 MOST_TERMS = 16
@@ -31,7 +31,7 @@ class CounterEvidence:
     """The word of the probe from which each term was taken."""
     considered: int
     """Number of messages that contain a term."""
-    candidates: tuple[Passage, ...]
+    candidates: tuple[LaterPassage, ...]
     """The best passage of each message."""
 
 
@@ -45,7 +45,7 @@ def counter_evidence(conversation: OpenConversation, probe: Probe, *, most: int 
     weights, scores = _scored(conversation, subject)
     best = sorted((m for m in scores if m not in cited), key=lambda m: (-scores[m], m))[:READ]
     pieces = _pieces(m for m in conversation.messages_of(best) if m.message_id not in cited)
-    found: dict[str, Passage] = {}
+    found: dict[str, LaterPassage] = {}
     for passage in rank_passages(pieces, subject, weights, after=max(cited, default=-1)):
         found.setdefault(passage.message.message_key, passage)
     terms = [_term(stem, subject.words[stem]) for stem in weights]

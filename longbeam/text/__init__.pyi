@@ -58,7 +58,7 @@ from .later_evidence import (
     PASSAGE as PASSAGE,
     READ as READ,
     WINDOW as WINDOW,
-    Passage as Passage,
+    LaterPassage as LaterPassage,
     Piece as Piece,
     Postings as Postings,
     Sign as Sign,

@@ -122,7 +122,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Passage:
+class LaterPassage:
     """Whole sentences of a message, with the reasons why they may change an answer."""
 
     message: Message
@@ -181,7 +181,7 @@ def find_evidence(
     cited: Mapping[str, Collection[str]],
     *,
     read: int = READ,
-) -> dict[str, list[Passage]]:
+) -> dict[str, list[LaterPassage]]:
     """Return for each subject the uncited passages of both speakers that share words with it, best first.
 
     `messages` yields the conversation. It is called twice, so that no more of it is in memory than what is found.
@@ -212,7 +212,7 @@ def find_evidence(
     }
 
 
-def evidence_on(messages: Iterable[Message], subject: Subject, cited: Collection[str] = ()) -> list[Passage]:
+def evidence_on(messages: Iterable[Message], subject: Subject, cited: Collection[str] = ()) -> list[LaterPassage]:
     """Return all uncited passages of a conversation in memory that share words with a subject, best first."""
     kept = tuple(messages)
     return find_evidence(lambda: kept, {"": subject}, {"": cited}, read=sys.maxsize)[""]
@@ -220,7 +220,7 @@ def evidence_on(messages: Iterable[Message], subject: Subject, cited: Collection
 
 def rank_passages(
     pieces: Iterable[Piece], subject: Subject, weights: Mapping[str, float], *, after: int
-) -> list[Passage]:
+) -> list[LaterPassage]:
     """Return the pieces with score and signs, best first; `weights` of the subject's stems, by their rarity.
 
     `after` is the ordinal of the last message that the answer is built on.
@@ -254,7 +254,7 @@ def _runs(text: str) -> Iterator[Span]:
         yield start, end
 
 
-def _passage(piece: Piece, subject: Subject, weights: Mapping[str, float], after: int) -> Passage:
+def _passage(piece: Piece, subject: Subject, weights: Mapping[str, float], after: int) -> LaterPassage:
     place, message, (start, end) = piece
     text = message.content[start:end]
     shared = [(match.start(), stem) for match in _WORD.finditer(text) for stem in words_of(match[0]) if stem in weights]
@@ -265,7 +265,7 @@ def _passage(piece: Piece, subject: Subject, weights: Mapping[str, float], after
         signs = (*signs, Sign.LATER)
     score = sum(weights[stem] for stem in {stem for _, stem in shared}) + sum(WEIGHTS[sign] for sign in signs)
     score *= 1.0 if message.role is MessageRole.USER else OF_ASSISTANT
-    return Passage(message, place, start, end, score, signs, start + centre)
+    return LaterPassage(message, place, start, end, score, signs, start + centre)
 
 
 def signs_of(text: str, subject: Subject) -> tuple[Sign, ...]:

@@ -314,7 +314,7 @@ def _named(slot: frozenset[str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Slot:
+class _ValueSlot:
     """The thing and the attribute that a value belongs to."""
 
     value: Value
@@ -337,7 +337,7 @@ class _Mention:
     sentence: str
 
 
-def _slot_of(index: ConversationIndex, probe: Probe, value: Value, clause: str) -> _Slot | None:
+def _slot_of(index: ConversationIndex, probe: Probe, value: Value, clause: str) -> _ValueSlot | None:
     """Return the slot of a value of the gold; None where too little names it."""
     cited = [m for m in index.cited(probe) if index.speaks_as_user(m)]
     said = frozenset().union(*(index.words(m) for m in cited))
@@ -358,7 +358,7 @@ def _slot_of(index: ConversationIndex, probe: Probe, value: Value, clause: str) 
                 attribute = content_words(text) - own - core.keys()
                 told = "\n".join((*known, *(m.content for m in cited)))
                 is_planned = _is_planned(f"{clause}\n{probe.question}")
-                return _Slot(value, core, attribute, is_planned, told)
+                return _ValueSlot(value, core, attribute, is_planned, told)
     return None
 
 
@@ -373,7 +373,7 @@ def _is_other_end(words: frozenset[str], said: frozenset[str]) -> bool:
     return bool(words & _END and said & _BEGIN and not said & _END)
 
 
-def _later_mentions(index: ConversationIndex, slot: _Slot, after: int) -> Iterator[_Mention]:
+def _later_mentions(index: ConversationIndex, slot: _ValueSlot, after: int) -> Iterator[_Mention]:
     """Yield sentences of the user, after a message, that give the slot a value that nobody gave it before."""
     has_one_attribute = True
     for place, message in index.user_messages_with(slot.core, _least_of_core(slot)):
@@ -392,7 +392,7 @@ def _later_mentions(index: ConversationIndex, slot: _Slot, after: int) -> Iterat
                         yield _Mention(message, other, sentence)
 
 
-def _other_values(slot: _Slot, text: str) -> Iterator[tuple[str, list[Value]]]:
+def _other_values(slot: _ValueSlot, text: str) -> Iterator[tuple[str, list[Value]]]:
     """Yield the sentences of a text that hold the slot's core, with the new values that they say."""
     for start, end in sentences(text):
         sentence = normalize_values(text[start:end])
@@ -401,11 +401,11 @@ def _other_values(slot: _Slot, text: str) -> Iterator[tuple[str, list[Value]]]:
             yield sentence, others
 
 
-def _holds_core(slot: _Slot, words: Iterable[str]) -> bool:
+def _holds_core(slot: _ValueSlot, words: Iterable[str]) -> bool:
     return sum(slot.core.get(w, 0.0) for w in words) >= _least_of_core(slot)
 
 
-def _least_of_core(slot: _Slot) -> float:
+def _least_of_core(slot: _ValueSlot) -> float:
     """Return the weight of the core's words that must stand together."""
     # Less than by the letter, as sums of fractions depend on their order.
     return MIN_CORE * sum(slot.core.values()) - 1e-9
@@ -416,7 +416,7 @@ def _has_unit(value: Value) -> bool:
     return value.kind in (ValueKind.NUMBER, ValueKind.DURATION) and bool(value.unit)
 
 
-def _is_new(slot: _Slot, other: Value) -> bool:
+def _is_new(slot: _ValueSlot, other: Value) -> bool:
     """Return whether a value is comparable with the slot's and known from no text of the probe."""
     value = slot.value
     if (

@@ -164,10 +164,10 @@ def test_back_after_a_verdict_then_reload_shows_the_item_with_its_verdict(shared
     expect(page.locator("#item-name")).not_to_have_text(name)
     page.go_back()
     expect(page.locator("#item-name")).to_have_text(name)
-    expect(page.locator("#verdict")).to_contain_text("your verdict: reject")
+    expect(page.locator("#verdict")).to_contain_text("Your verdict: reject")
     page.reload()
     expect(page.locator("#item-name")).to_have_text(name)
-    expect(page.locator("#verdict")).to_contain_text("your verdict: reject")
+    expect(page.locator("#verdict")).to_contain_text("Your verdict: reject")
     page.go_forward()
     expect(page.locator("#item-name")).not_to_have_text(name)
 

@@ -112,7 +112,7 @@ def test_a_run_is_scheduled(served: Pages, served_out: Path) -> None:
 
 
 def test_a_cancelled_run_keeps_its_replies_and_is_retried(served: Pages, served_out: Path, slow_spec: Path) -> None:
-    run_id = served.start(MAIN, spec=str(slow_spec), name="cancelled")
+    run_id = served.start(MAIN, spec=str(slow_spec), name="cancelled", conversations=2)
     wait_for(lambda: calls_in(served_out, "cancelled") > 15)
     served.set_state(run_id, "CANCELLING")
     assert served.wait_for_end(run_id) == "CANCELLED"
@@ -149,8 +149,9 @@ def test_a_killed_run_is_crashed_and_another_runner_goes_on(served: Pages, serve
         text=True,
         cwd=REPOSITORY,
     )
-    assert resumed.returncode == 0, resumed.stderr
-    assert "replies from the journal" in resumed.stdout
+    said = resumed.stdout + resumed.stderr
+    assert "1 of 1 conversation finished" in said
+    assert "replies from the journal" in said
     retried = served.command("flow-run", "retry", run_id)
     assert retried.returncode == 0, retried.stdout + retried.stderr
     served.wait(run_id, lambda row: row["run_count"] == 2)

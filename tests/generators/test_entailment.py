@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators import Answer, rule_on_contradiction, rule_on_message, rule_on_update
+from longbeam.generators import RuleAnswer, rule_on_contradiction, rule_on_message, rule_on_update
 from longbeam.prompts.calls import BulletBrief, ContradictionTarget, LedgerLine, Place, UpdateTarget
 from longbeam.prompts.calls.plans import Slip
 from longbeam.schemas import Bullet, BulletKind, Value
@@ -31,8 +31,8 @@ def _rent(text: str = RENT, value: Value | None = None) -> BulletBrief:
 
 
 def test_a_message_without_the_value_is_refused() -> None:
-    assert rule_on_message("The parish has set the hall rent for the winter play.", _rent()).answer is Answer.NO
-    assert rule_on_message(RENT.replace("$85", "$300"), _rent()).answer is Answer.NO
+    assert rule_on_message("The parish has set the hall rent for the winter play.", _rent()).answer is RuleAnswer.NO
+    assert rule_on_message(RENT.replace("$85", "$300"), _rent()).answer is RuleAnswer.NO
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_message_without_the_value_is_refused() -> None:
     ],
 )
 def test_the_claim_in_its_own_words_is_accepted(message: str) -> None:
-    assert rule_on_message(message, _rent()).answer is Answer.YES
+    assert rule_on_message(message, _rent()).answer is RuleAnswer.YES
 
 
 @pytest.mark.parametrize(
@@ -69,31 +69,33 @@ def test_the_claim_in_its_own_words_is_accepted(message: str) -> None:
     ],
 )
 def test_all_other_wordings_are_left_to_the_judge(message: str) -> None:
-    assert rule_on_message(message, _rent()).answer is Answer.UNSURE
+    assert rule_on_message(message, _rent()).answer is RuleAnswer.UNSURE
 
 
 def test_values_that_changed_places_are_left_to_the_judge() -> None:
     text = "It is a wet grinder at $749 or a strong blender at $529."
     facts = (_line("the wet grinder", "price", money(749)), _line("the blender", "price", money(529)))
     brief = BulletBrief(bullet=_bullet(text), facts=facts)
-    assert rule_on_message("Well, it is a wet grinder at $749 or a strong blender at $529", brief).answer is Answer.YES
+    assert (
+        rule_on_message("Well, it is a wet grinder at $749 or a strong blender at $529", brief).answer is RuleAnswer.YES
+    )
     exchanged = rule_on_message("So it is a wet grinder at $529 or a strong blender at $749.", brief)
-    assert exchanged.answer is Answer.UNSURE
+    assert exchanged.answer is RuleAnswer.UNSURE
 
 
 def test_a_name_that_is_gone_and_a_denial_that_is_gone_are_left_to_the_judge() -> None:
     brief = BulletBrief(bullet=_bullet("I have never shown a play to Tim, nor to his sister."))
-    assert rule_on_message("I have never shown a play to Tim, nor to his sister!", brief).answer is Answer.YES
-    assert rule_on_message("I have never shown a play to Bob, nor to his sister!", brief).answer is Answer.UNSURE
-    assert rule_on_message("I have shown a play to Tim, and to his sister!", brief).answer is Answer.UNSURE
+    assert rule_on_message("I have never shown a play to Tim, nor to his sister!", brief).answer is RuleAnswer.YES
+    assert rule_on_message("I have never shown a play to Bob, nor to his sister!", brief).answer is RuleAnswer.UNSURE
+    assert rule_on_message("I have shown a play to Tim, and to his sister!", brief).answer is RuleAnswer.UNSURE
 
 
 def test_a_bullet_without_values_is_refused_where_its_words_are_missing() -> None:
     brief = BulletBrief(bullet=_bullet("Yrsa lends me her board as long as I fix her porch light."))
-    assert rule_on_message("What is the weather like?", brief).answer is Answer.NO
+    assert rule_on_message("What is the weather like?", brief).answer is RuleAnswer.NO
     said = "Guess what, Yrsa lends me her board as long as I fix her porch light, so where do I begin?"
-    assert rule_on_message(said, brief).answer is Answer.YES
-    assert rule_on_message("Yrsa lends me the board if I fix the porch light.", brief).answer is Answer.UNSURE
+    assert rule_on_message(said, brief).answer is RuleAnswer.YES
+    assert rule_on_message("Yrsa lends me the board if I fix the porch light.", brief).answer is RuleAnswer.UNSURE
 
 
 def test_a_plan_does_not_entail_that_the_thing_is_done() -> None:
@@ -101,24 +103,24 @@ def test_a_plan_does_not_entail_that_the_thing_is_done() -> None:
         bullet=_bullet("Added account lockout after 5 failed login attempts, with Redis for rate limiting.")
     )
     planned = "I'm trying to add account lockout after 5 failed login attempts, with Redis for rate limiting. Any help?"
-    assert rule_on_message(planned, brief).answer is Answer.UNSURE
+    assert rule_on_message(planned, brief).answer is RuleAnswer.UNSURE
     done = "I've added account lockout after 5 failed login attempts, with Redis for rate limiting. Any help?"
-    assert rule_on_message(done, brief).answer is Answer.YES
+    assert rule_on_message(done, brief).answer is RuleAnswer.YES
 
 
 def test_a_statement_behind_and_is_no_wish_that_a_message_may_leave_out() -> None:
     told = "The booklet went to the printer under her name, and is to be ready on January 14, 2022. Is that late?"
     brief = BulletBrief(bullet=_bullet(told), facts=(_line("the booklet", "ready", date_value(dt.date(2022, 1, 14))),))
     turned = "Is that late? The booklet went to the printer under her name, and is not to be ready on January 14, 2022."
-    assert rule_on_message(turned, brief).answer is not Answer.YES
-    assert rule_on_message(turned.replace("not ", ""), brief).answer is Answer.YES
+    assert rule_on_message(turned, brief).answer is not RuleAnswer.YES
+    assert rule_on_message(turned.replace("not ", ""), brief).answer is RuleAnswer.YES
 
 
 def test_other_languages_are_judged_unless_the_bullet_stands_there_word_for_word() -> None:
     brief = BulletBrief(bullet=_bullet("Die Saalmiete liegt bei 85 Euro."))
-    assert rule_on_message("Hallo. Die Saalmiete liegt bei 85 Euro. Geht das?", brief).answer is Answer.YES
-    assert rule_on_message("Guten Morgen, wie geht es weiter?", brief).answer is Answer.NO
-    assert rule_on_message("Die Saalmiete beträgt 85 Euro.", brief).answer is Answer.UNSURE
+    assert rule_on_message("Hallo. Die Saalmiete liegt bei 85 Euro. Geht das?", brief).answer is RuleAnswer.YES
+    assert rule_on_message("Guten Morgen, wie geht es weiter?", brief).answer is RuleAnswer.NO
+    assert rule_on_message("Die Saalmiete beträgt 85 Euro.", brief).answer is RuleAnswer.UNSURE
 
 
 PLACE = Place(after="p0.s0.b0", day=dt.date(2022, 5, 6))
@@ -140,15 +142,15 @@ def _update(value: Value, subject: str = "the hall rent", attribute: str = "pric
 )
 def test_an_update_of_another_thing_or_currency_is_refused(text: str, value: Value) -> None:
     """Found 3: a price of a pizza passed as an update of the hall rent."""
-    assert rule_on_update(text, value, _update(money(85))).answer is Answer.NO
+    assert rule_on_update(text, value, _update(money(85))).answer is RuleAnswer.NO
 
 
 def test_an_update_names_its_thing_and_unit() -> None:
-    assert rule_on_update("The parish asks $110 as hall rent.", money(110), _update(money(85))).answer is Answer.YES
-    assert rule_on_update("The rent is $110.", money(110), _update(money(85))).answer is Answer.UNSURE
+    assert rule_on_update("The parish asks $110 as hall rent.", money(110), _update(money(85))).answer is RuleAnswer.YES
+    assert rule_on_update("The rent is $110.", money(110), _update(money(85))).answer is RuleAnswer.UNSURE
     jars = _update(number(3, "jars"), "the spice shelf", "jar count")
-    assert rule_on_update("The spice shelf has 14 jars.", number(14, "jars"), jars).answer is Answer.YES
-    assert rule_on_update("The spice shelf has 14 spices.", number(14, "spices"), jars).answer is Answer.UNSURE
+    assert rule_on_update("The spice shelf has 14 jars.", number(14, "jars"), jars).answer is RuleAnswer.YES
+    assert rule_on_update("The spice shelf has 14 spices.", number(14, "spices"), jars).answer is RuleAnswer.UNSURE
 
 
 def _denial(statement: str, slip: Slip, line: LedgerLine | None = None) -> ContradictionTarget:
@@ -158,10 +160,10 @@ def _denial(statement: str, slip: Slip, line: LedgerLine | None = None) -> Contr
 def test_a_contradiction_has_to_do_with_its_statement() -> None:
     """Found 3: `I like pizza a lot` passed as a contradiction."""
     target = _denial("I made paneer on March 4, 2022.", Slip.ONCE, _line("the paneer", "yield", number(310)))
-    assert rule_on_contradiction("I like pizza a lot.", None, target).answer is Answer.NO
-    assert rule_on_contradiction("I have never made paneer myself, is it hard?", None, target).answer is Answer.YES
-    assert rule_on_contradiction("I like paneer a lot.", None, target).answer is Answer.UNSURE
-    assert rule_on_contradiction("Paneer has never bored me.", None, target).answer is Answer.UNSURE
+    assert rule_on_contradiction("I like pizza a lot.", None, target).answer is RuleAnswer.NO
+    assert rule_on_contradiction("I have never made paneer myself, is it hard?", None, target).answer is RuleAnswer.YES
+    assert rule_on_contradiction("I like paneer a lot.", None, target).answer is RuleAnswer.UNSURE
+    assert rule_on_contradiction("Paneer has never bored me.", None, target).answer is RuleAnswer.UNSURE
 
 
 def test_a_contradiction_with_another_value_claims_that_value() -> None:
@@ -171,12 +173,12 @@ def test_a_contradiction_with_another_value_claims_that_value() -> None:
         date_value(dt.date(2022, 3, 12)),
     )
     kept = "I have kept my notebook since March 12, 2022, so how do I index it?"
-    assert rule_on_contradiction(kept, day, target).answer is Answer.YES
-    assert rule_on_contradiction("I met Tim on March 12, 2022.", day, target).answer is Answer.NO
-    assert rule_on_contradiction("Is my notebook from March 12, 2022?", day, target).answer is Answer.UNSURE
+    assert rule_on_contradiction(kept, day, target).answer is RuleAnswer.YES
+    assert rule_on_contradiction("I met Tim on March 12, 2022.", day, target).answer is RuleAnswer.NO
+    assert rule_on_contradiction("Is my notebook from March 12, 2022?", day, target).answer is RuleAnswer.UNSURE
 
 
 def test_a_thing_that_is_still_to_come_contradicts_that_it_is_done() -> None:
     target = _denial("I crossed Goa off the calendar on March 8, 2022.", Slip.ONCE, _line("Goa", "day dropped", None))
-    assert rule_on_contradiction("Goa is still on my calendar.", None, target).answer is Answer.YES
-    assert rule_on_contradiction("Goa is far away.", None, target).answer is Answer.UNSURE
+    assert rule_on_contradiction("Goa is still on my calendar.", None, target).answer is RuleAnswer.YES
+    assert rule_on_contradiction("Goa is far away.", None, target).answer is RuleAnswer.UNSURE

@@ -283,7 +283,9 @@ def test_nobody_asks_who_introduced_them_to_their_own_family(relation: Relation)
 def test_candidates_are_taken_in_the_order_offered() -> None:
     options = tuple(CandidateOption(candidate_id=f"a.{i}", difficulty=Difficulty.EASY, summary="x") for i in range(5))
     inputs = CandidatesInputs(ability="a", title="t", options=options, count=2)
-    assert answer_probe_prompt("probe_candidates", inputs, RNG("s")) == CandidatesReply(chosen=["a.0", "a.1"])
+    assert answer_probe_prompt("probe_candidates", inputs, RNG("s")) == CandidatesReply(
+        chosen=["a.0", "a.1"], purposes=["", ""]
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from longbeam.generators import Answer, Ledger, rule_on_contradiction, rule_on_message, rule_on_update
+from longbeam.generators import Ledger, RuleAnswer, rule_on_contradiction, rule_on_message, rule_on_update
 from longbeam.prompts.calls import BulletBrief, ContradictionTarget, Place, UpdateTarget
 from longbeam.prompts.calls.plans import Slip
 from longbeam.schemas import BulletKind
@@ -24,8 +24,8 @@ VOICING = [m for m in recording.sealed().messages if m.bullet_ids]
 
 def test_no_message_is_refused_and_few_need_a_judge() -> None:
     rulings = [[rule_on_message(m.content, BRIEFS[i]) for i in m.bullet_ids] for m in VOICING]
-    assert [r.reason for own in rulings for r in own if r.answer is Answer.NO] == []
-    judged = sum(any(r.answer is Answer.UNSURE for r in own) for own in rulings)
+    assert [r.reason for own in rulings for r in own if r.answer is RuleAnswer.NO] == []
+    judged = sum(any(r.answer is RuleAnswer.UNSURE for r in own) for own in rulings)
     assert (len(VOICING), judged) == (70, 30)
     asked_before = 9  # when rules decided most wordings
     assert judged - asked_before <= MOST_JUDGED * CALLS
@@ -36,7 +36,7 @@ SLIPS = {"never_statement": Slip.ONCE, "not_yet": Slip.ONCE, "other_value": Slip
 
 
 def test_the_rules_accept_every_update_and_every_contradiction() -> None:
-    answers: Counter[tuple[BulletKind, Answer]] = Counter()
+    answers: Counter[tuple[BulletKind, RuleAnswer]] = Counter()
     for bullet in LEDGER.bullets:
         if bullet.kind not in (BulletKind.UPDATE, BulletKind.CONTRADICTION) or bullet.target_bullet_id is None:
             continue
@@ -53,7 +53,7 @@ def test_the_rules_accept_every_update_and_every_contradiction() -> None:
             )
             ruling = rule_on_contradiction(bullet.text, value, against)
         answers[bullet.kind, ruling.answer] += 1
-    assert answers == {(BulletKind.UPDATE, Answer.YES): 10, (BulletKind.CONTRADICTION, Answer.YES): 10}
+    assert answers == {(BulletKind.UPDATE, RuleAnswer.YES): 10, (BulletKind.CONTRADICTION, RuleAnswer.YES): 10}
 
 
 # --- planted faults ---------------------------------------------------------------------------------------------
@@ -127,6 +127,6 @@ def test_planted_faults_are_refused_or_judged(kind: str) -> None:
         for i in m.bullet_ids
         if PLANTED[kind](m.content, BRIEFS[i]) != m.content
     ]
-    missed = [t for t, ids in spoiled if all(rule_on_message(t, BRIEFS[i]).answer is Answer.YES for i in ids)]
+    missed = [t for t, ids in spoiled if all(rule_on_message(t, BRIEFS[i]).answer is RuleAnswer.YES for i in ids)]
     assert len(spoiled) > 10
     assert len(missed) <= MOST_MISSED * len(spoiled), missed[0]

@@ -11,6 +11,12 @@ export function clock(text) {
   return `${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
+/** The same with the time zone, where somebody else's clock is meant, too: 14:05 GMT+9. */
+export function zonedClock(text) {
+  const parts = new Intl.DateTimeFormat("en", { timeZoneName: "short" }).formatToParts(new Date(text));
+  return `${clock(text)} ${parts.find((part) => part.type === "timeZoneName")?.value ?? ""}`.trim();
+}
+
 /** Day and time of a moment of this review on the clock of this machine. */
 export function moment(text) {
   const at = new Date(text);

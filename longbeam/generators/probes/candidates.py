@@ -68,6 +68,8 @@ class ProbeCandidate(Record):
     requirement: str = ""
     items: tuple[str, ...] = ()
     listed_as: tuple[int, ...] = ()
+    purpose: str = ""
+    """What the user wants to know it for at the end, as the model that chose it says."""
     known: tuple[str, ...] = ()
     """What is known of the user, where a request is to be written that anybody could make."""
     beside: tuple[str, ...] = ()

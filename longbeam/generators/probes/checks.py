@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from textwrap import shorten
 
 from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.evidence import coverage
+from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.prompts.calls import MAX_NUGGETS, NuggetDraft, ProbeReply
 from longbeam.schemas import ENGLISH, Value, ValueKind
 from longbeam.text import says, values_in
@@ -153,6 +153,34 @@ def check_words(banned: Iterable[str]) -> Check:
         return None
 
     return check
+
+
+RUN, TELLING = 4, 2
+"""Words in a row that a question and one side of its evidence share only where the question copies that side, and how
+many of them say more than the name of the thing."""
+
+
+def check_balance(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """The question copies neither the message that no longer holds nor one side of a contradiction.
+
+    A search for its words would find that side.
+    """
+    sides = {e.part: e.quote for e in candidate.excerpts}
+    for one, other in (("original", "updated"), ("statement", "denial"), ("denial", "statement")):
+        if one in sides and other in sides:
+            # The thing's own name stands in any question for it.
+            name = words_of(" ".join((candidate.topic, *(f"{e.subject} {e.attribute}" for e in candidate.excerpts))))
+            shared = _runs(reply.question) & _runs(sides[one]) - _runs(sides[other])
+            copied = {run for run in shared if len(words_of(" ".join(run)) - name) >= TELLING}
+            if copied:
+                words = shown(" ".join(min(copied)))
+                return f"the question copies {words} from the {one}; say it in words of both sides"
+    return None
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.casefold())
+    return {tuple(words[i : i + RUN]) for i in range(len(words) - RUN + 1)}
 
 
 @english_only

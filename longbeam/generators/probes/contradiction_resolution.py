@@ -20,6 +20,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import (
+    check_balance,
     check_coverage,
     check_form,
     check_values,
@@ -118,7 +119,7 @@ def check_echo(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
 
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
-    checks = (check_form, check_coverage, check_sides, check_echo, check_values, check_words(GIVEAWAYS))
+    checks = (check_form, check_coverage, check_sides, check_echo, check_balance, check_values, check_words(GIVEAWAYS))
     return run_checks(candidate, reply, checks)
 
 

@@ -35,7 +35,7 @@ NAMED = 0.5
 """Share of a topic's words that the words of its first message must have."""
 MOST_GROUPS = 12
 """Lists of one length that one matter gives at most; they begin at different places."""
-MAX_ITEM_WORDS = 16
+MAX_ITEM_WORDS = 24
 _PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(ORDINAL_WORDS, 1))
 """Patterns of the ways to say an item's place."""
 
@@ -54,7 +54,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 def _tellings(material: ProbeMaterial) -> Iterator[Quote]:
     """Yield the user's uncontested statements: facts of one value, and events without a fact that name their topic."""
-    yield from material.stated.settled
+    yield from (said for said in material.stated.settled if said.subject != "me")
     histories = material.histories
     telling = {bullet.bullet_id for life in histories.lives() for bullet, _ in life.made} | histories.contested_bullets
     for bullet in histories.bullets():
@@ -141,7 +141,9 @@ def check_items(candidate: ProbeCandidate, reply: ProbeReply) -> Iterator[str]:
     for item, excerpt in zip(items, candidate.excerpts, strict=True):
         if not item.strip() or len(item.split()) > MAX_ITEM_WORDS:
             yield f"the item {shown(item)} must have 1 to {MAX_ITEM_WORDS} words"
-        elif candidate.language == ENGLISH and not coverage(item, f"{excerpt.quote} {excerpt.subject}"):
+        elif candidate.language == ENGLISH and not coverage(
+            item, f"{excerpt.quote} {excerpt.subject} {excerpt.attribute}"
+        ):
             yield f"the item {shown(item)} has no word of excerpt {excerpt.ordinal}; name what that excerpt tells"
         if coverage(item, reply.question) < 1:
             yield f"the question does not name {shown(item)}; list the items as they are in `items`"

@@ -19,7 +19,7 @@ from longbeam.generators.probes.histories import Life, Step
 from longbeam.generators.probes.voices import Voices
 from longbeam.prompts.calls import Excerpt
 from longbeam.schemas import Bullet, EvidencePart, Message, MessageRole, Value
-from longbeam.text import date_value, is_planned, quote_for, says, sentences
+from longbeam.text import date_value, is_planned, quote_for, says, sentences, values_in
 
 _STOP_WORDS = frozenset(
     (  # noqa: SIM905 - a word list reads better as words
@@ -247,3 +247,16 @@ def find_event_day(voices: Voices, bullet: Bullet) -> FactQuote | None:
                 **_of(bullet, position, message), quote=quote, subject=bullet.topic, attribute="day", value=value
             )
     return None
+
+
+_LAST_WEEKDAY = re.compile(r"\b(?:last|past) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE)
+
+
+def has_one_reading(said: FactQuote) -> bool:
+    """Return whether a day rests on words with one reading, or on two sayings.
+
+    "Last Wednesday" said on a Friday is two or nine days ago: people mean either. Said again, the day is certain.
+    """
+    if said.value.date is None or not said.is_stated_once or not _LAST_WEEKDAY.search(said.quote):
+        return True
+    return any(v.date == said.value.date for v in values_in(said.quote))

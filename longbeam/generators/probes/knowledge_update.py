@@ -16,6 +16,7 @@ from longbeam.generators.probes.candidates import (
     with_advice,
 )
 from longbeam.generators.probes.checks import (
+    check_balance,
     check_coverage,
     check_form,
     check_values,
@@ -65,7 +66,7 @@ def _sketch(change: tuple[FactQuote, FactQuote]) -> Sketch | None:
 
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
-    checks = (check_form, check_voice, check_values, check_coverage, check_words(GIVEAWAYS))
+    checks = (check_form, check_voice, check_values, check_coverage, check_balance, check_words(GIVEAWAYS))
     return run_checks(candidate, reply, checks)
 
 

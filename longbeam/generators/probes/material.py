@@ -7,6 +7,7 @@ temporary files, because those of a long conversation do not fit in memory.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,12 +16,15 @@ from longbeam.generators.probes.given_advice import GivenAdvice, find_given_advi
 from longbeam.generators.probes.histories import Histories
 from longbeam.generators.probes.stated_facts import StatedFacts, find_stated_facts
 from longbeam.generators.probes.voices import Voices
-from longbeam.schemas import ENGLISH, ConversationHead, Message, MessageRole, OnContradiction
+from longbeam.schemas import ENGLISH, BulletKind, ConversationHead, Message, MessageRole, OnContradiction
 from longbeam.store import FoldedTexts
 from longbeam.text import stand_together
 
+MOST_OF_THE_END = 12
+"""Statements from the end of the story that tell whoever chooses questions where the user stands."""
 MOST_KNOWN = 30
 """Most facts of the user that the writer of a request sees."""
+_TELLING = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -117,6 +121,12 @@ class ProbeMaterial:
             else []
         )
         return (*who, *(f"{said.subject}, {said.attribute}: {said.value.text}" for said in told))
+
+    @cached_property
+    def situation(self) -> tuple[str, ...]:
+        """The user's last statements, oldest first: where they stand when the questions are asked."""
+        told = deque((b.text for b in self.histories.bullets() if b.kind in _TELLING), maxlen=MOST_OF_THE_END)
+        return tuple(told)
 
     @cached_property
     def advice(self) -> GivenAdvice:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from longbeam.generators.probes.evidence import FactQuote, find_value
+from longbeam.generators.probes.evidence import FactQuote, find_value, has_one_reading
 from longbeam.generators.probes.histories import Histories, Life, Step
 from longbeam.generators.probes.voices import Voices
 from longbeam.schemas import MessageRole, Value
@@ -74,7 +74,7 @@ def find_stated_facts(histories: Histories, voices: Voices) -> StatedFacts:
             unsaid.add(life.fact.attribute)
         else:
             firsts.append(first)
-        if life.steps and last is not None:
+        if life.steps and last is not None and has_one_reading(last):
             current.append(last)
         if len(life.steps) > 1 and first is not None and last is not None:
             between = [find(life, step) for step in life.steps[1:-1]]

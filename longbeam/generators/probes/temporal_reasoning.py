@@ -32,7 +32,7 @@ from longbeam.generators.probes.checks import (
     english_only,
     run_checks,
 )
-from longbeam.generators.probes.evidence import FactQuote, find_event_day
+from longbeam.generators.probes.evidence import FactQuote, find_event_day, has_one_reading
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls import ProbeReply
 from longbeam.schemas import BulletKind, EvidencePart, ProbeDetails, ValueKind
@@ -58,8 +58,8 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     pairs = _of_one_thing(facts)
     if len(pairs) < LEAST:
         # "The day of the move" may be any of its days where the move has another one.
-        dated = _by_thing(facts)
-        events = [event for event in _event_days(material) if event.subject.casefold() not in dated]
+        known = _by_thing(facts)
+        events = [e for e in _event_days(material) if e.subject.casefold() not in known and has_one_reading(e)]
         pairs = _pairs(sorted([*facts, *events], key=lambda s: s.position))
     own = thin_out(pairs, _sketch, material.total_messages)
     days = [s for s in material.advice.settled if s.value.kind is ValueKind.DATE]

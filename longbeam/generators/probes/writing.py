@@ -24,8 +24,9 @@ from longbeam.prompts.calls import (
 from longbeam.schemas import ConversationHead, Probe
 
 CHOICE_PROMPT = "probe_candidates"
-LEAST_CHOSEN = 2 / 3
-"""Share of the candidates to be worded that the model has to choose; of a pool, some are not worth asking."""
+LEAST_CHOSEN = 1 / 3
+"""Share of the candidates to be worded that the model has to choose: what no purpose of this user's fits stays unused
+as long as others are left."""
 OWN_PART = 3
 """Part of an ability's candidates that may need a message of the assistant's, and part that may be of the further kinds
 of question (`QuestionKind`): a third each."""
@@ -61,8 +62,8 @@ async def plan_candidates(
         kinds = kinds[: max(count // OWN_PART, count - len(told) - len(given))]
         given = given[: max(count // OWN_PART, count - len(told) - len(kinds))]
         left = count - len(given) - len(kinds)
-        told = told if len(told) <= left else await _choose(asker, material.head, ability, told, left)
-        chosen = [*told, *given, *kinds]
+        offered = [*told[:left], *given, *kinds, *told[left:]]
+        chosen = await _choose(asker, material, ability, offered, count) if offered else []
     return [c.model_copy(update={"rank": rank, "language": material.language}) for rank, c in enumerate(chosen)]
 
 
@@ -86,30 +87,42 @@ def further_candidates(material: ProbeMaterial, ability: str, known: Collection[
 
 
 async def _choose(
-    asker: Asker, head: ConversationHead, ability: str, pool: Sequence[ProbeCandidate], count: int
+    asker: Asker, material: ProbeMaterial, ability: str, pool: Sequence[ProbeCandidate], count: int
 ) -> list[ProbeCandidate]:
+    """Return the candidates that this user would want to know at the end, best first, each with its purpose."""
     by_id = {c.candidate_id: c for c in pool}
-    least = math.ceil(LEAST_CHOSEN * count)
+    least = math.ceil(LEAST_CHOSEN * min(count, len(pool)))
 
     def check(reply: CandidatesReply) -> Iterator[str]:
         if unknown := [i for i in reply.chosen if i not in by_id]:
             yield f"no candidates are {', '.join(map(repr, unknown))}; there are {', '.join(by_id)}"
         if len(set(reply.chosen)) != len(reply.chosen):
             yield "a candidate is chosen twice"
+        if len(reply.purposes) != len(reply.chosen):
+            yield f"{len(reply.purposes)} purposes are given for {len(reply.chosen)} candidates; give one for each"
         if not least <= len(reply.chosen) <= count:
             yield f"{len(reply.chosen)} are chosen; {least} to {count} are asked for"
 
     options = tuple(
         CandidateOption(candidate_id=c.candidate_id, difficulty=c.difficulty, summary=c.summary) for c in pool
     )
-    inputs = CandidatesInputs(ability=ability, title=head.seed.title, options=options, count=count, least=least)
+    inputs = CandidatesInputs(
+        ability=ability,
+        title=material.head.seed.title,
+        situation=material.situation,
+        options=options,
+        count=min(count, len(pool)),
+        least=least,
+    )
 
     def mend(reply: CandidatesReply) -> CandidatesReply:
         known = [i for i in reply.chosen if i in by_id]
-        return CandidatesReply(chosen=list(dict.fromkeys([*known, *by_id]))[:count])
+        chosen = list(dict.fromkeys([*known, *by_id]))[:count]
+        return CandidatesReply(chosen=chosen, purposes=[""] * len(chosen))
 
     reply = await asker.structured(CHOICE_PROMPT, inputs, place="choice", accept=Acceptance(check=check, mend=mend))
-    return [by_id[i] for i in reply.chosen]
+    pairs = zip(reply.chosen, reply.purposes, strict=True)
+    return [by_id[i].model_copy(update={"purpose": purpose.strip()}) for i, purpose in pairs]
 
 
 async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCandidate, problem: str = "") -> Probe:
@@ -154,5 +167,6 @@ def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInpu
         items=candidate.items,
         listed_as=candidate.listed_as,
         known=candidate.known,
+        purpose=candidate.purpose,
         beside=candidate.beside,
     )

@@ -62,6 +62,8 @@ class ProbeInputs(PromptInputs):
     """Event ordering: the excerpts in the order in which the question lists them."""
     known: tuple[str, ...] = ()
     """What is known of the user, for requests that anybody could make."""
+    purpose: str = ""
+    """What the user wants to know it for."""
     beside: tuple[str, ...] = ()
     """What else was told of the things of a summary, and is no part of its answer."""
 
@@ -133,6 +135,8 @@ class CandidatesInputs(PromptInputs):
 
     ability: str
     title: str
+    situation: tuple[str, ...] = ()
+    """The user's last statements, oldest first."""
     options: tuple[CandidateOption, ...]
     count: int
     """Most options to choose."""
@@ -141,6 +145,7 @@ class CandidatesInputs(PromptInputs):
 
 
 class CandidatesReply(ReplyModel):
-    """Ids of the chosen candidates, best first."""
+    """Ids of the chosen candidates, best first, and what the user wants each for."""
 
     chosen: list[str]
+    purposes: list[str] = Field(default_factory=list)

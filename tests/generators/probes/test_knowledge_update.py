@@ -65,3 +65,15 @@ def test_a_plan_and_what_came_of_it_are_no_update() -> None:
     assert found("The tour has 5 states pencilled in.", "In the end I did 4 states on the tour.") == 0
     assert found("The tour has 5 states pencilled in.", "The tour is planned with 4 states.") == 1
     assert found("I have done 5 states on the tour.", "In the end I did 4 states on the tour.") == 1
+
+
+def test_the_question_does_not_copy_the_message_that_no_longer_holds() -> None:
+    story = Story()
+    told = "The man from the town hall set the fee of the roof at $80."
+    target = story.tell(0, "the roof", told, ("the roof", "fee", money(80)))
+    update(story, 1, "the roof", "fee", money(95), target)
+    (candidate,) = find_candidates(story.material())
+    nugget = ("States $95", [1])
+    stale = "What did the man from the town hall set as the fee of the roof?"
+    assert "from the original" in str(check(candidate, reply(stale, "It is $95.", nugget)))
+    assert not check(candidate, reply("What is the fee of the roof?", "It is $95.", nugget))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
+import pytest
+
 from longbeam.generators.probes import ProbeCandidate
 from longbeam.generators.probes.temporal_reasoning import check, find_candidates
-from longbeam.text import recompute
-from tests.generators.probes.story import Story, day, reply, update
+from longbeam.text import date_value, recompute
+from tests.generators.probes.story import START, Story, day, reply, update
 
 
 def _story() -> Story:
@@ -77,3 +81,13 @@ def test_check_refuses_wrong_days_and_dates_in_the_question() -> None:
     assert "does not say '45 days'" in str(check(_candidate(), reply(question, gold.replace("45", "44"), nugget)))
     dated = reply("How many days after March 30?", gold, nugget)
     assert "names a date" in str(check(_candidate(), dated))
+
+
+@pytest.mark.parametrize(("said", "count"), [("Last Wednesday I began with the roof.", 0), ("On {day} I began.", 1)])
+def test_a_day_that_hangs_on_last_wednesday_is_no_gold(said: str, count: int) -> None:
+    story = Story()
+    begun = date_value(START + dt.timedelta(days=8))  # Saturday, March 9, 2024; told on Monday, March 11
+    text = said.replace("Wednesday", "Saturday").format(day=begun.text)
+    story.tell(1, "the roof", text, ("the roof", "start", begun))
+    story.tell(3, "the roof", f"It ended on {day(30).text}.", ("the roof", "end", day(30)))
+    assert len(find_candidates(story.material())) == count

@@ -18,7 +18,7 @@ from longbeam.generators.probes import (
     write_probe,
     writing_prompts,
 )
-from longbeam.prompts.calls import CandidatesReply, OrderReply, ProbeReply
+from longbeam.prompts.calls import CandidatesInputs, CandidatesReply, OrderReply, ProbeInputs, ProbeReply
 from longbeam.schemas import ABILITIES, Probe, Value, ValueKind
 from longbeam.text import parse_value, recompute, says
 from longbeam.validation import ConversationIndex, check_probes
@@ -114,7 +114,7 @@ def test_superseded_and_contested_facts_are_nobody_elses_gold() -> None:
 
 def test_model_chooses_where_code_finds_more() -> None:
     async def chosen(ids: list[str]) -> list[ProbeCandidate]:
-        model = OfflineModel({"probe_candidates": CandidatesReply(chosen=ids)})
+        model = OfflineModel({"probe_candidates": CandidatesReply(chosen=ids, purposes=["to tell Ann"] * len(ids))})
         return await plan_candidates(asker(model), MATERIAL, "temporal_reasoning", 2)
 
     picked = asyncio.run(chosen(["temporal_reasoning.7", "temporal_reasoning.3"]))
@@ -123,15 +123,22 @@ def test_model_chooses_where_code_finds_more() -> None:
 
 def test_model_may_leave_bad_candidates_out() -> None:
     ids = [c.candidate_id for c in generator_for("temporal_reasoning").candidates(MATERIAL)][:6]
-    model = OfflineModel({"probe_candidates": CandidatesReply(chosen=ids)})
+    model = OfflineModel({"probe_candidates": CandidatesReply(chosen=ids, purposes=["to tell Ann"] * len(ids))})
     chosen = asyncio.run(plan_candidates(asker(model), MATERIAL, "temporal_reasoning", 12))
-    assert [c.candidate_id for c in chosen if not is_kind(c.variety)] == ids  # of the eight places
+    assert [c.candidate_id for c in chosen] == ids
 
 
-def test_choosing_all_needs_no_call() -> None:
-    model = OfflineModel()
-    asyncio.run(plan_candidates(asker(model), MATERIAL, "knowledge_update", 40))
-    assert model.calls == []
+def test_whoever_chooses_sees_where_the_user_stands_and_the_writer_what_it_is_for() -> None:
+    chosen = CandidatesReply(chosen=["knowledge_update.2"], purposes=["to tell Ann"])
+    model = OfflineModel({"probe_candidates": chosen})
+    (candidate,) = asyncio.run(plan_candidates(asker(model), MATERIAL, "knowledge_update", 3))
+    asyncio.run(write_probe(asker(model), MATERIAL.head, candidate))
+    choice, wording = (call.inputs for call in model.calls)
+    assert isinstance(choice, CandidatesInputs)
+    assert isinstance(wording, ProbeInputs)
+    told = [b.text for b in MATERIAL.histories.bullets() if b.kind in ("event", "relationship", "update")]
+    assert choice.situation == tuple(told[-12:])
+    assert (candidate.candidate_id, wording.purpose) == ("knowledge_update.2", "to tell Ann")
 
 
 def test_probe_that_cannot_be_worded_says_why() -> None:

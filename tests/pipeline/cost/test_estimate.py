@@ -212,6 +212,7 @@ def test_estimate_adds_up_and_says_what_has_no_price(paid: BenchmarkSpec, rehear
     assert total.cost_usd == pytest.approx((fresh * 0.4 + total.cached_tokens * 0.1 + total.output_tokens * 1.6) / 1e6)
     assert estimate.band.low_usd == pytest.approx(0.75 * (total.cost_usd or 0))
     assert f"Expect {estimate.band.text}: " in render_estimate(estimate)
+    assert "sealed with at most 2.0% of its parts missing ([checks] gap_share)" in render_estimate(estimate)
     unpriced = estimate_of(paid.model_copy(update={"endpoints": {}}), rehearsal)
     assert (unpriced.total.cost_usd, unpriced.unpriced_models) == (None, ("openai:m",))
     assert "No price is known of openai:m" in render_estimate(unpriced)

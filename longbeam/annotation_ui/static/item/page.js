@@ -3,7 +3,7 @@ import { tryNow } from "../api.js";
 import { KeyButton, keyOf, perform } from "../keys.js";
 import { Icon } from "../parts.js";
 import { Pane } from "../talk/pane.js";
-import { clock, plural, said, visible, words } from "../text.js";
+import { clock, plural, said, visible, words, zonedClock } from "../text.js";
 import { html } from "../vendor/htm-preact.js";
 import { Aids } from "./aid-views.js";
 import { goTo, talkOf } from "./conversation.js";
@@ -274,7 +274,7 @@ function Standing({ state, item }) {
   }
   if (item.lease && !item.lease.is_mine) {
     const { reviewer_id: holder, expires_at: end } = item.lease;
-    return html`<span class="soft">${holder} has this item open until ${clock(end)}. You read only until then.</span>`;
+    return html`<span class="soft">${holder} has this item open until ${zonedClock(end)}. You read only until then.</span>`;
   }
   if (!isWanted(item))
     return html`<span class="soft">This item has the ${plural(item.overlap, "opinion")} that it needs. You read only.</span>`;
