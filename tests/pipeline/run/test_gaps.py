@@ -205,10 +205,10 @@ async def test_advice_without_a_line_is_no_gap_and_advice_without_a_reply_is_a_s
     assert incidents_of(benchmark) == []
     assert sum(key.endswith(".advice") for key in model.calls) == 2
 
-    benchmark = create_benchmark(spec, out / "nothing")
+    benchmark = create_benchmark(allowing(spec, 0.05), out / "nothing")
     summary = await made(benchmark, Spoiling(of_prompts("advise"), ""))
     assert (summary.finished, [u.unit_key for _, u in summary.failures]) == (1, ["p0.s0.advice", "p0.s1.advice"])
-    assert 0 < gaps_of(benchmark)["c000"] <= 0.02
+    assert 0 < gaps_of(benchmark)["c000"] <= 0.05
 
 
 def _contents(benchmark: Benchmark) -> list[str]:
