@@ -17,6 +17,7 @@ import pytest
 from longbeam.errors import StoreError
 from longbeam.store import WorkLog, open_benchmark
 from tests.flows.pages import REPOSITORY, Pages, serving
+from tests.flows.processes import is_alive
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 MAIN = "generate-benchmark/longbeam"
@@ -136,7 +137,7 @@ def test_a_suspended_run_stops_and_goes_on_when_it_is_resumed(served: Pages, ser
     wait_for(lambda: calls_in(served_out, "suspended") > 2)
     pid = process_of(run_id)
     served.set_state(run_id, "PAUSED", "Suspended")
-    wait_for(lambda: not Path(f"/proc/{pid}").exists())
+    wait_for(lambda: not is_alive(pid))
     assert not open_benchmark(served_out, "suspended").sealed_ids
     served.ask(f"/flow_runs/{run_id}/resume", {})
     assert served.wait_for_end(run_id) == "COMPLETED"
