@@ -83,7 +83,10 @@ class Pages:
         return str(self.ask(f"/deployments/{found['id']}/create_flow_run", body)["id"])
 
     def set_state(self, run_id: str, kind: str, name: str | None = None) -> None:
-        self.ask(f"/flow_runs/{run_id}/set_state", {"state": {"type": kind, "name": name}, "force": False})
+        # As the pages do: a suspended run is scheduled again when it is resumed, a paused one goes on.
+        details = {"pause_reschedule": name == "Suspended"}
+        state = {"type": kind, "name": name, "state_details": details}
+        self.ask(f"/flow_runs/{run_id}/set_state", {"state": state, "force": False})
 
     def wait(self, run_id: str, until: Callable[[dict[str, Any]], bool], timeout_s: float = 900) -> dict[str, Any]:
         """Wait until a run's row is as asked for, and return it."""
