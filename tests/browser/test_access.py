@@ -234,7 +234,7 @@ def test_the_strip_shows_the_evidence_of_a_finished_item_after_a_reload(shared: 
     begin(page, shared, item)
     page.keyboard.press("x")
     page.keyboard.press("1")
-    expect(page.locator(".notices .ok")).to_contain_text("rejected")
+    expect(page.locator("body")).to_contain_text("Rejected: ")
     begin(page, shared, item)
     expect(page.locator("#status")).to_have_text("rejected")
     marked = """() => {
