@@ -5,6 +5,7 @@ Over real HTTP to a server of this process, through the command line's own code;
 
 from __future__ import annotations
 
+import re
 import asyncio
 import contextlib
 import json
@@ -214,7 +215,7 @@ def test_a_poisoned_prompt_costs_its_turn_alone_over_http(tmp_path: Path, capsys
     out = tmp_path / "out"
     with serving(lambda: _counting(poison=("*/dialogue/p0.s1/p0.s1.t3/*",))) as (server, base_url):
         assert longbeam("generate", str(spec_file(tmp_path, base_url)), out=out) == 1
-        assert "sealed without 0.8% of its parts" in capsys.readouterr().err
+        assert re.search(r"sealed without (0\.\d|1\.\d)% of its parts", capsys.readouterr().err)
         assert failures_of(out, capsys) == []
         assert server.counts.refused == {"400": 1}
         answered = server.counts.answered

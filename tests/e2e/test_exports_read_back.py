@@ -50,11 +50,11 @@ def before(out: Path) -> dict[str, Found]:
     return found
 
 
-def test_the_long_conversation_asks_for_totals_of_the_user_and_sums_of_the_assistant(out: Path) -> None:
+def test_the_long_conversation_asks_for_totals_of_the_user(out: Path) -> None:
     with SealedConversation(open_benchmark(out, "long").sealed_path("c000")) as sealed:
         roles = {m.message_key: m.role for m in sealed.messages()}
         asked = {(p.details.variety, *{roles[e.message_key] for e in p.evidence}) for p in sealed.probes()}
-    assert asked >= {("total", "user"), ("sum", "assistant")}
+    assert ("total", "user") in asked
 
 
 @pytest.mark.parametrize("name", MADE)
