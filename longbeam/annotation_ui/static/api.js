@@ -1,6 +1,6 @@
 // Requests to the server of this page. A refusal is thrown as the `Problem` that the server sends.
 
-/** @typedef {import("./types").Problem} Problem */
+/** @typedef {import("./types").PeopleProblem} Problem */
 
 const NO_ANSWER = "The review server does not answer. What you typed is kept in this browser.";
 const PAUSES_MS = [300, 600, 1200, 2400, 4000, 8000];
