@@ -1,4 +1,4 @@
-"""What a run leaves on Prefect's pages beside states and logs: progress, cost, mended faults, findings, a link.
+"""Artifacts of a run on Prefect's pages: progress, cost, mended faults, findings, a link to the review.
 
 A server that does not answer costs the artifact, never the run.
 """

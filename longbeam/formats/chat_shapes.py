@@ -93,7 +93,7 @@ class GivenChat:
 
 
 class ChatShape(BaseModel):
-    """What a maker's export holds; other members are let through and ignored."""
+    """Declared part of a maker's export; other members are let through and ignored."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

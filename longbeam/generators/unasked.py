@@ -1,4 +1,4 @@
-"""What replies bring in: values and lists of the assistant's that no plan holds, as advice of the plan.
+"""Values and lists that the assistant's replies bring in and no plan holds, as advice of the plan.
 
 A language model that speaks as the assistant answers first; what can be asked for is read out of its replies. Amounts,
 days and lengths of time are read as out of somebody's own chats (`chat_ledger.py`), and code takes those that can be

@@ -214,7 +214,7 @@ def export_log(reviews_path: Path, target: Path) -> int:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What became of the events of another log."""
+    """Outcome of importing the events of another log."""
 
     new: int
     known: int

@@ -98,7 +98,7 @@ OF_ASSISTANT = 0.6
 
 @dataclass(frozen=True)
 class Subject:
-    """What a question asks about, and what its answer says of it."""
+    """Subject of a question, and what its answer says of it."""
 
     words: Mapping[str, str]
     """Stems that name it, each with the word that it was read from, lower case."""
