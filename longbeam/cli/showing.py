@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -264,7 +264,8 @@ def _answer(db: duckdb.DuckDBPyConnection, statement: str, *, as_json: bool) -> 
     from longbeam.library import view_names
 
     try:
-        result = db.sql(statement)
+        # DuckDB's types do not say that a statement without rows, such as SET, gives None.
+        result = cast("duckdb.DuckDBPyRelation | None", db.sql(statement))
         if result is None:
             return
         if as_json:
