@@ -110,8 +110,6 @@ class Reader:
             if len(texts) == 2:
                 both = '", and you also said "'.join(texts)
                 answer["answer"] = f'These contradict each other: you said "{both}". Which of the two is right?'
-                    f'Your statements contradict each other: you said "{both}". Which of the two is right?'
-                )
         return ModelReply(text=json.dumps(given))
 
 
