@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -94,7 +96,12 @@ def test_poisoned_requests_cost_their_units_alone(tmp_path: Path) -> None:
         assert run.run() == 1
         status = [sys.executable, "-m", "longbeam", "status", "two", "--out", str(run.bench.out)]
         shown = subprocess.run(status, capture_output=True, text=True, timeout=60).stdout
-        assert "23 skipped" in shown, "each turn of the poisoned dialogue"
+        with closing(sqlite3.connect(f"file:{run.bench.out}/two/work/c000.sqlite?mode=ro", uri=True)) as db:
+            (poisoned,) = db.execute(
+                "SELECT count(*) FROM records JOIN units USING (unit_id)"
+                " WHERE record_type = 'UserTurn' AND unit_key LIKE 'p0.s1.%'"
+            ).fetchone()
+        assert f"{poisoned} skipped" in shown, "each turn of the poisoned dialogue"
         assert "probes summarization.0 failed: content_filter" in shown
         assert "is poisoned" in shown
         assert "0 of 2 conversations finished, 1 failed unit" in shown
