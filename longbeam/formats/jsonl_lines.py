@@ -15,7 +15,7 @@ from longbeam.schemas import (
     Category,
     ConversationHead,
     Difficulty,
-    Domain,
+    DomainName,
     MeasuredDifficulty,
     Message,
     MessageKind,
@@ -39,7 +39,7 @@ from longbeam.schemas import (
 class SeedColumns(Record):
     """The seed, with the category of its domain."""
 
-    domain: Domain
+    domain: DomainName
     category: Category
     title: str
     theme: str

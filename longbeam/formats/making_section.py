@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.schemas import PROMPT_COLUMNS, IncidentKind, Making, as_row, incident_counts, prompt_lines, total_line
+from longbeam.schemas import (
+    PROMPT_COLUMNS,
+    IncidentKind,
+    Making,
+    as_row,
+    incident_counts,
+    off_subject,
+    prompt_lines,
+    total_line,
+)
 from longbeam.terminal import counted
 
 
 def making_section(makings: Sequence[Making]) -> str:
     """Return the card's section on refused replies and gaps; empty where every reply was used as it came."""
     lines, counts = prompt_lines(makings), incident_counts(makings)
-    if not counts and not any(line.wasted_tokens or line.replies > line.requests for line in lines):
+    away = off_subject(makings)
+    if not counts and not away and not any(line.wasted_tokens or line.replies > line.requests for line in lines):
         return ""
     rows = [PROMPT_COLUMNS, tuple("---" for _ in PROMPT_COLUMNS), *map(as_row, lines), as_row(total_line(lines))]
     gaps = [m.gap_share for m in makings if m.gap_share]
@@ -21,6 +31,8 @@ def making_section(makings: Sequence[Making]) -> str:
         if gaps
         else ""
     )
+    if away:
+        missing += f"**Not about the seeds.** {'; '.join(away)}.\n\n"
     if unfit := counts.get(IncidentKind.UNFIT):
         missing += f"The checker failed its calibration: {counted(unfit, 'objection')} of it refused nothing.\n\n"
     found = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in counts.items())

@@ -102,6 +102,7 @@ from .people import (
 from .persona import (
     NARRATIVE_PROMPTS as NARRATIVE_PROMPTS,
     PERSONALITY_PROMPTS as PERSONALITY_PROMPTS,
+    describe_unknown_subject as describe_unknown_subject,
     write_narratives as write_narratives,
     write_personality as write_personality,
 )

@@ -6,9 +6,15 @@ it would cost the server's prefix cache with every call.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
+from pathlib import Path
+
+from jinja2 import TemplateError
 
 from longbeam.abilities import abilities, resolve
+from longbeam.errors import UserError
 from longbeam.prompts import narrowing
 from longbeam.prompts.calls import (
     chats as chat_calls,
@@ -53,8 +59,9 @@ from longbeam.prompts.calls.scaffold import (
     SeedsReply,
 )
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, UserTurnsReply
+from longbeam.prompts.environment import TEMPLATES
 from longbeam.prompts.registry import Prompt, PromptRegistry
-from longbeam.schemas import Role, Tool
+from longbeam.schemas import BenchmarkSpec, Role, Tool
 
 _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
@@ -73,7 +80,7 @@ RECALL = Tool(
 
 PROMPTS: tuple[Prompt, ...] = (
     # Before everything else.
-    Prompt("seeds", 1, Role.PLANNER, SeedsInputs, SeedsReply, fixed=("domain",), narrow=narrowing.seeds),
+    Prompt("seeds", 2, Role.PLANNER, SeedsInputs, SeedsReply, fixed=("domain",), narrow=narrowing.seeds),
     # The scaffold.
     Prompt("personality", 2, Role.WRITER, PersonalityInputs),
     Prompt(
@@ -233,6 +240,47 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt("mark_answers", 1, Role.CHECKER, check_calls.MarkInputs, check_calls.MarkReply),
 )
+
+
+def registry_for(spec: BenchmarkSpec) -> PromptRegistry:
+    """Return the prompts of a benchmark: longbeam's own, with the templates of the spec's folder in place of theirs."""
+    folder = spec.prompts.folder
+    return _overridden(Path(folder)) if folder else default_registry()
+
+
+@cache
+def _overridden(folder: Path) -> PromptRegistry:
+    """Return the registry with the templates of a folder; UserError for one that cannot be used."""
+    try:
+        found = sorted(path.name for path in folder.iterdir() if path.suffix == ".j2")
+    except OSError as exc:
+        raise UserError(f"[prompts] folder {str(folder)!r}: cannot be read: {exc.strerror}") from exc
+    if not found:
+        raise UserError(
+            f"[prompts] folder {str(folder)!r}: holds no template; its files are named like longbeam's, *.j2"
+        )
+    for name in found:
+        if not (TEMPLATES / name).exists():
+            close = get_close_matches(name, [path.name for path in TEMPLATES.glob("*.j2")], n=3)
+            meant = f"; did you mean {', '.join(close)}?" if close else ""
+            raise UserError(f"[prompts] folder {str(folder)!r}: {name}: longbeam has no such template{meant}")
+    try:
+        return PromptRegistry(_with_folder(prompt, folder) for prompt in default_registry())
+    except (ValueError, TemplateError, UnicodeDecodeError) as exc:
+        raise UserError(f"[prompts] folder {str(folder)!r}: {exc}") from exc
+
+
+def _with_folder(prompt: Prompt, folder: Path) -> Prompt:
+    """Return the prompt with templates of the folder before longbeam's; parts such as `_profile.j2` are in many."""
+    if prompt.directory != TEMPLATES:
+        return prompt
+    changed = replace(prompt, directory=folder, is_override=True)
+    return changed if changed.digest != prompt.digest else prompt
+
+
+def overridden_prompts(spec: BenchmarkSpec) -> dict[str, str]:
+    """Return the digest of each prompt that the spec's folder changes, by prompt id."""
+    return {p.prompt_id: p.digest for p in registry_for(spec) if p.is_override}
 
 
 @cache

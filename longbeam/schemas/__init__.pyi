@@ -62,6 +62,7 @@ from .incidents import (
     PromptRecord as PromptRecord,
     as_row as as_row,
     incident_counts as incident_counts,
+    off_subject as off_subject,
     prompt_lines as prompt_lines,
     total_line as total_line,
 )
@@ -139,7 +140,16 @@ from .review import (
     Verdict as Verdict,
 )
 from .review_events import YEARS as YEARS, fault_of as fault_of
-from .seeds import Category as Category, Domain as Domain, Seed as Seed, Timeline as Timeline
+from .seeds import (
+    DOMAIN_PATTERN as DOMAIN_PATTERN,
+    Category as Category,
+    Domain as Domain,
+    DomainName as DomainName,
+    OwnDomain as OwnDomain,
+    Seed as Seed,
+    Timeline as Timeline,
+    category_of as category_of,
+)
 from .spec import (
     ENGLISH as ENGLISH,
     FIXED_FIELDS as FIXED_FIELDS,
@@ -158,6 +168,7 @@ from .spec import (
     PlanSettings as PlanSettings,
     Price as Price,
     ProbeSettings as ProbeSettings,
+    PromptSettings as PromptSettings,
     Role as Role,
     RoleSampling as RoleSampling,
     Strategy as Strategy,

@@ -15,7 +15,7 @@ from longbeam.plugins import offered
 from longbeam.schemas.base import Record
 from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.probes import ABILITIES
-from longbeam.schemas.seeds import Domain
+from longbeam.schemas.seeds import Domain, OwnDomain
 
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MIN_LENGTH = 16_000
@@ -346,6 +346,13 @@ class ProbeSettings(Record):
     """Whether probes that trivial memories answer least are selected first (`details.difficulty`)."""
 
 
+class PromptSettings(Record):
+    """Templates of prompts."""
+
+    folder: str | None = None
+    """Folder with templates that take the place of longbeam's of the same name (`outline.j2`, `_profile.j2`)."""
+
+
 class BenchmarkSpec(Record):
     """One benchmark. Once it exists, the fields that FIXED_FIELDS names may not change."""
 
@@ -358,8 +365,10 @@ class BenchmarkSpec(Record):
     conversations: int = Field(default=1, ge=1, le=10_000)
     domains: tuple[Domain, ...] = ()
     """Taken in turn; empty means all nineteen, or those of the seeds file."""
+    domain: OwnDomain | None = None
+    """Domain of the user's own, in place of `domains`; without a seeds file the planner writes its seeds."""
     seeds_file: str | None = None
-    """JSON list of seeds, used in its order and again from the start when more are asked for."""
+    """JSON or TOML list of seeds, used in its order and again from the start when more are asked for."""
     abilities: tuple[str, ...] = ABILITIES
     probes_per_ability: int = Field(default=2, ge=1, le=8)
     language: Annotated[str, BeforeValidator(parse_language)] = ENGLISH
@@ -373,6 +382,7 @@ class BenchmarkSpec(Record):
     """By role; `default` serves the settings that a role leaves out."""
     plan: PlanSettings = PlanSettings()
     probes: ProbeSettings = ProbeSettings()
+    prompts: PromptSettings = PromptSettings()
     turn_lengths: TurnLengths = TurnLengths.BEAM
     turns: TurnWriting = TurnWriting.BATCHED
     on_contradiction: OnContradiction = OnContradiction.IGNORE
@@ -431,6 +441,10 @@ class BenchmarkSpec(Record):
             raise ValueError(f"sampling: unknown role {unknown[0]!r}; roles are {', '.join(sorted(roles))}")
         if unknown := [a for a in self.abilities if self.abilities.count(a) > 1]:
             raise ValueError(f"abilities: {unknown[0]!r} is listed twice")
+        if self.domain is not None and self.domains:
+            raise ValueError(
+                f"domains = {list(self.domains)}: [domain] {self.domain.name!r} stands in their place; keep one"
+            )
         if not self.abilities:
             raise ValueError(f"abilities: at least one is needed; built in are {', '.join(ABILITIES)}")
         return self
@@ -526,6 +540,7 @@ FIXED_FIELDS = (
     "length",
     "strategy",
     "domains",
+    "domain",
     "seeds_file",
     "language",
     "tokenizer",
