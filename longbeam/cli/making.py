@@ -25,6 +25,7 @@ from longbeam.cli.app import (
     say_stopped,
 )
 from longbeam.cli.display import Target, display_for
+from longbeam.cli.starting import SPEC_FILE
 from longbeam.errors import UserError
 from longbeam.generators.suites import SUITES
 from longbeam.schemas import DEFAULT_MODEL
@@ -82,7 +83,8 @@ MaxCost = Annotated[
 @app.command(short_help="Make a benchmark, or continue one.")
 def generate(
     spec_file: Annotated[
-        Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
+        Path | None,
+        typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it [default: spec.toml here, if any]."),
     ] = None,
     name: Annotated[str | None, typer.Option(help=f"Benchmark name [default: {DEFAULT_NAME}].")] = None,
     length: Annotated[str | None, typer.Option(help=LENGTH_HELP)] = None,
@@ -110,6 +112,9 @@ def generate(
     """Make a benchmark, or continue one: conversations with probes, gold answers, rubrics and evidence."""
     from longbeam.pipeline import load_spec
 
+    if spec_file is None and name is None and Path(SPEC_FILE).is_file():  # a folder of `longbeam init`
+        spec_file = Path(SPEC_FILE)
+        print(f"taking {spec_file} of this folder", file=sys.stderr)
     overrides: dict[str, Any] = {
         "name": name if name is not None or spec_file is not None else DEFAULT_NAME,
         "length": length,

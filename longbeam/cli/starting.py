@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -42,34 +42,51 @@ def init(
         str | None, typer.Option(help="Paragraph on your own domain: what people do there.", show_default=False)
     ] = None,
     length: Annotated[str | None, typer.Option(help="Tokens per conversation [default: 16K].")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Model, as in openai:NAME [default: the offline writer].")
-    ] = None,
+    model: Annotated[str | None, typer.Option(help="Model, as in openai:NAME [default: the offline writer].")] = None,
     people: Annotated[
         bool | None, typer.Option("--people/--no-people", help="Write people.csv to say who the users are.")
     ] = None,
 ) -> int:
-    """Write a commented spec.toml, a seeds.toml and, if wanted, people.csv; `longbeam generate` there makes the benchmark.
+    """Write a commented spec.toml, a seeds.toml and, if wanted, people.csv for `longbeam generate` in that folder.
 
     What no option says is asked in a terminal, and otherwise has its default. Existing files are not overwritten.
     """
     for file in (SPEC_FILE, SEEDS_FILE, PEOPLE_FILE):
         if (folder / file).exists():
             raise UserError(f"{folder / file} exists; it is not overwritten. Name another folder, or edit the file")
-    world = _asked(folder, _World(name or "", domain or "", about or "", length or "", model or "", bool(people)), people)
+    world = _asked(
+        folder, _World(name or "", domain or "", about or "", length or "", model or "", bool(people)), people
+    )
     texts = {SPEC_FILE: _spec_text(world), SEEDS_FILE: _seeds_text(world)}
     if world.has_people:
         texts[PEOPLE_FILE] = _PEOPLE
-    _require_usable(texts[SPEC_FILE], folder)
-    from longbeam.store import write_atomically
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for file, text in texts.items():
-        write_atomically(folder / file, text)
-        print(f"wrote {folder / file}")
+    _write(folder, texts)
     place = "" if folder == Path() else f"cd {folder} && "
     print(f"Edit them, then: {place}longbeam generate")
     return OK
+
+
+def _write(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write the files; UserError, and nothing is written, for an answer that no spec may hold."""
+    from tempfile import TemporaryDirectory
+
+    from longbeam.pipeline import check_spec, load_spec
+    from longbeam.store import write_atomically
+
+    with TemporaryDirectory(prefix="longbeam-init-") as scratch:
+        for file, text in texts.items():
+            (Path(scratch) / file).write_text(text, encoding="utf-8")
+        try:
+            check_spec(load_spec(Path(scratch) / SPEC_FILE))
+        except UserError as exc:
+            raise UserError(f"{str(exc).replace(f'{scratch}/', '')}. Nothing was written") from exc
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise UserError(f"{folder}: {exc.strerror}; name another folder") from exc
+    for file, text in texts.items():
+        write_atomically(folder / file, text)
+        print(f"wrote {folder / file}")
 
 
 def _asked(folder: Path, given: _World, people: bool | None) -> _World:
@@ -99,59 +116,56 @@ def _is_built_in(domain: str) -> bool:
     return domain_of(domain) is not None
 
 
-def _require_usable(text: str, folder: Path) -> None:
-    """Raise SpecError for an answer that no spec may hold, before anything is written."""
-    import tomllib
-
-    from pydantic import ValidationError
-
-    from longbeam.pipeline import explain_fault
-    from longbeam.schemas import BenchmarkSpec
-
-    fields = {key: value for key, value in tomllib.loads(text).items() if key not in {"domains", "people"}}
-    try:
-        BenchmarkSpec.model_validate(fields)
-    except ValidationError as exc:
-        raise UserError(f"{explain_fault(exc, folder / SPEC_FILE)}. Nothing was written") from exc
-
-
 def _spec_text(world: _World) -> str:
     own = not _is_built_in(world.domain)
-    domain = "" if own else f"domains = [{_quoted(world.domain)}]\n"
-    table = f"\n[domain]                 # a domain of your own; the planner is told this paragraph\nname = {_quoted(world.domain)}\nabout = {_quoted(world.about)}\n"
-    people = f'\n[people]\ntable = "{PEOPLE_FILE}"     # who the users are, one a line, taken in turn\n'
-    return f"""# {world.name}: made with `longbeam generate` in this folder. Every key but `name` has a default (docs/cli.md).
-name = {_quoted(world.name)}
-length = {_quoted(world.length)}           # tokens of message content per conversation
-conversations = 1
-seed = 0                  # of all randomness; another seed gives other people and days
-{domain}seeds_file = "{SEEDS_FILE}" # what each conversation is about; without it seeds are {"written by the planner" if own else "drawn from the catalogue"}
-probes_per_ability = 2    # 1 to 8 for each of the ten abilities
-{table if own else ""}{people if world.has_people else ""}
-[models]                  # by role; `default` serves the others (docs/models.md)
-default = {_quoted(world.model)}
-# [endpoints.{_quoted(world.model)}]
-# base_url = "http://127.0.0.1:8000/v1"
-# key_env = "MY_API_KEY"  # the variable that holds the key, never the key
-
-[limits]
-concurrency = 16          # model calls in flight
-# max_cost_usd = 5.0      # the run stops before it would spend more
-"""
+    # A language model writes the seeds of one's own domain; the offline writer cannot.
+    off = "# " if own and world.model != DEFAULT_MODEL else ""
+    lines = [
+        f"# {world.name}: made by `longbeam generate` in this folder. Every key but `name` has a default.",
+        f"name = {_quoted(world.name)}",
+        f"length = {_quoted(world.length)}  # tokens of message content per conversation: 16K to 64M",
+        "conversations = 1",
+        "seed = 0  # of all randomness; another seed gives other people and days",
+        *([] if own else [f"domains = [{_quoted(world.domain)}]"]),
+        f'{off}seeds_file = "{SEEDS_FILE}"  # what each conversation is about',
+        f"# Without a file seeds are {'written by the planner' if own else 'drawn from the catalogue'}.",
+        "probes_per_ability = 2  # 1 to 8 for each of the ten abilities",
+    ]
+    if own:
+        lines += ["", "[domain]  # a domain of your own; planners and writers are told the paragraph"]
+        lines += [f"name = {_quoted(world.domain)}", f"about = {_quoted(world.about)}"]
+    if world.has_people:
+        lines += ["", "[people]", f'table = "{PEOPLE_FILE}"  # who the users are, one a line, taken in turn']
+    lines += [
+        "",
+        "[models]  # by role; `default` serves the others (docs/models.md)",
+        f"default = {_quoted(world.model)}",
+        '# [endpoints."openai:NAME"]  # where a model of that name is served',
+        '# base_url = "http://127.0.0.1:8000/v1"',
+        '# key_env = "MY_API_KEY"  # the variable that holds the key, never the key',
+        "",
+        "[limits]",
+        "concurrency = 16  # model calls in flight",
+        "# max_cost_usd = 5.0  # the run stops before it would spend more",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _seeds_text(world: _World) -> str:
-    first = _first_seed(world)
-    return f"""# What conversations are about, taken in turn. Copy the table for each further one.
-# `longbeam seeds {world.domain if " " not in world.domain else _quoted(world.domain)} --spec {SPEC_FILE}` writes more with the spec's model.
-
-[[seed]]
-domain = {_quoted(world.domain)}
-title = {_quoted(first[0])}    # an undertaking that may fail, in four to ten words
-theme = {_quoted(first[1])}
-subtopics = {json.dumps(first[2], ensure_ascii=False)}
-# timeline = "2024-03-01 - 2024-09-30"   # drawn where there is none
-"""
+    title, theme, subtopics = _first_seed(world)
+    lines = [
+        "# What conversations are about, taken in turn. Copy the table for a further one. More by the spec's model:",
+        f"# longbeam seeds {_quoted(world.domain)} --spec {SPEC_FILE}",
+        "",
+        "[[seed]]",
+        f"domain = {_quoted(world.domain)}",
+        "# An undertaking that may fail, in four to ten words:",
+        f"title = {_quoted(title)}",
+        f"theme = {_quoted(theme)}",
+        f"subtopics = {json.dumps(subtopics, ensure_ascii=False)}",
+        '# timeline = "2024-03-01 - 2024-09-30"  # drawn where there is none',
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _first_seed(world: _World) -> tuple[str, str, list[str]]:
@@ -162,9 +176,20 @@ def _first_seed(world: _World) -> tuple[str, str, list[str]]:
         if seed.domain == domain_of(world.domain):
             return seed.title, seed.theme, list(seed.subtopics)
     title = f"A First Undertaking in {world.domain.replace('_', ' ').title()}"
-    return title, "From the first request to the day it is done", [
-        "What is wanted", "Who decides", "Dates", "Amounts", "What went wrong", "What was agreed", "Changes", "The result",
-    ]
+    return (
+        title,
+        "From the first request to the day it is done",
+        [
+            "What is wanted",
+            "Who decides",
+            "Dates",
+            "Amounts",
+            "What went wrong",
+            "What was agreed",
+            "Changes",
+            "The result",
+        ],
+    )
 
 
 def _quoted(text: str) -> str:

@@ -33,6 +33,7 @@ from longbeam.schemas import (
     RelationshipGraph,
     Seed,
     Timeline,
+    Trait,
 )
 
 
@@ -41,6 +42,7 @@ class SeedColumns(Record):
 
     domain: DomainName
     category: Category
+    about: str = ""
     title: str
     theme: str
     subtopics: tuple[str, ...]
@@ -79,9 +81,10 @@ class ConversationCounts(Record):
 
 
 class ProfileColumns(Profile):
-    """The user, with the same fields in every line; a stored profile leaves an empty employer out."""
+    """The user, with the same fields in every line; a stored profile leaves out what is empty."""
 
     employer: str = ""
+    traits: tuple[Trait, ...] = ()
 
 
 class ConversationLine(Record):

@@ -85,6 +85,7 @@ from .line_targets import CHANGEABLE as CHANGEABLE, Story as Story, until_due as
 from .mending import TurnPlace as TurnPlace, mend_turn as mend_turn, turn_key as turn_key, voice_bullet as voice_bullet
 from .mentions import Mentions as Mentions
 from .names import LOCALES as LOCALES, Names as Names, romanised as romanised
+from .own_people import check_people as check_people, user_of as user_of
 from .pasted_files import FILE_CHARS as FILE_CHARS, last_pasted as last_pasted
 from .people import (
     CORE as CORE,

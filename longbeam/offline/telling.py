@@ -12,7 +12,7 @@ from longbeam.offline.drawing import Span, changed, draw
 from longbeam.offline.language import fill
 from longbeam.offline.packs import Beat, Pack, PackSlot, Thread, fields_of
 from longbeam.offline.remarks import remark_on
-from longbeam.schemas import Person, Relation, Value, ValueKind
+from longbeam.schemas import FAMILY, Person, Value, ValueKind
 from longbeam.text import relation_words, times, values
 
 WHOLE = "the whole undertaking"
@@ -212,7 +212,7 @@ class Teller:
     def _person(self, who: str, rng_key: str) -> Person:
         rng = random.Random(f"{rng_key}/{who}")
         fitting = [p for p in self._people if who in ("someone", p.relation.value) and p.age >= 12]
-        grown = [p for p in self._people if p.relation in {Relation.FRIEND, Relation.ACQUAINTANCE}]
+        grown = [p for p in self._people if p.relation not in FAMILY]
         return rng.choice(fitting or grown or list(self._people))
 
 

@@ -31,6 +31,7 @@ from longbeam.schemas import (
     EndpointLimits,
     Limits,
     OwnDomain,
+    PeopleSettings,
     PlanSettings,
     Price,
     ProbeSettings,
@@ -61,6 +62,7 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "probes": ProbeSettings,
     "prompts": PromptSettings,
     "domain": OwnDomain,
+    "people": PeopleSettings,
     "endpoints.*": Endpoint,
     "endpoints.*.limits": EndpointLimits,
     "endpoints.*.price": Price,
@@ -171,6 +173,8 @@ def _with_places(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         placed["domain"] = _read_domain(_resolved("domain", folder, placed["domain"]))
     if isinstance(prompts := placed.get("prompts"), dict) and isinstance(prompts.get("folder"), str):
         placed["prompts"] = {**prompts, "folder": str(_resolved("prompts.folder", folder, prompts["folder"]))}
+    if isinstance(people := placed.get("people"), dict) and isinstance(people.get("table"), str):
+        placed["people"] = {**people, "table": str(_resolved("people.table", folder, people["table"]))}
     if isinstance(placed.get("domains"), list | tuple):
         placed["domains"] = [domain_of(d) or d if isinstance(d, str) else d for d in placed["domains"]]
     return _with_model_files(placed, folder)

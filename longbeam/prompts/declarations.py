@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from jinja2 import TemplateError
+from jinja2 import TemplateError, TemplateSyntaxError
 
 from longbeam.abilities import abilities, resolve
 from longbeam.errors import UserError
@@ -266,7 +266,9 @@ def _overridden(folder: Path) -> PromptRegistry:
             raise UserError(f"[prompts] folder {str(folder)!r}: {name}: longbeam has no such template{meant}")
     try:
         return PromptRegistry(_with_folder(prompt, folder) for prompt in default_registry())
-    except (ValueError, TemplateError, UnicodeDecodeError) as exc:
+    except TemplateSyntaxError as exc:
+        raise UserError(f"[prompts] folder {str(folder)!r}: {exc.name}, line {exc.lineno}: {exc.message}") from exc
+    except (ValueError, TemplateError) as exc:
         raise UserError(f"[prompts] folder {str(folder)!r}: {exc}") from exc
 
 

@@ -76,11 +76,13 @@ from .journal import (
     summed as summed,
 )
 from .people import (
+    FAMILY as FAMILY,
     Gender as Gender,
     Person as Person,
     Profile as Profile,
     Relation as Relation,
     RelationshipGraph as RelationshipGraph,
+    Trait as Trait,
     people_graph as people_graph,
 )
 from .plans import (
@@ -151,6 +153,7 @@ from .seeds import (
     category_of as category_of,
 )
 from .spec import (
+    ADULT_AGES as ADULT_AGES,
     ENGLISH as ENGLISH,
     FIXED_FIELDS as FIXED_FIELDS,
     FULL_POOL_LENGTH as FULL_POOL_LENGTH,
@@ -161,16 +164,19 @@ from .spec import (
     Batch as Batch,
     BenchmarkSpec as BenchmarkSpec,
     Checks as Checks,
+    Circle as Circle,
     Endpoint as Endpoint,
     EndpointLimits as EndpointLimits,
     Limits as Limits,
     OnContradiction as OnContradiction,
+    PeopleSettings as PeopleSettings,
     PlanSettings as PlanSettings,
     Price as Price,
     ProbeSettings as ProbeSettings,
     PromptSettings as PromptSettings,
     Role as Role,
     RoleSampling as RoleSampling,
+    Span as Span,
     Strategy as Strategy,
     Structured as Structured,
     TurnLengths as TurnLengths,

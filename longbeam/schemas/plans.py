@@ -14,7 +14,7 @@ from pydantic import Field
 
 from longbeam.keys import SubPlanKey
 from longbeam.schemas.base import Record
-from longbeam.schemas.seeds import DomainName, Timeline
+from longbeam.schemas.seeds import DomainName, MaybeDomain, Timeline
 
 
 class Narrative(Record):
@@ -30,7 +30,7 @@ class PlanSeed(Record):
 
     plan_index: int
     domain: DomainName
-    touches: DomainName | None = None
+    touches: MaybeDomain = None
     """Second domain that this part of the story touches."""
     topic: str
     theme: str

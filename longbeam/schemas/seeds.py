@@ -6,7 +6,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from longbeam.schemas.base import Record
 
@@ -52,8 +52,16 @@ class Domain(StrEnum):
 
 
 DOMAIN_PATTERN = r"^[^\W_][\w &'/-]{0,59}$"
-DomainName = Annotated[Domain | Annotated[str, Field(pattern=DOMAIN_PATTERN)], Field(union_mode="left_to_right")]
-"""A built-in domain, or the name of one of the user's own: up to 60 letters, digits, spaces, `_ & ' / -`."""
+
+
+def _built_in(name: str | None) -> str | None:
+    return Domain(name) if name in set(Domain) else name
+
+
+DomainName = Annotated[str, Field(pattern=DOMAIN_PATTERN), AfterValidator(_built_in)]
+"""A built-in `Domain`, or the name of one of the user's own: up to 60 letters, digits, spaces, `_ & ' / -`."""
+MaybeDomain = Annotated[str | None, AfterValidator(_built_in)]
+"""The same, or None."""
 
 
 def category_of(domain: str) -> Category:
@@ -102,7 +110,7 @@ class Seed(Record):
     """Drawn for each conversation if the seed gives none."""
     mode: str | None = None
     """`sequential` or `hierarchical` for conversations of many plans."""
-    touches: DomainName | None = None
+    touches: MaybeDomain = None
     """Second domain of the story; set for the phases of a storyline."""
     source: str = "catalogue"
     """`catalogue`, or the name of the seeds file and the entry's id there."""
