@@ -144,7 +144,9 @@ class Prompt:
             raise ValueError(f"blocks are {sorted(names_of_blocks)}; system (always), opening and user are allowed")
         if unknown := sorted(self.variables - (self.inputs.model_fields.keys() - {self.history, "feedback"})):
             raise ValueError(f"the template uses {unknown[0]!r}, which is history, feedback or no field of its inputs")
-        if self._used["system"] - {"language"} != set(self.fixed):
+        used = self._used["system"] - {"language"}
+        # A template of the user's own may leave something out; its system message is then made for more calls.
+        if not used <= set(self.fixed) or (used != set(self.fixed) and not self.is_override):
             raise ValueError(
                 f"block system uses {sorted(self._used['system'])}; declared as fixed are {sorted(self.fixed)}"
             )

@@ -478,6 +478,22 @@ class BenchmarkSpec(Record):
     suite: str = ""
     """Suite that made the benchmark, such as `agentic`; empty for a generated or an imported one."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_export(cls, values: object) -> object:
+        """Take `licence` out of a table [export], which is where people look for it."""
+        if not isinstance(values, dict) or not isinstance(values.get("export"), dict):
+            return values
+        table = values["export"]
+        if unknown := [key for key in table if key != "licence"]:
+            raise ValueError(f"export: unknown key {unknown[0]!r}; the known key is licence")
+        rest = {key: value for key, value in values.items() if key != "export"}
+        if rest.get("licence") not in (None, "", table.get("licence")):
+            raise ValueError(
+                f"licence = {rest['licence']!r} contradicts export.licence = {table['licence']!r}; keep one"
+            )
+        return {**rest, **table}
+
     @field_validator("sampling", mode="before")
     @classmethod
     def _is_by_role(cls, value: object) -> object:
