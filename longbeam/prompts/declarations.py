@@ -163,7 +163,14 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("instruction_following", 5),
     Prompt("probe_abstention", 5, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
-    Prompt("extract_facts", 3, Role.CHECKER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),
+    Prompt(
+        "extract_facts",
+        4,
+        Role.CHECKER,
+        chat_calls.ExtractFactsInputs,
+        chat_calls.ExtractFactsReply,
+        fixed=("reads_lists",),
+    ),
     # Memory systems.
     Prompt("extract_keys", 1, Role.EXTRACTOR, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
     Prompt("take_notes", 1, Role.EXTRACTOR, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),

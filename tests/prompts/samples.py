@@ -647,6 +647,7 @@ SAMPLES: dict[str, PromptInputs] = {
             ),
         ),
         known=("user: the old dairy, rent: 900 euros",),
+        reads_lists=True,
     ),
     "extract_keys": memory_calls.ExtractKeysInputs(before="user: Is the oven old?", exchange=SAID),
     "take_notes": memory_calls.TakeNotesInputs(before="user: Is it old?", exchange=SAID, said_on=dt.date(2023, 3, 7)),
