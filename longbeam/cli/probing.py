@@ -62,11 +62,13 @@ def probe(
     """
     from dataclasses import replace
 
+    from longbeam.models import Prices
     from longbeam.pipeline import chats_of, load_spec, probe_chats, probing_spec, redact_chats
     from longbeam.pipeline.cost import (
         Outlook,
         estimate_of,
         is_worth_rehearsing,
+        outlook_line,
         rehearse_probing,
         render_estimate,
         unfit_cap,
@@ -93,14 +95,17 @@ def probe(
         redaction = Redaction(redact_name or ())
         redact_chats(probed, redaction)
         print(f"Replaced in {name}, for good:\n{render_found(redaction.found())}", end="")
-    meter, outlook = open_meter(probed, services()), None
+    rehearsal = None
     if is_worth_rehearsing(probed.spec):
-        outlook = Outlook(probed, meter, run_stoppable(rehearse_probing(probed, services())))
-        print(f"{name}: {outlook.line()}", file=sys.stderr)
-        if warning := unfit_cap(outlook):
-            print(f"warning: {warning}", file=sys.stderr)
+        rehearsal = run_stoppable(rehearse_probing(probed, services()))
+        prices = Prices(probed.spec, {row.model for row in rehearsal.usage})
+        print(f"{name}: {outlook_line(prices, (), rehearsal.usage)}", file=sys.stderr)
     if any(map(is_language_model, probed.spec.models_in_use)) and not yes:
         _ask_to_send(probed, out)
+    meter = open_meter(probed, services())
+    outlook = Outlook(probed, meter, rehearsal) if rehearsal is not None else None
+    if outlook is not None and (warning := unfit_cap(outlook)):
+        print(f"warning: {warning}", file=sys.stderr)
     try:
         with display_for(sys.stderr, Target(len(probed.sealed_ids), 0, STAGES), outlook) as progress:
             made = run_stoppable(probe_chats(probed, services().models(meter), progress), tell=progress.waiting)

@@ -46,7 +46,7 @@ JUDGED_EVERY = 8
 
 
 STATEMENT_TOKENS = 69
-"""Tokens of a statement that is noted of somebody's chats. A very good model, answering by hand, noted 40 of each of two
+"""Tokens of a statement that is noted of somebody's chats. A very good model, by hand, noted 40 of each of two
 chats of 60 messages, the most that a reply may have (docs/imports.md). The stand-in notes far fewer."""
 
 
