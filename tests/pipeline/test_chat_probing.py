@@ -128,9 +128,7 @@ class Reader:
             texts = [t for n in shown[answer["question"]] if re.search(r"lessons\.|chess", t := said[n])]
             if len(texts) == 2:
                 both = '", and you also said "'.join(texts)
-                answer["answer"] = (
-                    f'Your statements contradict each other: you said "{both}". Which of the two is right?'
-                )
+                answer["answer"] = f'These contradict each other: you said "{both}". Which of the two is right?'
         return ModelReply(text=json.dumps(given))
 
 
