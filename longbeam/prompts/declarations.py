@@ -54,7 +54,7 @@ from longbeam.prompts.calls.scaffold import (
 )
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, UserTurnsReply
 from longbeam.prompts.registry import Prompt, PromptRegistry
-from longbeam.schemas import Role, Tool
+from longbeam.schemas import NeutralInputs, NeutralReply, Role, Tool
 
 _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
@@ -227,6 +227,8 @@ PROMPTS: tuple[Prompt, ...] = (
         narrow=narrowing.entailment,
     ),
     Prompt("check_contradiction", 3, Role.CHECKER, check_calls.ContradictionInputs, check_calls.ContradictionReply),
+    # Any request that a content filter withheld.
+    Prompt("neutral_words", 1, Role.WRITER, NeutralInputs, NeutralReply),
     # The gate of probes. The passages come first, so that its readers and its critic share them as a prefix.
     Prompt("read_passages", 1, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
