@@ -89,7 +89,7 @@ def _guarded(name: str, read: Importer) -> Importer:
     from longbeam.schemas import GivenConversation
 
     def conversations(path: Path, options: ImportOptions) -> Iterator[GivenConversation]:
-        given = read(path, options)
+        given: object = read(path, options)
         for conversation in given if isinstance(given, Iterable) else (given,):
             if not isinstance(conversation, GivenConversation):
                 kind = type(conversation).__name__

@@ -6,7 +6,7 @@ entry points of `longbeam.checks`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from longbeam.abilities import abilities, resolve
@@ -100,7 +100,8 @@ def _guarded(check: Check) -> Check:
     def guarded(function: Callable[..., Problems] | None) -> Callable[..., Problems] | None:
         def problems(*given: object) -> Problems:
             assert function is not None
-            for problem in function(*given) or ():
+            found: object = function(*given)
+            for problem in found if isinstance(found, Iterable) else (found,):
                 if not isinstance(problem, Problem) or problem.kind not in check.severities:
                     kinds = ", ".join(check.severities)
                     raise SpecError(f"checks: {check.name!r} yields {problem!r:.80}; it must yield Problems of {kinds}")
