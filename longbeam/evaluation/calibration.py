@@ -72,9 +72,8 @@ def reader_note(rows: Sequence[Row]) -> str:
 def calibration_of(rows: Sequence[Row], judge: str = "") -> Calibration:
     """Return the calibration that an evaluation's rows hold, by the paper's rule; `judge` as the run names it."""
     scores = {row.system: row.score for row in rows}
-    right, wrong = (
-        {name: s for name in names if (s := scores.get(name)) is not None} for names in (RIGHT_ANSWERS, WRONG)
-    )
+    known = {name: score for name, score in scores.items() if score is not None}
+    right, wrong = ({name: known[name] for name in names if name in known} for names in (RIGHT_ANSWERS, WRONG))
     failing = {
         ability
         for row in rows

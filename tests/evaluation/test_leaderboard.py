@@ -12,7 +12,8 @@ from longbeam.schemas import Scoring
 from tests.evaluation.evaluated import evaluated
 
 NOTHING = [[0, 0], [0, 0]]
-CALIBRATION = {**dict.fromkeys(RIGHT_ANSWERS, [[1, 1], [1, 1]]), **dict.fromkeys(WRONG, NOTHING)}
+ALL_RIGHT = [[1, 1], [1, 1]]
+CALIBRATION = {name: ALL_RIGHT if name in RIGHT_ANSWERS else NOTHING for name in (*RIGHT_ANSWERS, *WRONG)}
 SCORES = {"blank": NOTHING, "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], **CALIBRATION}
 
 IMPOSSIBLE = evaluated(SCORES).results[0].retrieval.model_copy(update={"evidence_recall": float("nan")})
@@ -62,7 +63,10 @@ def changed(made: Evaluated, **fields: Any) -> Evaluated:
             "and no failure names them",
         ),
         (changed(evaluated(SCORES), retrieval=IMPOSSIBLE), "evidence_recall is nan"),
-        (evaluated({"rag": NOTHING, "gold": [[1, 1], [1, 1]]}), "the answers paraphrased, wrong, echo, swapped, denied, "),
+        (
+            evaluated({"rag": NOTHING, "gold": [[1, 1], [1, 1]]}),
+            "the answers paraphrased, wrong, echo, swapped, denied, ",
+        ),
     ],
 )
 def test_a_file_that_is_not_sound_is_refused(submitted: Evaluated, fault: str) -> None:
