@@ -41,6 +41,7 @@ from .evaluation import (
     AskedProbe as AskedProbe,
     Context as Context,
     ContextPart as ContextPart,
+    EvaluatedSystem as EvaluatedSystem,
     EvaluationRun as EvaluationRun,
     EvaluationSettings as EvaluationSettings,
     Exchange as Exchange,
