@@ -212,7 +212,7 @@ def test_the_card_says_what_its_makers_brought(tmp_path: Path) -> None:
 
 
 def test_a_licence_stands_in_one_place() -> None:
-    with pytest.raises(ValueError, match="contradicts export.licence"):
+    with pytest.raises(ValueError, match=r"contradicts export\.licence"):
         BenchmarkSpec.model_validate({"name": "b", "licence": "MIT", "export": {"licence": "CC0-1.0"}})
     with pytest.raises(ValueError, match="unknown key 'license'; the known key is licence"):
         BenchmarkSpec.model_validate({"name": "b", "export": {"license": "MIT"}})
