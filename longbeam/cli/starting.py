@@ -42,7 +42,7 @@ def init(
         str | None, typer.Option(help="Paragraph on your own domain: what people do there.", show_default=False)
     ] = None,
     length: Annotated[str | None, typer.Option(help="Tokens per conversation [default: 16K].")] = None,
-    model: Annotated[str | None, typer.Option(help="Model, as in openai:NAME [default: the offline writer].")] = None,
+    model: Annotated[str | None, typer.Option(help="Model, as in openai:NAME [default: rules].")] = None,
     people: Annotated[
         bool | None, typer.Option("--people/--no-people", help="Write people.csv to say who the users are.")
     ] = None,
@@ -101,7 +101,7 @@ def _asked(folder: Path, given: _World, people: bool | None) -> _World:
         if not about:
             raise UserError(f"domain {domain!r} is not built in; say what people do there with --about 'a paragraph'")
     length = given.length or asks("Tokens per conversation (16K to 64M)", "16K")
-    model = given.model or asks("Model (offline, openai:NAME, ...)", DEFAULT_MODEL)
+    model = given.model or asks(f"Model ({DEFAULT_MODEL}, openai:NAME, ...)", DEFAULT_MODEL)
     has_people = people if people is not None else asks("Say who the users are, in people.csv? (y/n)", "n")[:1] in "yY"
     return _World(name, domain, about, length, model, has_people)
 
@@ -118,7 +118,7 @@ def _is_built_in(domain: str) -> bool:
 
 def _spec_text(world: _World) -> str:
     own = not _is_built_in(world.domain)
-    # A language model writes the seeds of one's own domain; the offline writer cannot.
+    # A language model writes the seeds of one's own domain; rules cannot.
     off = "# " if own and world.model != DEFAULT_MODEL else ""
     lines = [
         f"# {world.name}: made by `longbeam generate` in this folder. Every key but `name` has a default.",

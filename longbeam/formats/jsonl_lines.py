@@ -29,11 +29,11 @@ from longbeam.schemas import (
     Probe,
     ProbeDetails,
     Profile,
+    ProfileTrait,
     Record,
     RelationshipGraph,
     Seed,
     Timeline,
-    Trait,
 )
 
 
@@ -84,7 +84,7 @@ class ProfileColumns(Profile):
     """The user, with the same fields in every line; a stored profile leaves out what is empty."""
 
     employer: str = ""
-    traits: tuple[Trait, ...] = ()
+    traits: tuple[ProfileTrait, ...] = ()
 
 
 class ConversationLine(Record):

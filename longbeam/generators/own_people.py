@@ -12,7 +12,7 @@ from pathlib import Path
 from longbeam.errors import UserError
 from longbeam.generators.names import Names
 from longbeam.generators.people import age_bounds, cities, draw_profile
-from longbeam.schemas import ADULT_AGES, Gender, PeopleSettings, Profile, Span, Trait
+from longbeam.schemas import ADULT_AGES, Gender, NumberSpan, PeopleSettings, Profile, ProfileTrait
 
 ALIASES = {"role": "profession", "job": "profession", "company": "employer", "first name": "first_name"}
 """Names of columns that people write, and those of a profile's fields."""
@@ -46,7 +46,7 @@ def user_of(spec_seed: int, index: int, people: PeopleSettings) -> Profile:
             "country": country,
             "profession": profession,
             "employer": given.get("employer", employer),
-            "traits": tuple(Trait(name=k, value=v) for k, v in given.items() if k not in _FIELDS),
+            "traits": tuple(ProfileTrait(name=k, value=v) for k, v in given.items() if k not in _FIELDS),
         }
     )
 
@@ -77,8 +77,8 @@ _GOLDEN = 0.6180339887498949
 """Steps of this size spread over the unit interval, so that even few conversations come near the shares."""
 
 
-def _drawn(value: str | int | tuple[str | int, ...] | Span, rng: random.Random) -> str:
-    if isinstance(value, Span):
+def _drawn(value: str | int | tuple[str | int, ...] | NumberSpan, rng: random.Random) -> str:
+    if isinstance(value, NumberSpan):
         return str(rng.randint(value.least, value.most))
     return str(rng.choice(value) if isinstance(value, tuple) else value)
 

@@ -36,7 +36,7 @@ def note_subject(asker: Asker, seed: Seed) -> None:
 def describe_unknown_subject(seed: Seed) -> str:
     """Return a line on a seed that a model which answers by rule cannot tell a story of."""
     return (
-        f"this conversation will not be about its seed {seed.title!r}: no pack of the offline writer knows the "
+        f"this conversation will not be about its seed {seed.title!r}: no pack of the rules knows the "
         "subject. Name a language model to have it told"
     )
 

@@ -84,9 +84,9 @@ from .people import (
     Gender as Gender,
     Person as Person,
     Profile as Profile,
+    ProfileTrait as ProfileTrait,
     Relation as Relation,
     RelationshipGraph as RelationshipGraph,
-    Trait as Trait,
     people_graph as people_graph,
 )
 from .plans import (
@@ -172,6 +172,7 @@ from .spec import (
     Endpoint as Endpoint,
     EndpointLimits as EndpointLimits,
     Limits as Limits,
+    NumberSpan as NumberSpan,
     OnContradiction as OnContradiction,
     PeopleSettings as PeopleSettings,
     PlanSettings as PlanSettings,
@@ -180,7 +181,6 @@ from .spec import (
     PromptSettings as PromptSettings,
     Role as Role,
     RoleSampling as RoleSampling,
-    Span as Span,
     Strategy as Strategy,
     Structured as Structured,
     TurnLengths as TurnLengths,

@@ -44,7 +44,7 @@ class Person(Record):
 FAMILY = frozenset({Relation.PARENT, Relation.PARTNER, Relation.CHILD})
 
 
-class Trait(Record):
+class ProfileTrait(Record):
     """What a benchmark's makers say of a user beyond the fields of a profile: `plan tier: Enterprise`."""
 
     name: str
@@ -64,7 +64,7 @@ class Profile(Record):
     profession: str
     employer: str = Field(default="", exclude_if=lambda value: not value)
     """Company that the user works for or runs; empty in stories of before 2026-11-28 and in imports."""
-    traits: tuple[Trait, ...] = Field(default=(), exclude_if=lambda value: not value)
+    traits: tuple[ProfileTrait, ...] = Field(default=(), exclude_if=lambda value: not value)
     """What the benchmark's makers say of the user; writers are told it."""
     mbti: tuple[str, ...] = Field(default=(), max_length=6)
     """Six of the sixteen Myers-Briggs types, sorted (BEAM: C(16,6) = 8,008 composites); none in imports."""

@@ -350,7 +350,7 @@ ADULT_AGES = (18, 99)
 """Youngest and oldest user."""
 
 
-class Span(Record):
+class NumberSpan(Record):
     """Whole numbers of which one is drawn: `{from = 50, to = 500}`."""
 
     model_config = ConfigDict(validate_by_alias=True, validate_by_name=True, serialize_by_alias=True)
@@ -369,18 +369,18 @@ class PeopleGroup(Record):
     """A share of the users, and what they have in common."""
 
     share: float = Field(gt=0, le=1)
-    traits: dict[str, str | int | tuple[str | int, ...] | Span]
+    traits: dict[str, str | int | tuple[str | int, ...] | NumberSpan]
     """By name (`profession`, `employer`, `plan tier`): a value, a list of which one is drawn, or a span of numbers."""
 
     @field_validator("traits")
     @classmethod
-    def _are_usable(cls, value: dict[str, str | int | tuple[str | int, ...] | Span]) -> object:
+    def _are_usable(cls, value: dict[str, str | int | tuple[str | int, ...] | NumberSpan]) -> object:
         for name, drawn in value.items():
             values = (
                 drawn
                 if isinstance(drawn, tuple)
                 else (drawn.least, drawn.most)
-                if isinstance(drawn, Span)
+                if isinstance(drawn, NumberSpan)
                 else (drawn,)
             )
             if not values or "" in values:
