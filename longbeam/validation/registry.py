@@ -9,6 +9,7 @@ from __future__ import annotations
 from longbeam.abilities import abilities, resolve
 from longbeam.plugins import load, offered, unfit
 from longbeam.validation import (
+    ability_fit,
     abstention,
     advice,
     arithmetic,
@@ -53,6 +54,7 @@ CHECKS: tuple[Check, ...] = (
     nuggets.NUGGETS,
     evidence.CHECK,
     evidence_parts.CHECK,
+    ability_fit.CHECK,
     gold_values.CHECK,
     computation.CHECK,
     advice.SIDE_STORIES,
