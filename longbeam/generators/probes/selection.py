@@ -216,5 +216,5 @@ def _similarity(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / max(len(first | second), 1)
 
 
-def _width(pool: list[Probe]) -> float:
+def _width(pool: Sequence[Probe]) -> float:
     return sum(len(_subjects(p)) for p in pool) / len(pool)
