@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from longbeam.prompts.calls import Refusal
 from longbeam.schemas import Assertion, Bullet, Plan, Record, compact
 
 
@@ -17,28 +18,22 @@ class Augmented(Record):
     after: tuple[str, ...]
     """For each, the id of the plan's bullet that it follows."""
     assertions: tuple[Assertion, ...]
-    revised: tuple[Bullet, ...] = ()
-    """Later bullets that depend on a changed value, worded anew."""
-    stale: tuple[str, ...] = ()
-    """Ids of the facts that these no longer tell."""
+    refused: tuple[Refusal, ...] = ()
+    """What the plan passed over; with its first stage."""
 
 
 def augmented_plan(plan: Plan, augmented: Sequence[Augmented]) -> Plan:
-    """Return the plan with the special bullets at their places, and what depends on an update worded anew."""
+    """Return the plan with the special bullets at their places."""
     if not augmented:
         return plan
     following: dict[str, list[Bullet]] = {}
     for bullet, after in chain.from_iterable(zip(a.bullets, a.after, strict=True) for a in augmented):
         following.setdefault(after, []).append(bullet)
-    revised = {b.bullet_id: b for a in augmented for b in a.revised}
-    stale = {fact_id for a in augmented for fact_id in a.stale}
     sub_plans = tuple(
         s.model_copy(
             update={
                 "bullets": tuple(
-                    told
-                    for bullet in s.bullets
-                    for told in (revised.get(bullet.bullet_id, bullet), *following.get(bullet.bullet_id, ()))
+                    told for bullet in s.bullets for told in (bullet, *following.get(bullet.bullet_id, ()))
                 )
             }
         )
@@ -50,10 +45,7 @@ def augmented_plan(plan: Plan, augmented: Sequence[Augmented]) -> Plan:
         plan.model_copy(
             update={
                 "sub_plans": sub_plans,
-                "facts": tuple(f for f in plan.facts if f.fact_id not in stale),
-                "assertions": tuple(
-                    sorted((a for a in assertions if a.fact_id not in stale), key=lambda a: order[a.bullet_id])
-                ),
+                "assertions": tuple(sorted(assertions, key=lambda a: order[a.bullet_id])),
             }
         )
     )

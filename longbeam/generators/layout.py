@@ -16,7 +16,10 @@ from longbeam.schemas import FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, MIN_LENGT
 POOL_PER_KIND = 10
 """Special bullets of each kind per plan from 128K on: eight checked candidates are wanted, and two may fail."""
 SPARE_CANDIDATES = 2
-"""Special bullets of each kind beyond the probes asked for, up to 64K; more changes in a short talk confuse anybody."""
+"""Updates and contradictions beyond the probes asked for, up to 64K; more changes in a short talk confuse anybody.
+
+Of wishes a short talk has none to spare: nobody gives an assistant nine rules in sixty messages.
+"""
 SHORT, LONG = 64_000, FULL_POOL_LENGTH
 """Lengths between which the pool grows from the probes asked for to the full one."""
 
@@ -33,14 +36,20 @@ class Layout(Record):
     questions: int = Field(ge=1)
     """I: main questions per batch."""
     specials: int = Field(ge=1)
-    """Special bullets of each kind in the whole plan: updates, instructions, contradictions, and preferences."""
+    """Updates, and contradictions, in the whole plan."""
+    wishes: int = Field(ge=1)
+    """Instructions, and preferences, in the whole plan."""
 
     def specials_in(self, stage_index: int) -> int:
-        """Return the special bullets of each kind in one sub-plan; later ones take what cannot be divided evenly.
+        """Return the specials of each kind in one sub-plan; later ones take what cannot be divided evenly."""
+        return self._share(self.specials, stage_index)
 
-        Augmentation adds the updates, instructions and contradictions; preferences are among `bullets_per_sub_plan`.
-        """
-        return self.specials * (stage_index + 1) // self.sub_plans - self.specials * stage_index // self.sub_plans
+    def preferences_in(self, stage_index: int) -> int:
+        """Return how many of the bullets of one sub-plan are left to preferences."""
+        return self._share(self.wishes, stage_index)
+
+    def _share(self, count: int, stage_index: int) -> int:
+        return count * (stage_index + 1) // self.sub_plans - count * stage_index // self.sub_plans
 
 
 class _LayoutRow(Record):
@@ -126,6 +135,11 @@ def pool_for(length: int, asked: int) -> int:
     return _rounded(few * (LONG - SHORT) + (POOL_PER_KIND - few) * between, LONG - SHORT)
 
 
+def wishes_for(length: int, asked: int) -> int:
+    """Return the number of instructions, and of preferences, in a plan."""
+    return asked if length <= SHORT else pool_for(length, asked)
+
+
 def layout_for(length: int, category: Category, asked: int) -> Layout:
     """Return the counts of a one-plan conversation of `length` tokens, for `asked` probes of each ability.
 
@@ -153,6 +167,7 @@ def layout_for(length: int, category: Category, asked: int) -> Layout:
         batches=_ceil_div(questions, per_batch),
         questions=per_batch,
         specials=pool,
+        wishes=wishes_for(length, asked),
     )
 
 
