@@ -135,6 +135,7 @@ SPEC = 'name = "mine"\nlength = "16K"\n'
 # What a block takes as given: a file, or a benchmark of this name. `served` blocks have servers among their lines.
 RUN = {
     ("README.md", "longbeam generate --name first"): "",
+    ("database.md", "longbeam sql demo"): "demo",
     ("manual.md", "longbeam serve-manual --port"): "served",
     ("many-machines.md", "pip install 'longbeam[dask]'"): "SPEC.toml",
     ("memory-systems.md", "longbeam evaluate NAME"): "NAME",
@@ -207,6 +208,7 @@ def test_a_run_on_dask_runs_as_written(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_servers_start_as_written(tmp_path: Path) -> None:
     in_a_fresh_shell("longbeam generate --name demo --length 16K --runner inline", tmp_path)
+    assert "summarization" in run_block("docs/database.md", tmp_path)
     for page in ("manual.md", "models.md", "review.md"):
         (block,) = [b for b in command_blocks(REPOSITORY / "docs" / page) if key_of(Path(page), b) in RUN]
         for command in _SERVER.findall(block):

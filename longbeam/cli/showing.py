@@ -1,27 +1,32 @@
-"""Commands that show what there is: list, show."""
+"""Commands that show what there is: list, show, sql."""
 
 from __future__ import annotations
 
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from longbeam.cli.app import DEFAULT_OUT, OK, AsJson, Name, Out, app, command_line, refuse_nothing_sealed
+from longbeam.cli.app import DEFAULT_OUT, OK, USER_ERROR, AsJson, Name, Out, app, command_line, refuse_nothing_sealed
 from longbeam.errors import StoreError, UserError
 from longbeam.terminal import counted, printable
 
 if TYPE_CHECKING:
+    import duckdb
+
     from longbeam.schemas import Message, Probe
     from longbeam.store import Benchmark, SealedConversation
 
 WIDEST = 100
 """Characters of a line of text; longer lines are hard to read."""
+_WIDEST_TABLE, _MOST_ROWS = 10_000, 10_000
+"""Characters and rows of a table; further rows are counted. A terminal's width is kept."""
 
 
 @app.command("list")
@@ -183,3 +188,95 @@ def _wrapped(text: str, lead: str = "") -> Iterator[str]:
 
 def _few(names: tuple[str, ...]) -> str:
     return ", ".join(names[:8]) + (f", ... ({len(names):,})" if len(names) > 8 else "")
+
+
+@app.command(short_help="Query a benchmark with SQL.")
+def sql(
+    name: Name,
+    query: Annotated[
+        str | None, typer.Argument(help="A statement; without one a prompt reads them.", show_default=False)
+    ] = None,
+    json: AsJson = False,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Query the finished conversations, findings, opinions and evaluations of a benchmark with SQL (DuckDB).
+
+    Views: messages, probes, evidence, nuggets, findings, opinions, runs, answers and others; `dictionary` lists them
+    with their columns. Nothing can be changed, and an open review may go on.
+    """
+    from longbeam.library import open_database
+    from longbeam.store import open_benchmark
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    with open_database(benchmark) as db:
+        if query is not None:
+            _answer(db, query, as_json=json)
+            return OK
+        if sys.stdin.isatty():
+            _greet(db)
+        for statement in _statements():
+            try:
+                _answer(db, statement, as_json=json)
+            except UserError as exc:
+                print(exc, file=sys.stderr)
+                if not sys.stdin.isatty():  # a script stops at its first mistake
+                    return USER_ERROR
+    return OK
+
+
+def _greet(db: duckdb.DuckDBPyConnection) -> None:
+    from longbeam.library import view_names
+
+    with suppress(ImportError):
+        import readline  # noqa: F401  # gives `input` a history
+    print(f"Views: {', '.join(view_names(db))}.")
+    print("Columns: describe messages; with explanations: select * from dictionary;")
+    print("End a statement with a semicolon, and the session with Ctrl-D.")
+
+
+def _statements() -> Iterator[str]:
+    """Yield statements that are typed or piped in: up to a line that ends with a semicolon, or to the end."""
+    held: list[str] = []
+    is_typed = sys.stdin.isatty()
+    while True:
+        try:
+            line = input("...> " if held else "sql> ") if is_typed else next(sys.stdin).rstrip("\n")
+        except (EOFError, StopIteration):
+            break
+        except KeyboardInterrupt:  # forget what was typed, as shells do
+            held = []
+            print()
+            continue
+        if line.strip():
+            held.append(line)
+        if line.rstrip().endswith(";"):
+            yield "\n".join(held)
+            held = []
+    if held:
+        yield "\n".join(held)
+
+
+def _answer(db: duckdb.DuckDBPyConnection, statement: str, *, as_json: bool) -> None:
+    """Print the result of a statement; UserError, in one line, if DuckDB refuses it."""
+    import duckdb
+
+    from longbeam.library import view_names
+
+    try:
+        # DuckDB's types do not say that a statement without rows, such as SET, gives None.
+        result = cast("duckdb.DuckDBPyRelation | None", db.sql(statement))
+        if result is None:
+            return
+        if as_json:
+            from json import dumps
+
+            rows = result.fetchall()
+            print(dumps([dict(zip(result.columns, row, strict=True)) for row in rows], indent=1, default=str))
+            return
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDEST_TABLE
+        result.show(max_width=width, max_rows=_MOST_ROWS, max_col_width=max(40, width // 3))
+    except duckdb.Error as exc:
+        said = " ".join(str(exc).partition("LINE 1:")[0].split())
+        hint = f" Views: {', '.join(view_names(db))}." if isinstance(exc, duckdb.CatalogException) else ""
+        raise UserError(f"DuckDB refuses the statement: {said}{hint}") from exc

@@ -1,4 +1,5 @@
 from .benchmark import LoadedBenchmark as LoadedBenchmark, LoadedConversation as LoadedConversation
+from .database import open_database as open_database, view_names as view_names
 from .measuring import MeasuringOptions as MeasuringOptions, measurement_of as measurement_of
 from .operations import (
     Evaluation as Evaluation,

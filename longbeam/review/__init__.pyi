@@ -76,6 +76,7 @@ from .names import (
 )
 from .outcomes import (
     UNFIT as UNFIT,
+    item_states as item_states,
     rejections_of as rejections_of,
     reviewed_conversations as reviewed_conversations,
     reviewed_probes as reviewed_probes,

@@ -12,7 +12,7 @@ from longbeam.keys import ItemId, conversation_of
 from longbeam.review.log import ActContent, SeenVersions, new_event
 from longbeam.review.names import field_name
 from longbeam.review.people import Viewer
-from longbeam.review.search import counted_queries
+from longbeam.review.search import counted_queries, needed_searches
 from longbeam.review.state import ItemState, Opinion, in_force, probe_version
 from longbeam.review.workspace import Workspace
 from longbeam.schemas import (
@@ -169,9 +169,9 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
         gates.append(_gate("checks", "You edited the item after the checks ran. Run them again."))
     if ability_of(opinion.probe.ability).has(Trait.ABSTAINS):
         made = len(counted_queries(opinion))
-        if made < (least := workspace.settings.min_searches):
+        if made < (needed := needed_searches(opinion.probe, workspace.settings.min_searches)):
             text = (
-                f"The answer says that something is never told. Search for it first: {made} of {least} searches count "
+                f"The answer says that something is never told. Search for it first: {made} of {needed} searches count "
                 "so far. A search counts if it shares a word with the question, or if you looked at what it found."
             )
             gates.append(_gate("searches", text))

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 
 from longbeam.formats import UNREVIEWED, UNSETTLED
-from longbeam.keys import ItemId
+from longbeam.keys import ItemId, conversation_of
 from longbeam.review.archive import Archive
 from longbeam.review.log import ReviewLog
 from longbeam.review.state import ItemState, ItemStatus
@@ -128,6 +128,16 @@ def _workspace_of(benchmark: Benchmark, stack: ExitStack) -> Workspace | None:
         return None
     store = stack.enter_context(ReviewStore(benchmark.reviews_path, read_only=True))
     return Workspace(Archive(benchmark), ReviewLog(store))
+
+
+def item_states(benchmark: Benchmark) -> Iterator[tuple[str, ItemState]]:
+    """Yield the state of each probe that somebody has worked on, with its conversation's id."""
+    with ExitStack() as stack:
+        if (workspace := _workspace_of(benchmark, stack)) is None:
+            return
+        for item_id in workspace.reviewed_ids():
+            if (state := workspace.state(item_id)).opinions:
+                yield conversation_of(item_id), state
 
 
 def status_of(state: ItemState) -> str:

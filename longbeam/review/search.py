@@ -87,14 +87,19 @@ def counted_queries(opinion: Opinion) -> set[str]:
     """Return the distinct searches that speak for an abstention, in plain form.
 
     A search counts if it shares a word with the question, the gold answer or the author's own searches, or if one of
-    its hits was shown to the reviewer: three searches for nonsense prove nothing.
+    its hits was shown to the reviewer, as with a synonym: three searches for nonsense prove nothing.
     """
     probe = opinion.probe
     known = (probe.question, probe.gold_answer, probe.details.missing, *probe.details.searches)
     words = content_words(" ".join(known))
     looked_for = {_plain(query) for query in opinion.looked_for}
     plain = {_plain(s.query): content_words(s.query) for s in opinion.searches if s.query.strip()}
-    return {query for query, own in plain.items() if query in looked_for or own & words}
+    return {query for query, own in plain.items() if query in looked_for or own & words or not words}
+
+
+def needed_searches(probe: Probe, least: int) -> int:
+    """Return the searches that accepting an abstention needs: `least`, but no more than can be suggested."""
+    return min(least, max(len(suggested_searches(probe)), 1))
 
 
 def suggested_searches(probe: Probe) -> tuple[str, ...]:
@@ -107,7 +112,7 @@ def suggested_searches(probe: Probe) -> tuple[str, ...]:
     return tuple(found.values())[:MOST_SUGGESTED]
 
 
-def absence_view(conversation: OpenConversation, opinion: Opinion, needed: int) -> AbsenceView:
+def absence_view(conversation: OpenConversation, opinion: Opinion, least: int) -> AbsenceView:
     """Return a reviewer's searches for an item, and their coverage by session."""
     looked_at = {i for i in opinion.looked_at if 0 <= i < len(conversation.lines)}
     sizes = Counter(line.session for line in conversation.lines)
@@ -115,7 +120,7 @@ def absence_view(conversation: OpenConversation, opinion: Opinion, needed: int) 
     totals = {_plain(s.query): s.total for s in opinion.searches}
     queries = tuple({_plain(s.query): s.query for s in reversed(opinion.searches)}.values())[::-1]
     return AbsenceView(
-        needed=needed,
+        needed=needed_searches(opinion.probe, least),
         made=len(counted_queries(opinion)),
         queries=queries,
         hits=sum(totals.values()),

@@ -25,6 +25,7 @@ from .digests import (
 from .duck import (
     Kind as Kind,
     Loader as Loader,
+    attach_read_only as attach_read_only,
     connect as connect,
     read_whole as read_whole,
     replaced_file as replaced_file,

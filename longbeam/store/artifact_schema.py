@@ -22,7 +22,7 @@ CREATE TABLE conversation (  -- one row
                 timeline STRUCT("start" DATE, "end" DATE), "mode" VARCHAR, touches VARCHAR, source VARCHAR)
                 NOT NULL,
     profile STRUCT("name" VARCHAR, first_name VARCHAR, gender VARCHAR, age INTEGER, city VARCHAR, country VARCHAR,
-                   profession VARCHAR, mbti VARCHAR[], personality VARCHAR),
+                   profession VARCHAR, employer VARCHAR, mbti VARCHAR[], personality VARCHAR),
     node_link JSON NOT NULL,  -- the people as networkx.node_link_data
     details JSON NOT NULL  -- what an import carried and no column holds
 )""",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,12 +43,14 @@ def test_recorded_replies_answer_a_run_without_typed_inputs(tmp_path: Path) -> N
     in_process.run()
     with loopback("--recorded", "short", "--out", str(in_process.out)) as server:
         plain = http_run(tmp_path, SHORT, server, sends_extras=False)
-        # Nobody recorded a checker: the offline writer made the replies, and what it writes is not checked.
-        plain.bench.spec.write_text(f"{plain.bench.spec.read_text()}[checks]\nmodel = false\n")
+        # Rules plan the advice of the assistant whom they speak, a language model's is read out of its replies; and
+        # nobody recorded a checker. So rules plan and speak here, too, and nothing is checked.
+        ruled = plain.bench.spec.read_text().replace("[models]", '[models]\nplanner = "offline"\nassistant = "offline"')
+        plain.bench.spec.write_text(f"{ruled}[checks]\nmodel = false\n")
         assert plain.run() == 0
         counts = server.counts()
     assert plain.bench.export() == in_process.export()
-    assert counts["received"] == counts["answered"] == len(in_process.invocations())
+    assert 60 < counts["received"] == counts["answered"] < len(in_process.invocations())
 
 
 @pytest.mark.slow
@@ -92,7 +96,12 @@ def test_poisoned_requests_cost_their_units_alone(tmp_path: Path) -> None:
         assert run.run() == 1
         status = [sys.executable, "-m", "longbeam", "status", "two", "--out", str(run.bench.out)]
         shown = subprocess.run(status, capture_output=True, text=True, timeout=60).stdout
-        assert "23 skipped" in shown, "each turn of the poisoned dialogue"
+        with closing(sqlite3.connect(f"file:{run.bench.out}/two/work/c000.sqlite?mode=ro", uri=True)) as db:
+            (poisoned,) = db.execute(
+                "SELECT count(*) FROM records JOIN units USING (unit_id)"
+                " WHERE record_type = 'UserTurn' AND unit_key LIKE 'p0.s1.%'"
+            ).fetchone()
+        assert f"{poisoned} skipped" in shown, "each turn of the poisoned dialogue"
         assert "probes summarization.0 failed: content_filter" in shown
         assert "is poisoned" in shown
         assert "0 of 2 conversations finished, 1 failed unit" in shown

@@ -82,11 +82,12 @@ class Pages:
         body = {"parameters": parameters, "state": {"type": "SCHEDULED"}}
         return str(self.ask(f"/deployments/{found['id']}/create_flow_run", body)["id"])
 
-    def set_state(self, run_id: str, kind: str, name: str | None = None) -> None:
-        # As the pages do: a suspended run is scheduled again when it is resumed, a paused one goes on.
+    def set_state(self, run_id: str, kind: str, name: str | None = None, *, is_forced: bool = False) -> str:
+        """Set a run's state as the pages do, and return the server's verdict: ACCEPT, REJECT or ABORT."""
+        # A suspended run is scheduled again when it is resumed, a paused one goes on.
         details = {"pause_reschedule": name == "Suspended"}
         state = {"type": kind, "name": name, "state_details": details}
-        self.ask(f"/flow_runs/{run_id}/set_state", {"state": state, "force": False})
+        return str(self.ask(f"/flow_runs/{run_id}/set_state", {"state": state, "force": is_forced})["status"])
 
     def wait(self, run_id: str, until: Callable[[dict[str, Any]], bool], timeout_s: float = 900) -> dict[str, Any]:
         """Wait until a run's row is as asked for, and return it."""

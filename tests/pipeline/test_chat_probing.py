@@ -17,7 +17,7 @@ from longbeam.formats import ImportOptions, import_chat
 from longbeam.models import ModelCall
 from longbeam.offline import OfflineWriter
 from longbeam.pipeline import PROBING_FIELDS, Origin, chats_of, import_benchmark, probe_chats, probing_spec
-from longbeam.prompts.calls import ContradictionInputs, CounterEvidenceInputs, ExtractFactsInputs, StatementDraft
+from longbeam.prompts.calls import ContradictionInputs, CriticInputs, ExtractFactsInputs, ReadInputs, StatementDraft
 from longbeam.schemas import BenchmarkSpec, MessageRole, ModelReply
 from longbeam.store import Benchmark, SealedConversation, open_benchmark
 from tests.wired import answered_by
@@ -50,7 +50,7 @@ class Reader:
     """Finds the facts above; the offline writer answers every other prompt.
 
     `can_both_be_true` is its verdict on two statements; None leaves that to the offline writer, too. `settling`: a
-    message that it finds to settle each contradiction.
+    message for which it, as the critic, refuses each contradiction.
     """
 
     def __init__(self, *, can_both_be_true: bool | None = None, settling: str = "") -> None:
@@ -66,9 +66,17 @@ class Reader:
         if isinstance(call.inputs, ContradictionInputs) and self._can_both_be_true is not None:
             self.judged.append(call.inputs)
             return ModelReply(text=json.dumps({"reason": "r", "can_both_be_true": self._can_both_be_true}))
-        if isinstance(call.inputs, CounterEvidenceInputs) and call.inputs.is_contradiction and self._settling:
-            number = next(m.number for m in call.inputs.others if m.text == self._settling)
-            return ModelReply(text=json.dumps({"reason": "r", "message": number, "quote": self._settling}))
+        if isinstance(call.inputs, ReadInputs):
+            return await self._read(call, call.inputs)
+        if isinstance(call.inputs, CriticInputs) and self._settling:
+            settled = {p.number for p in call.inputs.passages if p.text == self._settling}
+            contradictions = {p.number for p in call.inputs.probes if p.ability == "contradiction_resolution"}
+            contradictions &= {p.number for p in call.inputs.probes if settled & {*p.passages}}
+            given = json.loads((await self._writer.complete(call)).text)
+            for critique in given["critiques"]:
+                if critique["probe"] in contradictions:
+                    critique |= {"verdict": "refuse", "reason": self._settling}
+            return ModelReply(text=json.dumps(given))
         if not isinstance(call.inputs, ExtractFactsInputs):
             return await self._writer.complete(call)
         self.readers.add(call.model)
@@ -91,6 +99,18 @@ class Reader:
             if m.content.startswith("I have never")
         ]
         return ModelReply(text=json.dumps({"statements": found}))
+
+    async def _read(self, call: ModelCall, inputs: ReadInputs) -> ModelReply:
+        """Name the two statements where a question has two passages; rules read a chat's own words less well."""
+        given = json.loads((await self._writer.complete(call)).text)
+        said = {p.number: p.text for p in inputs.passages}
+        shown = {q.number: q.passages for q in inputs.questions}
+        for answer in given["answers"]:
+            texts = [t for n in shown[answer["question"]] if re.search(r"lessons\.|chess", t := said[n])]
+            if len(texts) == 2:
+                both = '", and you also said "'.join(texts)
+                answer["answer"] = f'These contradict each other: you said "{both}". Which of the two is right?'
+        return ModelReply(text=json.dumps(given))
 
 
 @pytest.fixture

@@ -30,7 +30,8 @@ _STOP_WORDS = frozenset(
         "said same say says she should so some such tell than thank thanks that the their them then there these they "
         "thing things this those through to too under until up us use user uses very want was we well were what when "
         "where whether which while who whom why will with would yes you your yours always never every whenever ask "
-        "asks asked asking reply replies response answer answers show shows"
+        "asks asked asking reply replies response answer answers show shows myself yourself himself herself itself "
+        "ourselves yourselves themselves themself"
     ).split()
 )
 
@@ -137,10 +138,7 @@ def _share(needed: frozenset[str], words: frozenset[str]) -> float:
     return len(needed & words) / len(needed) if needed else 1.0
 
 
-_FRAME = words_of(
-    "states state says that the user said told mentions mentioned statement asked answer "
-    "myself yourself himself herself itself ourselves yourselves themselves themself"
-)
+_FRAME = words_of("states state says that the user said told mentions mentioned statement asked answer")
 """Words by which a point or an answer reports what somebody said, and which the words reported lack."""
 RESTATED, REPEATED = 0.5, 0.25
 """Share of a text's own words that a quote must have, or share of a quote's words that the text must have."""

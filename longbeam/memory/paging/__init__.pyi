@@ -29,4 +29,4 @@ from .study import (
     run_study as run_study,
     workload_of as workload_of,
 )
-from .system import PageStore as PageStore, Paging as Paging
+from .system import PageStore as PageStore, Paging as Paging, PagingSettings as PagingSettings

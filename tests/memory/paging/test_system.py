@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.generators.suites import TYPES, Draw, PagingSuiteSettings as SuiteSettings
+from longbeam.generators.suites import TYPES, Draw, PagingSuiteSettings
 from longbeam.generators.suites.paging import make_conversation
 from longbeam.keys import UnitKey
 from longbeam.memory import Tools, exchanges_of
-from longbeam.memory.paging import Paging, PagingSuiteSettings, workload_of
+from longbeam.memory.paging import Paging, PagingSettings, workload_of
 from longbeam.models import Asker, ModelCall, load_tokenizer
 from longbeam.prompts import default_registry
 from longbeam.prompts.calls import BookmarkPagesInputs
@@ -24,11 +24,11 @@ ASKER = Asker(offline(), default_registry(), BenchmarkSpec(name="x"), UnitKey("c
 
 @pytest.fixture(scope="module")
 def conversation() -> GivenConversation:
-    return make_conversation(SuiteSettings(), Draw("paging", 3, 0, COUNT, "o200k_base"))
+    return make_conversation(PagingSuiteSettings(), Draw("paging", 3, 0, COUNT, "o200k_base"))
 
 
 async def paged(conversation: GivenConversation, **settings: object) -> Paging:
-    system = Paging(PagingSuiteSettings.model_validate(settings), Tools(count_tokens=COUNT, asker=ASKER, rng_key="k"))
+    system = Paging(PagingSettings.model_validate(settings), Tools(count_tokens=COUNT, asker=ASKER, rng_key="k"))
     for exchange in exchanges_of(conversation.messages()):
         await system.add(exchange)
     await system.finish()
@@ -37,7 +37,7 @@ async def paged(conversation: GivenConversation, **settings: object) -> Paging:
 
 def test_the_suite_has_the_papers_shape(conversation: GivenConversation) -> None:
     for index in range(8):
-        made = make_conversation(SuiteSettings(), Draw("paging", 3, index, COUNT, "o200k_base"))
+        made = make_conversation(PagingSuiteSettings(), Draw("paging", 3, index, COUNT, "o200k_base"))
         messages = list(made.messages())
         assert 118 <= len(messages) <= 200
         kinds = {p.details.variety for p in made.probes}
@@ -122,7 +122,7 @@ async def test_a_page_that_is_asked_for_on_the_way_stays(conversation: GivenConv
     question = Question(text=probe.question, asked_at=datetime(2026, 1, 1))
     resident = {}
     for eviction in ("fifo", "lfu"):
-        settings = PagingSuiteSettings.model_validate({"eviction": eviction, "boundary": "fixed_4", "capacity": 2_000})
+        settings = PagingSettings.model_validate({"eviction": eviction, "boundary": "fixed_4", "capacity": 2_000})
         system = Paging(settings, Tools(count_tokens=COUNT, asker=ASKER, rng_key="k"))
         for number, exchange in enumerate(exchanges_of(conversation.messages())):
             await system.add(exchange)
@@ -160,7 +160,7 @@ class Marking:
 
 async def marked(conversation: GivenConversation, model: Marking, generator: str) -> tuple[Paging, str]:
     asker = Asker(answered_by(model), default_registry(), BenchmarkSpec(name="x"), UnitKey("c000", "prepare", "paging"))
-    settings = PagingSuiteSettings.model_validate({"bookmarks": generator, "bookmarker": "model"})
+    settings = PagingSettings.model_validate({"bookmarks": generator, "bookmarker": "model"})
     system = Paging(settings, Tools(count_tokens=COUNT, asker=asker, rng_key="k"))
     for exchange in exchanges_of(conversation.messages()):
         await system.add(exchange)

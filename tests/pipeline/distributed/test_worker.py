@@ -85,8 +85,9 @@ async def test_a_worker_that_is_told_to_stop_awaits_the_replies_on_their_way(spe
         late = 0
 
         async def complete(self, call: ModelCall) -> ModelReply:
+            is_late = len(self.keys) >= 80  # the call's own place: others are counted while this one is answered
             reply = await super().complete(call)
-            if len(self.keys) > 80:
+            if is_late:
                 self.late += 1
                 self.is_mute.set()
                 await asyncio.sleep(BEAT_S + 1)

@@ -59,8 +59,13 @@ export async function merge(typed, isBelow) {
   await forgetElsewhere(typed);
 }
 
-/** Throws away words of another tab. */
-export const forgetElsewhere = (typed) => sendDraft(shown().item_id, typed.target, null, typed.tab).then(reload);
+/** Throws away words of another tab; they are gone from the page at once, so that nobody takes them twice. */
+export function forgetElsewhere(typed) {
+  const item = shown();
+  const isOther = ({ target, tab }) => target !== typed.target || tab !== typed.tab;
+  if (item.mine) store.set({ item: { ...item, mine: { ...item.mine, unsaved: item.mine.unsaved.filter(isOther) } } });
+  return sendDraft(item.item_id, typed.target, null, typed.tab).then(reload);
+}
 
 /** Saves the open field; true if the server has the text. */
 export async function saveField() {
