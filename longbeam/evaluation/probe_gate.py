@@ -34,11 +34,11 @@ from longbeam.text import LaterPassage, Subject, find_evidence, sentences, value
 
 CHECK = "gate"
 PROMPTS = ("read_passages", "criticise_probes", "mark_answers")
-BATCH = 5
-"""Probes of one request; neighbours of the conversation share passages."""
-SHOWN = {MessageRole.USER: 8, MessageRole.ASSISTANT: 4}
+BATCH = 7
+"""Most probes of one request. What is the same for each batch takes 2,900 tokens, and neighbours share passages."""
+SHOWN = {MessageRole.USER: 8, MessageRole.ASSISTANT: 3}
 """Uncited passages of each probe, by speaker: replies share more words with a question than the facts do that would
-change its answer."""
+change its answer. Of the nine that readers and critic used in a run by a very good model, eight were among these."""
 READ = 96
 """Passages of a probe that are read for signs: eight times as many as are shown."""
 MOST_CHARACTERS = 4_000

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 from longbeam.abilities import EVENT_ORDERING
 from longbeam.generators.probes.candidates import (
@@ -31,6 +32,13 @@ from longbeam.text import ORDINAL_WORDS
 
 ABILITY = EVENT_ORDERING.name
 MIN_ITEMS, MAX_ITEMS = 3, 10
+LIKELY = 4
+"""Fewest things that are asked for where there are as many: the order of three is guessed in one of six tries."""
+FEWEST = 8
+"""Candidates below which lists of fewer things, and then of several narratives, are taken: two are selected, and some
+fail the checks."""
+PROVED_AT_ONCE = 200
+"""Things up to which each is searched for in the messages before it, some 3 ms at 128K, before lists are made."""
 NAMED = 0.5
 """Share of a topic's words that the words of its first message must have."""
 MOST_GROUPS = 12
@@ -41,15 +49,27 @@ _PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
-    """Return lists of things that were told one after the other: of one narrative, else of several."""
+    """Return lists of things that were told one after the other, of one narrative; where these are few, shorter ones.
+
+    Lists of several narratives come last: they are nobody's one matter.
+    """
+    total = material.total_messages
     told = sorted(_tellings(material), key=lambda said: said.position)
+    if len(told) <= PROVED_AT_ONCE:
+        told = [said for said in told if _is_first(material, said)]
     strands: dict[str, list[Quote]] = {}
     for said in told:
         strands.setdefault(said.narrative, []).append(said)
+    wanted = lengths_for(total)
+    shorter = tuple(range(wanted[0] - 1, MIN_ITEMS - 1, -1))
     sketch = partial(_sketch, material)
-    groups = (group for strand in strands.values() for group in _groups(strand, material.total_messages))
-    found = thin_out(groups, sketch, material.total_messages)
-    return found or thin_out(_groups(told, material.total_messages), sketch, material.total_messages)
+    found = thin_out((g for own in strands.values() for g in _groups(own, wanted)), sketch, total)
+    further = chain([list(strands.values())] * len(shorter), [[told]])
+    for strand, lengths in zip(further, [*((n,) for n in shorter), wanted], strict=True):
+        if len(found) < FEWEST:
+            groups = (g for own in strand for g in _groups(own, lengths))
+            found += thin_out(groups, sketch, total, FEWEST - len(found), len(found))
+    return found
 
 
 def _tellings(material: ProbeMaterial) -> Iterator[Quote]:
@@ -70,10 +90,10 @@ def lengths_for(total_messages: int) -> tuple[int, ...]:
     BEAM's event orderings cite 5.8 messages at 128K tokens, and ask for ten things at most.
     """
     middle = round(3 + math.log2(max(total_messages / 60, 1)))
-    return tuple(sorted({min(max(n, MIN_ITEMS), MAX_ITEMS) for n in (middle - 1, middle, middle + 1)}))
+    return tuple(sorted({min(max(n, LIKELY), MAX_ITEMS) for n in (middle - 1, middle, middle + 1)}))
 
 
-def _groups(told: Sequence[Quote], total_messages: int) -> Iterator[tuple[Quote, ...]]:
+def _groups(told: Sequence[Quote], lengths: Sequence[int]) -> Iterator[tuple[Quote, ...]]:
     """Yield lists of things of different days, which stand well apart in the matter."""
     ordered: list[Quote] = []
     known: set[frozenset[str]] = set()
@@ -83,7 +103,7 @@ def _groups(told: Sequence[Quote], total_messages: int) -> Iterator[tuple[Quote,
         if name and not any(name <= other or other <= name for other in known) and _is_later(said, ordered):
             ordered.append(said)
             known.add(name)
-    for length in lengths_for(total_messages):
+    for length in lengths:
         step = max(len(ordered) // length, 1)
         starts = range(len(ordered) - (length - 1) * step)
         for start in starts[: MOST_GROUPS * max(len(starts) // MOST_GROUPS, 1) : max(len(starts) // MOST_GROUPS, 1)]:

@@ -3,20 +3,21 @@
 The choice is greedy, in rounds over the abilities. Each ability takes the probe that, by these rules in this order
 (docs/probes.md has the same list),
 
-1. no check doubts;
-2. needs a message of the assistant's while the ability lacks its share of such probes, and needs none afterwards;
-3. is of a further kind of question while the ability lacks its share of such probes, and of none afterwards;
+1. has passed the gate;
+2. no check doubts;
+3. needs a message of the assistant's while the ability lacks its share of such probes, and needs none afterwards;
+4. is of a further kind of question while the ability lacks its share of such probes, and of none afterwards;
    of the further kinds, the one taken least so far;
-4. where hard probes are asked for, trivial memories answer least;
-5. shares fewest facts and bullets with the conversation's other selected probes;
-6. has a wording unlike those of its ability's selected probes;
-7. in a conversation of many plans, rests on evidence that lies far apart;
-8. needs what it cites while fewer than half of the selected probes do: nobody says the answer again;
-9. has the level that the ability's selected probes have least often;
-10. has most competitors in the ledger, of which 3 count;
-11. shares fewest words with its evidence, in steps of 0.2;
-12. lies in the deciles with the fewest probes;
-13. the model ranked first.
+5. where hard probes are asked for, trivial memories answer least;
+6. shares fewest facts and bullets with the conversation's other selected probes;
+7. has a wording unlike those of its ability's selected probes;
+8. in a conversation of many plans, rests on evidence that lies far apart;
+9. needs what it cites while fewer than half of the selected probes do: nobody says the answer again;
+10. has the level that the ability's selected probes have least often;
+11. has most competitors in the ledger, of which 3 count;
+12. shares fewest words with its evidence, in steps of 0.2;
+13. lies in the deciles with the fewest probes;
+14. the model ranked first.
 
 Abilities that cite little choose first, because wide ones overlap with something in any case.
 """
@@ -84,6 +85,8 @@ class _Load:
     given: Places
     doubted: Collection[str]
     """Ids of probes that somebody should look at."""
+    passed: Collection[str]
+    """Ids of probes that passed the gate: another one in their place would have to go through it."""
     subjects: Counter[str] = field(default_factory=Counter)
     levels: Counter[tuple[str, str]] = field(default_factory=Counter)
     deciles: Counter[int] = field(default_factory=Counter)
@@ -106,6 +109,7 @@ class _Load:
         """Return how much a probe repeats; the probe with the smallest cost is taken."""
         total, variety = self.given.total_messages, probe.details.variety
         return (
+            probe.probe_id not in self.passed,
             probe.probe_id in self.doubted,
             needs_reply(probe.bullet_ids) is not (self.due[probe.ability] > 0),
             is_kind(variety) is not (self.kinds_due[probe.ability] > 0),
@@ -140,17 +144,21 @@ class _Load:
 
 
 def select_probes(
-    probes: Iterable[Probe], per_ability: int, places: Places, doubted: Collection[str] = frozenset()
+    probes: Iterable[Probe],
+    per_ability: int,
+    places: Places,
+    doubted: Collection[str] = frozenset(),
+    passed: Collection[str] = frozenset(),
 ) -> list[Probe]:
     """Return all probes by ability and rank; `rank` is set anew, and the first `per_ability` of each are selected.
 
-    Probes whose ids are `doubted`, because a check says that somebody should look at them, come last. The order of the
-    input does not matter.
+    Probes whose ids are `doubted`, because a check says that somebody should look at them, come last, and those that
+    `passed` the gate first. The order of the input does not matter.
     """
     pools: dict[str, list[Probe]] = {}
     for probe in sorted(probes, key=lambda p: (p.ability, p.rank, p.probe_id)):
         pools.setdefault(probe.ability, []).append(probe)
-    load = _Load(places, doubted)
+    load = _Load(places, doubted, passed)
     load.due.update(_shares_of_replies(pools, per_ability, load))
     load.kinds_due.update({ability: round(places.kinds_share * per_ability) for ability in pools})
     order = {ability: list[Probe]() for ability in pools}

@@ -9,6 +9,7 @@ With a second judge, an error counts when both find one: the second is asked abo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -91,7 +92,8 @@ class CheckedConversation:
     def batches(self, probes: Sequence[Probe]) -> list[list[Matter]]:
         """Return the probes in batches of neighbours of the conversation, with what their readers may see."""
         matters = matters_of(self.messages, probes, self._aliases(probes)) if probes else []
-        return [matters[i : i + BATCH] for i in range(0, len(matters), BATCH)]
+        size = math.ceil(len(matters) / math.ceil(len(matters) / BATCH)) if matters else 1  # of like sizes
+        return [matters[i : i + size] for i in range(0, len(matters), size)]
 
     def _aliases(self, probes: Sequence[Probe]) -> Mapping[str, Sequence[str]]:
         """Return the names of the things of each probe, by probe_id: `the ledger` is also called `The Green Book`."""

@@ -116,6 +116,8 @@ class _ProbePool:
     """Probes that no check refuses."""
     refused: dict[str, str] = field(default_factory=dict)
     doubted: set[str] = field(default_factory=set)
+    judged: set[str] = field(default_factory=set)
+    """Probes that the gate has read; those of them that are still in the pool passed it, or have its words."""
     positions: dict[str, int] = field(default_factory=dict)
     """Ordinals of the cited messages, by key."""
     _restated: dict[str, int] = field(default_factory=dict)
@@ -182,7 +184,7 @@ class _ProbePool:
             assistant_share=self.units.spec.probes.assistant_share,
             kinds_share=self.units.spec.probes.kinds_share,
         )
-        return select_probes(self.probes, per_ability, places, doubted=self.doubted)
+        return select_probes(self.probes, per_ability, places, self.doubted, self.judged)
 
     def restated(self) -> Mapping[str, int]:
         """Return how many uncited messages say each probe's answer again, by probe_id."""
@@ -239,6 +241,7 @@ async def _checked_selection(pool: _ProbePool, selected: list[Probe]) -> list[Pr
     while True:
         if new := [p for p in selected if p.is_selected and p.probe_id not in passed]:
             verdicts = await judge_probes(pool.units, read, new, is_lenient=True)
+            pool.judged |= {p.probe_id for p in new}
             passed |= {p.probe_id for p in new} - {v.probe_id for v in verdicts if v.is_reworded}
             for verdict in verdicts:
                 pool.heed(verdict, is_final=verdict.probe_id in reworded)

@@ -88,6 +88,18 @@ def test_half_of_the_probes_need_what_they_cite_where_there_are_such() -> None:
     assert [p.probe_id for p in chosen if p.is_selected] == ["a.2", "a.0"]
 
 
+def test_a_probe_that_passed_the_gate_stays_whatever_takes_the_place_of_another() -> None:
+    # Without a gate a.1 and b.0 share no fact; a.0 passed, and b takes what goes with it.
+    probes = [
+        _probe("a", 0, at=0, fact="f"),
+        _probe("a", 1, at=50),
+        _probe("b", 0, at=1, fact="f"),
+        _probe("b", 1, at=2),
+    ]
+    chosen = select_probes(probes, 1, Places(POSITIONS, 100), doubted={"a.0"}, passed={"a.0"})
+    assert [p.probe_id for p in chosen if p.is_selected] == ["a.0", "b.1"]
+
+
 def test_hard_probes_are_those_that_trivial_memories_answer_least() -> None:
     probes = [_probe("a", i, at=10 * i) for i in range(4)]
     answered = {"a.0": (1.0, 2.0), "a.1": (1.0, 1.0), "a.2": (0.5, 0.5), "a.3": (0.0, 0.0)}
@@ -156,7 +168,7 @@ def test_kinds_take_turns() -> None:
 
 def test_the_documentation_has_the_rules_of_the_module() -> None:
     page = (Path(__file__).parents[3] / "docs" / "probes.md").read_text(encoding="utf-8")
-    rules = re.search(r"^1\. no check doubts.*?^13\. [^\n]+\n", selection.__doc__ or "", re.DOTALL | re.MULTILINE)
+    rules = re.search(r"^1\. has passed the gate.*?^14\. [^\n]+\n", selection.__doc__ or "", re.DOTALL | re.MULTILINE)
 
     assert rules is not None
     assert rules[0] in page

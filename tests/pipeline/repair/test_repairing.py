@@ -366,9 +366,9 @@ async def test_a_dry_run_counts_the_calls_of_the_checker(
 
 def test_a_dry_run_counts_the_checks_that_read_a_regenerated_message(checked: Benchmark) -> None:
     repairs = repairs_of(checked, check_and_store(checked), {})
-    # Verdicts are on the whole conversation: all twenty probes are judged again, in four batches.
+    # Verdicts are on the whole conversation: all twenty probes are judged again, in three batches.
     assert checker_calls(checked, "c000", repairs["c000"]) == {
-        "read_passages": 12,
-        "criticise_probes": 4,
-        "mark_answers": 4,
+        "read_passages": 9,
+        "criticise_probes": 3,
+        "mark_answers": 3,
     }
