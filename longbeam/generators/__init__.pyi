@@ -170,7 +170,7 @@ from .stages import (
     window_of as window_of,
 )
 from .story_graph import (
-    Conflict as Conflict,
+    DayConflict as DayConflict,
     Window as Window,
     event_faults as event_faults,
     relaxed as relaxed,

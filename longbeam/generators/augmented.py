@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from longbeam.prompts.calls import Refusal
+from longbeam.prompts.calls import PassedOver
 from longbeam.schemas import Assertion, Bullet, Plan, Record, compact
 
 
@@ -18,7 +18,7 @@ class Augmented(Record):
     after: tuple[str, ...]
     """For each, the id of the plan's bullet that it follows."""
     assertions: tuple[Assertion, ...]
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[PassedOver, ...] = ()
     """What the plan passed over; with its first stage."""
 
 

@@ -24,8 +24,8 @@ from longbeam.keys import plan_index_of
 from longbeam.prompts.calls import (
     ContradictionTarget,
     LedgerLine,
+    PassedOver,
     Place,
-    Refusal,
     Slip,
     StoryEvent,
     UpdateTarget,
@@ -105,7 +105,7 @@ class Targets(Record):
     updates: tuple[UpdateTarget, ...] = ()
     contradictions: tuple[ContradictionTarget, ...] = ()
     wishes: tuple[WishTarget, ...] = ()
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[PassedOver, ...] = ()
     """What the plan passed over; with the first stage."""
 
     def by_id(self) -> dict[str, Target]:
@@ -232,7 +232,7 @@ class _Chooser:
         slips = self._choose(SLIP, count)
         updates = self._choose(UPDATE, count)
         wishes = self._wishes(2 * self.given.layout.wishes)
-        refused = tuple(Refusal(use=use, of=of, reason=reason) for (use, of), reason in self.refused.items())
+        refused = tuple(PassedOver(use=use, of=of, reason=reason) for (use, of), reason in self.refused.items())
         targets: list[Targets] = []
         for stage_index in self.places:
             own_updates = [o for o in updates if self.stage_of[o.place.after] == stage_index]

@@ -22,7 +22,7 @@ from longbeam.generators.quotas import Demand
 from longbeam.generators.stages import StageSize, sizes_of, turns_told, window_of
 from longbeam.generators.story_graph import (
     OPENING,
-    Conflict,
+    DayConflict,
     event_faults,
     introduction,
     relaxed,
@@ -333,7 +333,7 @@ class _Telling:
             try:
                 with_days(events, self.window, self.placed)
                 return events
-            except Conflict as exc:
+            except DayConflict as exc:
                 if self.rounds > TOLD_ANEW:
                     relaxed_events, reasons = relaxed(events, self.window, self.placed)
                     self.reasons += reasons

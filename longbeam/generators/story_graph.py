@@ -58,7 +58,7 @@ def _holidays(country: str) -> Any:  # Any: the library's own mapping, which mak
     return calendar() if calendar is not None else {}
 
 
-class Conflict(ValueError):
+class DayConflict(ValueError):
     """Some events cannot all have a day; the message says why, and `event_ids` which."""
 
     def __init__(self, event_ids: Sequence[str], reason: str) -> None:
@@ -100,7 +100,7 @@ def unclosed(events: Sequence[StoryEvent], open_before: Iterable[str], stays_ope
 def with_days(events: Sequence[StoryEvent], window: Window, placed: Mapping[str, dt.date]) -> tuple[StoryEvent, ...]:
     """Return the events with their days, in the order in which they are told.
 
-    `placed`: days of the events of earlier stages. Raises Conflict if they have no days.
+    `placed`: days of the events of earlier stages. Raises DayConflict if they have no days.
     """
     return _Scheduler(tuple(events), window, placed).scheduled()
 
@@ -116,7 +116,7 @@ def relaxed(
     while True:
         try:
             return with_days(kept, window, placed), tuple(reasons)
-        except Conflict as exc:
+        except DayConflict as exc:
             reasons.append(str(exc))
             bound = [
                 i
@@ -162,7 +162,7 @@ class _Scheduler:
         return tuple(sorted(dated, key=lambda e: offsets[e.event_id]))
 
     def _pinned(self, event_id: str, least: int, most: int) -> int:
-        """Return the open day nearest to some bounds on which an event can be fixed; raises Conflict without one."""
+        """Return the open day nearest to some bounds on which an event can be fixed; raises DayConflict without one."""
         event = self._own[event_id]
         low, high = self._bounds(event)
         for day in sorted(range(low, high + 1), key=lambda d: (max(least - d, d - most), d)):
@@ -170,14 +170,14 @@ class _Scheduler:
                 self.pins[event_id] = day
                 try:
                     self._distances()
-                except Conflict:
+                except DayConflict:
                     continue
                 return day
         self.pins.pop(event_id, None)
         reason = (
             f"{event_id} wants a {event.open_on}, and {self._day(least)} to {self._day(most)}, which others leave it"
         )
-        raise Conflict([event_id], f"{reason}, has none")
+        raise DayConflict([event_id], f"{reason}, has none")
 
     def _day(self, offset: int) -> dt.date:
         return self.window.first + dt.timedelta(days=offset)
@@ -192,7 +192,7 @@ class _Scheduler:
             return list(nx.lexicographical_topological_sort(graph, key=places.__getitem__))
         except nx.NetworkXUnfeasible:
             circle = [a for a, _ in nx.find_cycle(graph)]
-            raise Conflict(circle, f"{' comes before '.join([*circle, circle[0]])}: a circle") from None
+            raise DayConflict(circle, f"{' comes before '.join([*circle, circle[0]])}: a circle") from None
 
     def _distances(self) -> dict[str, dict[str, int]]:
         """Return the shortest paths of the constraint graph: the most days from one event to another."""
@@ -237,7 +237,7 @@ class _Scheduler:
         before = graph.get_edge_data(one, other, {"weight": most})["weight"]
         graph.add_edge(one, other, weight=min(before, most))
 
-    def _conflict(self, graph: Constraints, circle: Sequence[str]) -> Conflict:
+    def _conflict(self, graph: Constraints, circle: Sequence[str]) -> DayConflict:
         """Return a conflict that says how many days the events of a circle lack."""
         pairs = list(zip(circle, [*circle[1:], circle[0]], strict=True))
         lacking = -sum(graph[a][b]["weight"] for a, b in pairs)
@@ -249,7 +249,7 @@ class _Scheduler:
             days = f"the stage has the days {self.window.first} to {self.window.going_on_until}"
             place = f"; {days}" + (f", and {', '.join(fixed)} is fixed" if fixed else "")
         plural = "days" if lacking > 1 else "day"
-        return Conflict(ids, f"{told} cannot all hold: the days between them are {lacking} {plural} too many{place}")
+        return DayConflict(ids, f"{told} cannot all hold: the days between them are {lacking} {plural} too many{place}")
 
     def _targets(self, order: Sequence[str]) -> Iterator[int]:
         """Yield the days on which the events would be told without any constraint: evenly spread, the ending behind."""

@@ -63,7 +63,7 @@ from .rules import rule_files as rule_files, rules_digest as rules_digest
 from .side_answers import answer_over as answer_over
 from .story import (
     Script as Script,
-    ScriptInputs as ScriptInputs,
+    StoryInputs as StoryInputs,
     draft_of as draft_of,
     people_thread as people_thread,
     scenes_of as scenes_of,

@@ -25,7 +25,7 @@ from longbeam.offline.packs import (
     wishes,
 )
 from longbeam.offline.remarks import without_remark
-from longbeam.offline.story import Script, ScriptInputs, draft_of, people_thread, scenes_of, script_of
+from longbeam.offline.story import Script, StoryInputs, draft_of, people_thread, scenes_of, script_of
 from longbeam.offline.telling import WHOLE, StoryScene
 from longbeam.prompts.calls import (
     AugmentInputs,
@@ -142,7 +142,7 @@ def outline(inputs: OutlineInputs) -> OutlineReply:
 class _Newest:
     """The newest story of a conversation, kept for the calls of its other events."""
 
-    inputs: ScriptInputs | None = None
+    inputs: StoryInputs | None = None
     script: Script = ()
     days: str = ""
     """Digest of the graph that the scenes have their days from."""
@@ -200,7 +200,7 @@ def _rng_key(inputs: EventsInputs | SubPlanInputs, conversation: str) -> str:
 
 def _newest(inputs: EventsInputs | SubPlanInputs, counts: tuple[int, ...], closing: int, conversation: str) -> _Newest:
     """Return the story of the plan; its script is made once and kept for the calls of the other events."""
-    asked = ScriptInputs(
+    asked = StoryInputs(
         seed=inputs.seed,
         people=inputs.people,
         stages=tuple((s.first_day, s.last_day) for s in inputs.stages),

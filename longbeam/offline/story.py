@@ -47,7 +47,7 @@ def people_thread() -> Thread:
 
 
 @dataclass(frozen=True)
-class ScriptInputs:
+class StoryInputs:
     """Everything that the events of a plan depend on, besides the packs."""
 
     seed: Seed
@@ -114,7 +114,7 @@ Script = tuple[Step, ...]
 """The events of a plan in the order in which they can happen."""
 
 
-def script_of(inputs: ScriptInputs) -> Script:
+def script_of(inputs: StoryInputs) -> Script:
     """Return the events of every stage, in order."""
     cues = _ordered_beats(inputs)
     beats, visits = iter(cues), _Visits(inputs)
@@ -177,7 +177,7 @@ def draft_of(step: Step, number: int, narrative: str, people: Sequence[Person], 
     )
 
 
-def scenes_of(inputs: ScriptInputs, script: Script, graph: StoryGraph) -> dict[str, StoryScene]:
+def scenes_of(inputs: StoryInputs, script: Script, graph: StoryGraph) -> dict[str, StoryScene]:
     """Return the scenes of all events by id, told in the order of their days; an opening has none."""
     days = {e.event_id: e.day for e in graph.events() if e.day is not None}
     dated = [(i, step, days[f"e{i}"]) for i, step in enumerate(script, 1) if f"e{i}" in days]
@@ -202,7 +202,7 @@ def _ahead(first: dt.date, last: dt.date) -> Span:
     return first + dt.timedelta(days=int(days * AHEAD[0])), first + dt.timedelta(days=int(days * AHEAD[1]))
 
 
-def _endings(inputs: ScriptInputs, cues: Sequence[Cue]) -> list[tuple[Thread, str]]:
+def _endings(inputs: StoryInputs, cues: Sequence[Cue]) -> list[tuple[Thread, str]]:
     """Return the threads and things whose outcomes end a plan and, in the last plan, the last message.
 
     Those that were followed longest come first; each is of another thread, as far as there are enough threads.
@@ -239,7 +239,7 @@ def _has_outcome(thread: Thread, instance: Sequence[Cue]) -> bool:
 class _Visits:
     """Chooses meetings: a report if one is due, else a new meeting; the same person not twice in a row, if possible."""
 
-    def __init__(self, inputs: ScriptInputs) -> None:
+    def __init__(self, inputs: StoryInputs) -> None:
         thread, bounds = people_thread(), inputs.bounds
         pairs = [
             (thread, p, b) for p in inputs.people for b in thread.beats if b.who == p.relation.value and not b.after
@@ -290,7 +290,7 @@ def _is_told(meeting: Meeting, known: set[tuple[str, str]]) -> bool:
     return bool(said) and all(slot in known for slot in said)
 
 
-def _ordered_beats(inputs: ScriptInputs) -> list[Cue]:
+def _ordered_beats(inputs: StoryInputs) -> list[Cue]:
     """Return the beats of all events before the closing scenes, in the order of the story.
 
     The number of threads is the first, by distance from the usual one, that leaves enough candidates for every kind
@@ -312,7 +312,7 @@ def _ordered_beats(inputs: ScriptInputs) -> list[Cue]:
     return best
 
 
-def _beats_of(inputs: ScriptInputs, width: int, rng: random.Random) -> list[Cue]:
+def _beats_of(inputs: StoryInputs, width: int, rng: random.Random) -> list[Cue]:
     """Return the beats of `width` threads with their things; every instance has a beginning and a span of its own."""
     instances = list(_instances(inputs, width, rng))
     excess = sum(len(t.beats) for t, _ in instances) - inputs.going_on
@@ -332,7 +332,7 @@ def _beats_of(inputs: ScriptInputs, width: int, rng: random.Random) -> list[Cue]
     return [cue for _, _, _, cue in timed]
 
 
-def _instances(inputs: ScriptInputs, width: int, rng: random.Random) -> Iterator[tuple[Thread, str]]:
+def _instances(inputs: StoryInputs, width: int, rng: random.Random) -> Iterator[tuple[Thread, str]]:
     """Yield pairs of thread and thing, in turn over the threads, until there are enough beats."""
     pools, pack, bounds = {}, inputs.pack, inputs.bounds
     for thread in pack.threads:

@@ -18,7 +18,7 @@ from longbeam.generators import Augmented, Drafted, Ledger, augmented_plan, ends
 from longbeam.generators.plans import plan_of
 from longbeam.keys import plan_index_of
 from longbeam.pages import PAGE_END, page_start
-from longbeam.prompts.calls import Refusal, Stage, StageStory, StoryEvent, StoryGraph, Weight
+from longbeam.prompts.calls import PassedOver, Stage, StageStory, StoryEvent, StoryGraph, Weight
 from longbeam.schemas import CLOSING, Bullet, BulletKind, Fact, Plan, Probe, Stance
 from longbeam.store import Benchmark, SealedConversation, WorkLog
 from longbeam.terminal import counted
@@ -62,7 +62,7 @@ class PlannedStory:
     """With its special bullets."""
     facts: Mapping[str, Fact]
     """Facts of this plan and of those before it."""
-    refused: tuple[Refusal, ...]
+    refused: tuple[PassedOver, ...]
     probes: tuple[Probe, ...]
     """Selected probes; none before the conversation is finished."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
 from longbeam.generators import Augmented, Drafted
-from longbeam.prompts.calls import Link, Refusal, Stage, StageStory, StoryEvent
+from longbeam.prompts.calls import Link, PassedOver, Stage, StageStory, StoryEvent
 from longbeam.review import reviewed_probes
 from longbeam.schemas import Assertion, Author, BenchmarkSpec, Bullet, BulletKind, Stance
 from longbeam.store import (
@@ -169,7 +169,7 @@ def _plan_of_events(tiny: Benchmark) -> None:
         happens_on=days[1],
     )
     change = Assertion(bullet_id="p0.s1.b1", fact_id="p0.f0", stance=Stance.UPDATES, value=money(950, "EUR"))
-    refused = (Refusal(use="slip", of="p0.f0", reason="nobody forgets it"),)
+    refused = (PassedOver(use="slip", of="p0.f0", reason="nobody forgets it"),)
     stage = Stage(stage_index=0, first_day=FIRST_DAY, last_day=days[1], title="Before the trip")
     units: dict[str, list[Stage | StageStory | Drafted | Augmented]] = {
         "p0.outline": [stage],

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from longbeam.generators import Conflict, Window, event_faults, relaxed, unclosed, with_days
+from longbeam.generators import DayConflict, Window, event_faults, relaxed, unclosed, with_days
 from longbeam.prompts.calls import Link, OpenOn, StoryEvent
 from longbeam.schemas import CLOSING
 
@@ -64,7 +64,7 @@ def test_days_keep_every_link_or_the_events_that_cannot_are_named(events: list[S
     window, placed = _window(), {"e0": DAY - dt.timedelta(days=3)}
     try:
         told = with_days(events, window, placed)
-    except Conflict:
+    except DayConflict:
         told, reasons = relaxed(events, window, placed)
         assert reasons
     assert sorted(e.event_id for e in told) == sorted(e.event_id for e in events)
@@ -85,7 +85,7 @@ def test_events_without_links_are_spread_evenly_in_the_order_of_the_writer() -> 
 def test_three_weeks_of_events_do_not_fit_into_eight_days() -> None:
     events = [_event(1), _event(2, _after(1, 10)), _event(3, _after(2, 11))]
     with pytest.raises(
-        Conflict, match=r"e1, e2, e3 cannot all hold: the days between them are 15 days too many"
+        DayConflict, match=r"e1, e2, e3 cannot all hold: the days between them are 15 days too many"
     ) as caught:
         with_days(events, _window(8), {})
     assert "the stage has the days 2024-03-04 to 2024-03-10" in str(caught.value)
@@ -95,7 +95,7 @@ def test_three_weeks_of_events_do_not_fit_into_eight_days() -> None:
 
 
 def test_a_circle_of_events_is_told() -> None:
-    with pytest.raises(Conflict, match="a circle"):
+    with pytest.raises(DayConflict, match="a circle"):
         with_days([_event(1, _after(2)), _event(2, _after(1))], _window(), {})
 
 
@@ -103,7 +103,7 @@ def test_most_days_bind_across_stages() -> None:
     placed = {"e1": DAY - dt.timedelta(days=5)}
     (told,) = with_days([_event(2, _after(1, 7, 9))], _window(), placed)
     assert told.day == DAY + dt.timedelta(days=2)
-    with pytest.raises(Conflict):
+    with pytest.raises(DayConflict):
         with_days([_event(2, _after(1, 0, 4))], _window(), placed)
 
 
@@ -114,7 +114,7 @@ def test_offices_are_closed_at_weekends_and_on_holidays_of_the_place() -> None:
     (told,) = with_days([_event(1, **at_once)], window, {})
     assert told.day == dt.date(2023, 5, 19)
     weekend = Window(dt.date(2023, 5, 20), dt.date(2023, 5, 21), dt.date(2023, 5, 21), dt.date(2023, 5, 21))
-    with pytest.raises(Conflict, match="e1 wants a workday, and 2023-05-20 to 2023-05-21"):
+    with pytest.raises(DayConflict, match="e1 wants a workday, and 2023-05-20 to 2023-05-21"):
         with_days([_event(1, **at_once)], weekend, {})
 
 

@@ -13,8 +13,8 @@ from longbeam.offline import (
     COST_SLOT,
     WHOLE,
     Script,
-    ScriptInputs,
     Span,
+    StoryInputs,
     StoryScene,
     changed,
     draft_of,
@@ -54,11 +54,11 @@ def _inputs(
     domain: Domain = Domain.CODING,
     stages: tuple[Span, ...] = STAGES,
     counts: tuple[int, ...] = COUNTS,
-) -> ScriptInputs:
-    return ScriptInputs(_seed(domain), _people(), stages, counts, CLOSING_EVENTS, rng_key)
+) -> StoryInputs:
+    return StoryInputs(_seed(domain), _people(), stages, counts, CLOSING_EVENTS, rng_key)
 
 
-def _graph(inputs: ScriptInputs, script: Script) -> StoryGraph:
+def _graph(inputs: StoryInputs, script: Script) -> StoryGraph:
     """Return the events of a script with the days that the planner gives them."""
     stages: list[StageStory] = []
     placed: dict[str, dt.date] = {}
@@ -89,7 +89,7 @@ def _graph(inputs: ScriptInputs, script: Script) -> StoryGraph:
     return StoryGraph(stages=tuple(stages))
 
 
-def _told(inputs: ScriptInputs) -> Story:
+def _told(inputs: StoryInputs) -> Story:
     """Return the scenes of each stage in the order of their days."""
     script = script_of(inputs)
     graph = _graph(inputs, script)

@@ -6,21 +6,38 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.models import ModelCall
+from longbeam.offline import OfflineWriter
 from longbeam.pipeline import PlannedStory, read_stories
 from longbeam.pipeline.run import RunContext, Schedule, conversations_of, open_run
-from longbeam.schemas import BenchmarkSpec, BulletKind, Stance
+from longbeam.prompts.calls import AugmentInputs, WishTarget
+from longbeam.schemas import BenchmarkSpec, ModelReply, Stance
 from longbeam.store import create_benchmark
-from tests.wired import offline
+from tests.wired import answered_by
 
 
-async def _planned(seed: int, out: Path) -> PlannedStory:
+class _Planner(OfflineWriter):
+    """The offline writer, which keeps the wishes that it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wishes: list[WishTarget] = []
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        if isinstance(call.inputs, AugmentInputs):
+            self.wishes += call.inputs.wishes
+        return await super().complete(call)
+
+
+async def _planned(seed: int, out: Path) -> tuple[PlannedStory, list[WishTarget]]:
     spec = BenchmarkSpec.model_validate({"name": "planned", "seed": seed, "length": "16K"})
     benchmark = create_benchmark(spec, out)
     ((conversation_id, own),) = conversations_of(benchmark)
-    async with open_run(RunContext(benchmark, offline(), Schedule(16)), conversation_id, own) as run:
+    planner = _Planner()
+    async with open_run(RunContext(benchmark, answered_by(planner), Schedule(16)), conversation_id, own) as run:
         await run.plan(0)
     (story,) = read_stories(benchmark, conversation_id)
-    return story
+    return story, planner.wishes
 
 
 def _order_holds(story: PlannedStory) -> None:
@@ -41,19 +58,22 @@ def _changes_are_alive(story: PlannedStory) -> None:
                 assert day <= life.last
 
 
-def _wishes_have_uses(story: PlannedStory) -> None:
-    told = [bullet for bullet in story.ledger.bullets if bullet.kind in {BulletKind.EVENT, BulletKind.RELATIONSHIP}]
+def _wishes_have_uses(story: PlannedStory, wishes: list[WishTarget]) -> None:
     position = {bullet.bullet_id: i for i, bullet in enumerate(story.ledger.bullets)}
-    for wish in story.wishes:
-        later = [b for b in told if position[b.bullet_id] > position[wish.bullet_id] and b.narrative == wish.narrative]
-        assert len(later) >= 2, wish
+    told = {event_id: position[bullet_id] for bullet_id, event_id in story.event_of.items()}
+    places = {event.what: told[event.event_id] for event in story.graph.events() if event.event_id in told}
+    for wish in wishes:
+        begins = position[wish.place.after]
+        assert len(wish.uses) >= 2
+        assert all(places[use] > begins for use in wish.uses)
+        assert not wish.unlike or places[wish.unlike] > begins
 
 
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 60))])
 async def test_a_plan_of_any_seed_has_an_order_without_a_contradiction(seed: int, tmp_path: Path) -> None:
-    story = await _planned(seed, tmp_path)
+    story, wishes = await _planned(seed, tmp_path)
     assert story.graph.events()
     assert not story.graph.open_matters()
     _order_holds(story)
     _changes_are_alive(story)
-    _wishes_have_uses(story)
+    _wishes_have_uses(story, wishes)

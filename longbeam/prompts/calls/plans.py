@@ -520,7 +520,7 @@ class WishTarget(Record):
     """Form of its sentence; empty for any."""
 
 
-class Refusal(Record):
+class PassedOver(Record):
     """A fact or an aspect that was not chosen, and why."""
 
     use: str
