@@ -20,6 +20,7 @@ CALLS_BEFORE = 120
 """Of some 490: both workers are at their conversation."""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_a_killed_worker_s_conversation_moves_to_another(pages: Pages, out: Path) -> None:
     log, name = out.parent / "calls", "moved"
