@@ -5,7 +5,7 @@ from .augmentation import (
     StageToAugment as StageToAugment,
     write_special_bullets as write_special_bullets,
 )
-from .augmented import Augmented as Augmented, augmented_plan as augmented_plan
+from .augmented import Augmented as Augmented, Targets as Targets, augmented_plan as augmented_plan
 from .budget import Budget as Budget
 from .bullets import (
     Drafted as Drafted,
@@ -41,8 +41,6 @@ from .choices import (
     SETTLED_DAYS as SETTLED_DAYS,
     USES as USES,
     Choices as Choices,
-    Pace as Pace,
-    Targets as Targets,
     choose_targets as choose_targets,
 )
 from .clock import FIRST_HOUR as FIRST_HOUR, LAST_HOUR as LAST_HOUR, REPLY_S as REPLY_S, sent_times as sent_times
@@ -79,6 +77,7 @@ from .entailment_judge import (
 from .layout import (
     NARRATIVES as NARRATIVES,
     Layout as Layout,
+    Pace as Pace,
     layout_for as layout_for,
     plan_lengths as plan_lengths,
     pool_for as pool_for,

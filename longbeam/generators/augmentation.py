@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 
-from longbeam.generators.augmented import Augmented, augmented_plan
+from longbeam.generators.augmented import Augmented, Target, Targets, augmented_plan
 from longbeam.generators.bullets import SETTLED, is_cut, typed_value
-from longbeam.generators.choices import Target, Targets
 from longbeam.generators.entailment import RuleAnswer, Ruling, rule_on_contradiction, rule_on_update
 from longbeam.generators.entailment_judge import (
     CONTRADICTION_PROMPTS,

@@ -1,12 +1,35 @@
-"""Special bullets of the stages of a plan, and the plan with them at their places."""
+"""Special bullets of the stages of a plan: their targets, themselves, and the plan with them at their places."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
 
-from longbeam.prompts.calls import PassedOver
+from longbeam.prompts.calls import ContradictionTarget, PassedOver, Place, UpdateTarget, WishTarget
 from longbeam.schemas import Assertion, Bullet, Plan, Record, compact
+
+Target = UpdateTarget | ContradictionTarget | WishTarget
+"""What a special bullet is about."""
+
+
+class Targets(Record):
+    """The targets of one stage's special bullets."""
+
+    stage_index: int
+    updates: tuple[UpdateTarget, ...] = ()
+    contradictions: tuple[ContradictionTarget, ...] = ()
+    wishes: tuple[WishTarget, ...] = ()
+    refused: tuple[PassedOver, ...] = ()
+    """What the plan passed over; with the first stage."""
+
+    def by_id(self) -> dict[str, Target]:
+        """Return the targets by id: updates, contradictions, wishes."""
+        every: list[Target] = [*self.updates, *self.contradictions, *self.wishes]
+        return {target.target_id: target for target in every}
+
+    def places(self) -> dict[str, Place]:
+        """Return the place of each target, by its id."""
+        return {target_id: target.place for target_id, target in self.by_id().items()}
 
 
 class Augmented(Record):

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from longbeam.generators.layout import Layout
+from longbeam.generators.augmented import Targets
+from longbeam.generators.layout import Layout, Pace
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import PlanHistory
@@ -41,7 +42,6 @@ from longbeam.schemas import (
     BulletKind,
     Fact,
     Plan,
-    Record,
     Stance,
     SubPlan,
     Value,
@@ -93,60 +93,6 @@ _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
 _NAMED = frozenset({ValueKind.NAME, ValueKind.VERSION, ValueKind.TEXT})
 """Kinds of values that say which one a thing is or who does it."""
 UPDATE, SLIP, WISH = "update", "slip", "wish"
-
-Target = UpdateTarget | ContradictionTarget | WishTarget
-"""What a special bullet is about."""
-
-
-class Targets(Record):
-    """The targets of one stage's special bullets."""
-
-    stage_index: int
-    updates: tuple[UpdateTarget, ...] = ()
-    contradictions: tuple[ContradictionTarget, ...] = ()
-    wishes: tuple[WishTarget, ...] = ()
-    refused: tuple[PassedOver, ...] = ()
-    """What the plan passed over; with the first stage."""
-
-    def by_id(self) -> dict[str, Target]:
-        """Return the targets by id: updates, contradictions, wishes."""
-        every: list[Target] = [*self.updates, *self.contradictions, *self.wishes]
-        return {target.target_id: target for target in every}
-
-    def places(self) -> dict[str, Place]:
-        """Return the place of each target, by its id."""
-        return {target_id: target.place for target_id, target in self.by_id().items()}
-
-
-@dataclass(frozen=True)
-class Pace:
-    """Number of messages between the bullets of a plan, known before its dialogues are.
-
-    Answers and follow-ups are left out: they only add messages.
-    """
-
-    plan: Plan
-    layout: Layout
-
-    @cached_property
-    def _message_of(self) -> dict[str, float]:
-        """Messages up to each bullet."""
-        found: dict[str, float] = {}
-        passed = 0.0
-        for i, sub_plan in enumerate(self.plan.sub_plans):
-            own = len(sub_plan.bullets)
-            # Each special bullet has a message of its own; an ordinary message may voice several bullets.
-            turns = min(self.layout.batches * self.layout.questions, own) + 4 * self.layout.specials_in(i)
-            for bullet in sub_plan.bullets:
-                passed += 2 * turns / own
-                found[bullet.bullet_id] = passed
-        return found
-
-    def messages_between(self, one: str, other: str) -> float:
-        """Return the least number of messages between two bullets; those of other plans are infinitely far away."""
-        if one not in self._message_of or other not in self._message_of:
-            return float("inf")
-        return abs(self._message_of[one] - self._message_of[other])
 
 
 @dataclass(frozen=True)

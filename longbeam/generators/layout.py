@@ -7,11 +7,13 @@ because the token budget drives each dialogue until its share is used.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from pydantic import Field
 
-from longbeam.schemas import FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, MIN_LENGTH, Category, Record
+from longbeam.schemas import FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, MIN_LENGTH, Category, Plan, Record
 
 POOL_PER_KIND = 10
 """Special bullets of each kind per plan from 128K on: eight checked candidates are wanted, and two may fail."""
@@ -215,3 +217,34 @@ def _rounded(amount: int, parts: int) -> int:
 
 def _ceil_div(amount: int, size: int) -> int:
     return -(-amount // size)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Number of messages between the bullets of a plan, known before its dialogues are.
+
+    Answers and follow-ups are left out: they only add messages.
+    """
+
+    plan: Plan
+    layout: Layout
+
+    @cached_property
+    def _message_of(self) -> dict[str, float]:
+        """Messages up to each bullet."""
+        found: dict[str, float] = {}
+        passed = 0.0
+        for i, sub_plan in enumerate(self.plan.sub_plans):
+            own = len(sub_plan.bullets)
+            # Each special bullet has a message of its own; an ordinary message may voice several bullets.
+            turns = min(self.layout.batches * self.layout.questions, own) + 4 * self.layout.specials_in(i)
+            for bullet in sub_plan.bullets:
+                passed += 2 * turns / own
+                found[bullet.bullet_id] = passed
+        return found
+
+    def messages_between(self, one: str, other: str) -> float:
+        """Return the least number of messages between two bullets; those of other plans are infinitely far away."""
+        if one not in self._message_of or other not in self._message_of:
+            return float("inf")
+        return abs(self._message_of[one] - self._message_of[other])
