@@ -64,7 +64,8 @@ EVOLVED = "evolved"
 EVOLVES_AFTER_DAYS = 7
 """Days that a preference stands before another one may replace it."""
 _VOW = re.compile(
-    r"\b(?:no more|never again|not (?:another|one more)|for good|from now on|once and for all)\b", re.IGNORECASE
+    r"\b(?:no more|never again|not (?:another|one more)|for good(?=[^\w\s]|$| and\b)|from now on|once and for all)\b",
+    re.IGNORECASE,
 )
 """Words of a vow, which the bullets planned for later would break."""
 

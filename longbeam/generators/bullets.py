@@ -65,7 +65,8 @@ WORDED = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.EXPRESSION, ValueK
 _OF_THE_USER = re.compile(r"the user\b(?! (?:stor|inter|manual|guide|table|group))", re.IGNORECASE)
 """Beginning of a line that speaks of the user in the third person, and of no `user story` or `user interface`."""
 SETTLED = re.compile(
-    r"\b(?:once and for all|for good|set in stone|(?:is|are|was|were|stays?|now) final|my last word|"
+    r"\b(?:once and for all|for good(?=[^\w\s]|$| and\b)|set in stone|my last word|"
+    r"(?:is|are|was|were|stays?|now) final|"
     r"(?:will|won['’]t|does not|doesn['’]t) (?:not )?change (?:again|any ?more)|"
     r"final (?:figure|price|number|sum|limit|amount|offer|count|date|day|word|total|budget|size|length))\b",
     re.IGNORECASE,

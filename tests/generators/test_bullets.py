@@ -56,6 +56,9 @@ def test_what_may_change_later_is_not_called_final() -> None:
     told = _draft("The final price of the kiln is $850.", ("money", "price", "$850"))
     once = _draft("The final price of the kiln is $850.", ("money, once", "price", "$850"))
     assert _faults(told) == ["e3 says 'final price' of what may still change later; leave that out"]
+    settled = _draft("The kiln costs $850, and that's it for good.", ("money", "price", "$850"))
+    assert _faults(settled) == ["e3 says 'for good' of what may still change later; leave that out"]
+    assert _faults(_draft("The kiln costs $850 for good reasons.", ("money", "price", "$850"))) == []
     assert _faults(told, EVENT.model_copy(update={"part": "closing"})) == []
     assert _faults(once) == []
 
