@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from longbeam.generators.augmented import Targets
-from longbeam.generators.layout import Layout, Pace
+from longbeam.generators.layout import Layout, Pace, start_of_ending
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import PlanHistory
@@ -43,7 +43,6 @@ from longbeam.schemas import (
     Fact,
     Plan,
     Stance,
-    SubPlan,
     Value,
     ValueKind,
 )
@@ -141,14 +140,6 @@ def choose_targets(given: Choices) -> tuple[Targets, ...]:
     return _Chooser(given).chosen()
 
 
-def start_of_ending(sub_plan: SubPlan) -> int:
-    """Return the ordinal of the first of the bullets that end the story; their number where there is none."""
-    end = len(sub_plan.bullets)
-    while end and sub_plan.bullets[end - 1].variety == CLOSING:
-        end -= 1
-    return end
-
-
 @dataclass
 class _Chooser:
     given: Choices
@@ -174,10 +165,10 @@ class _Chooser:
 
     def chosen(self) -> tuple[Targets, ...]:
         count = self.given.layout.specials
-        # Slips first: they need the greatest distance.
+        # Slips first: they need the greatest distance. Wishes begin at one place; updates can wait.
         slips = self._choose(SLIP, count)
-        updates = self._choose(UPDATE, count)
         wishes = self._wishes(2 * self.given.layout.wishes)
+        updates = self._choose(UPDATE, count)
         refused = tuple(PassedOver(use=use, of=of, reason=reason) for (use, of), reason in self.refused.items())
         targets: list[Targets] = []
         for stage_index in self.places:
@@ -513,18 +504,23 @@ class _Chooser:
         """Return the wishes of a plan, preferences and instructions in turn, each with its uses.
 
         An aspect fits if it begins at the place and not before, comes again at least twice, and shares at most half of
-        its events with each of those of other wishes.
+        its events with each of those of other wishes. Where no such aspect is left, one that overlaps gets as many uses
+        among the events that it shares with no wish.
         """
-        aspects = self._aspects()
-        fitting = {aspect: own for aspect, own in aspects.items() if len(own) > USES}
-        for aspect in aspects.keys() - fitting.keys():
-            self.refused[WISH, aspect] = "fewer than two later events come back to it"
-        forms = _forms(self.rng, count)
+        fitting, spare = dict[str, frozenset[int]](), dict[str, frozenset[int]]()
+        for aspect, its in self._aspects().items():
+            if len(its) > USES:
+                fitting[aspect] = its
+            else:
+                self.refused[WISH, aspect] = "fewer than two later events come back to it"
+        forms, last = _forms(self.rng, count), max(len(self.ledger.bullets) - 1, 1)
         found: list[WishTarget] = []
-        last = max(len(self.ledger.bullets) - 1, 1)
-        while len(found) < count and fitting:
-            part = len(found) / count
-            scores = {a: _narrowness(len(own)) - 2 * abs(min(own) / last - part) for a, own in fitting.items()}
+        while len(found) < count and (fitting or spare):
+            if not fitting:
+                fitting, spare = spare, {}
+            # Four events are used well, and more of them leave less room to other wishes; wishes come all along.
+            room = {a: min(0.08 * len(own), 0.4 - 0.02 * len(own)) for a, own in fitting.items()}
+            scores = {a: room[a] - 2 * abs(min(own) / last - len(found) / count) for a, own in fitting.items()}
             aspect = max(sorted(scores), key=scores.__getitem__)
             own = fitting.pop(aspect)
             place = self._free_place(*sorted(own)[:2])
@@ -532,10 +528,12 @@ class _Chooser:
                 self.refused[WISH, aspect] = "no place is free where it begins"
                 continue
             self.used.add(place.after)
+            self.refused.pop((WISH, aspect), None)
             found.append(self._wish(len(found), aspect, own, place, forms[len(found)]))
             for other in [a for a, its in fitting.items() if 2 * len(own & its) > min(len(own), len(its))]:
-                fitting.pop(other)
                 self.refused[WISH, other] = f"overlaps with the wish about {aspect}"
+                spare[other] = fitting.pop(other)
+            spare = {a: its - own for a, its in spare.items() if len(its - own) > USES}
         return found
 
     def _aspects(self) -> dict[str, frozenset[int]]:
@@ -576,11 +574,6 @@ class _Chooser:
             unlike=unlike,
             form=form,
         )
-
-
-def _narrowness(events: int) -> float:
-    """Return points for an aspect: four events are used well, and more of them leave less room to other wishes."""
-    return 0.1 * min(events, 4) - 0.02 * events
 
 
 def _forms(rng: random.Random, count: int) -> list[str]:

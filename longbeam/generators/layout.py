@@ -13,7 +13,16 @@ from itertools import pairwise
 
 from pydantic import Field
 
-from longbeam.schemas import FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, MIN_LENGTH, Category, Plan, Record
+from longbeam.schemas import (
+    CLOSING,
+    FULL_POOL_LENGTH,
+    MAX_SINGLE_PLAN_LENGTH,
+    MIN_LENGTH,
+    Category,
+    Plan,
+    Record,
+    SubPlan,
+)
 
 POOL_PER_KIND = 10
 """Special bullets of each kind per plan from 128K on: eight checked candidates are wanted, and two may fail."""
@@ -248,3 +257,11 @@ class Pace:
         if one not in self._message_of or other not in self._message_of:
             return float("inf")
         return abs(self._message_of[one] - self._message_of[other])
+
+
+def start_of_ending(sub_plan: SubPlan) -> int:
+    """Return the ordinal of the first of the bullets that end the story; their number where there is none."""
+    end = len(sub_plan.bullets)
+    while end and sub_plan.bullets[end - 1].variety == CLOSING:
+        end -= 1
+    return end
