@@ -69,6 +69,8 @@ class OfflineWriter:
         prompt_id, inputs = call.prompt.prompt_id, inputs_of(call)
         # The story and its wishes are one for all stages of a conversation, so their randomness leaves out the unit.
         conversation = f"{call.benchmark_seed}/{UnitKey.parse(call.unit_key).conversation_id}"
+        if prompt_id == "events":
+            return planning.events(inputs, conversation)  # type: ignore[arg-type]
         if prompt_id == "sub_plan":
             return planning.sub_plan(inputs, state_of(call), conversation)  # type: ignore[arg-type]
         if prompt_id == "augment":

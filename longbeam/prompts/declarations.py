@@ -34,6 +34,8 @@ from longbeam.prompts.calls.dialogue import (
 from longbeam.prompts.calls.plans import (
     AugmentInputs,
     AugmentReply,
+    EventsInputs,
+    EventsReply,
     OutlineInputs,
     OutlineReply,
     PlanSeedsInputs,
@@ -84,14 +86,23 @@ PROMPTS: tuple[Prompt, ...] = (
     # The scaffold.
     Prompt("personality", 2, Role.WRITER, PersonalityInputs),
     Prompt(
-        "narratives", 6, Role.WRITER, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
+        "narratives", 7, Role.WRITER, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
     ),
-    Prompt("plan_seeds", 3, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
+    Prompt("plan_seeds", 4, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
     Prompt("plan_summary", 1, Role.PLANNER, PlanSummaryInputs),
-    Prompt("outline", 10, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("outline", 12, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt(
+        "events",
+        2,
+        Role.PLANNER,
+        EventsInputs,
+        EventsReply,
+        fixed=("seed", "profile", "people", "narratives", "stages", "chapter"),
+        narrow=narrowing.events,
+    ),
     Prompt(
         "sub_plan",
-        17,
+        19,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
@@ -100,18 +111,18 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        12,
+        14,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
-    Prompt("advise", 8, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",)),
+    Prompt("advise", 9, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",)),
     # The user's questions.
     Prompt(
         "user_turns",
-        15,
+        16,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -120,7 +131,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        11,
+        12,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -141,7 +152,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_answer",
-        10,
+        11,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
@@ -149,13 +160,13 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_follow_up",
-        9,
+        10,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt("word_turn", 7, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
+    Prompt("word_turn", 8, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 5, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
@@ -168,7 +179,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("summarization", 9),
     _probe("preference_following", 5),
     _probe("instruction_following", 5),
-    Prompt("probe_abstention", 5, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
+    Prompt("probe_abstention", 6, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
     Prompt(
         "extract_facts",

@@ -58,8 +58,8 @@ def _built_in(name: str | None) -> str | None:
     return Domain(name) if name in set(Domain) else name
 
 
-DomainName = Annotated[str, Field(pattern=DOMAIN_PATTERN), AfterValidator(_built_in)]
-"""A built-in `Domain`, or the name of one of the user's own: up to 60 letters, digits, spaces, `_ & ' / -`."""
+DomainName = Annotated[str, AfterValidator(_built_in)]
+"""A built-in `Domain`, or the name of one of the user's own; where people write it, it fits DOMAIN_PATTERN."""
 MaybeDomain = Annotated[str | None, AfterValidator(_built_in)]
 """The same, or None."""
 
