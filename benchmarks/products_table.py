@@ -42,9 +42,9 @@ def _cells(evaluated: Evaluated, line: ReportLine) -> Iterator[str]:
     conversations = evaluated.run.conversations
     calls = sum(s.calls for s in evaluated.run.spending if s.system == row.system and s.stage == "prepare")
     yield f"`{row.system}`"
-    yield _share(row.paper)
+    yield _share(row.score)
     yield f"{_share(line.interval.low)} to {_share(line.interval.high)}" if line.interval else "–"
-    yield _share(row.evidence_recall)
+    yield _share(row.recall)
     yield _share(row.source_recall)
     yield f"{row.tokens:,.0f}" if row.tokens else "–"
     yield f"{calls / conversations:,.0f}" if calls else "–"

@@ -28,6 +28,8 @@ from longbeam.errors import UserError
 from longbeam.schemas import DEFAULT_MODEL
 from longbeam.stopping import run_stoppable
 
+LEAST_BUDGET = 100
+"""Fewest tokens of context that an evaluation allows."""
 ControlOption = Annotated[
     str | None,
     typer.Option("--control", help="Negative control: evidence-removed or swapped.", show_default=False),
@@ -85,7 +87,9 @@ def evaluate(
     embedder: Annotated[
         str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
     ] = "",
-    budget: Annotated[int, typer.Option("--budget", help="Tokens of context.", min=100)] = 4_000,
+    budget: Annotated[
+        str, typer.Option("--budget", help="Tokens of context; several, comma-separated, give a curve.")
+    ] = "4000",
     window: Annotated[int, typer.Option("--window", help="Tokens of the reader's window.", min=1_000)] = 128_000,
     lenient: Annotated[bool, typer.Option("--lenient", help="Judge with the lenient prompt.")] = False,
     control: ControlOption = None,
@@ -126,7 +130,7 @@ def evaluate(
             judge=judge,
             extractor=extractor,
             embedder=embedder,
-            budget=budget,
+            budget=_budgets(budget),
             window=window,
             is_lenient=lenient,
             control=control,
@@ -141,6 +145,7 @@ def evaluate(
             print(expected.model_dump_json(indent=2) + "\n" if json else render_estimate(expected), end="", file=shown)
             return OK
         meter = measurement.make_meter(invocation_log)
+        print(measurement.models_line, file=sys.stderr if json else shown, flush=True)
         try:
             with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
                 run, results = run_stoppable(measurement.run(meter, progress), tell=progress.waiting)
@@ -148,10 +153,22 @@ def evaluate(
             print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
             return INCOMPLETE
         print(as_json(run, results) if json else render_table(run, results), end="", file=shown)
+        print(meter.spent_line, file=sys.stderr if json else shown)
         for failure in grouped_failures(run.failures):
             print(f"failed: {failure}", file=sys.stderr)
         warn_of_unfinished(benchmark, out)
-        return INCOMPLETE if run.failures else OK
+        is_whole = not run.failures and all(result.score("paper") is not None for result in results)
+        return OK if is_whole else INCOMPLETE
+
+
+def _budgets(text: str) -> list[int]:
+    """Return the budgets that stand between commas; UserError for one that is none."""
+    found = []
+    for part in text.split(","):
+        if not part.strip().isdecimal() or int(part) < LEAST_BUDGET:
+            raise UserError(f"--budget {part.strip()!r}: write tokens of context, {LEAST_BUDGET} or more, such as 4000")
+        found.append(int(part))
+    return found
 
 
 @contextmanager

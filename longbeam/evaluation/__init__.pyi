@@ -6,9 +6,11 @@ from .arms import (
     always_there as always_there,
     arm_of as arm_of,
     arms_of as arms_of,
+    at_budgets as at_budgets,
     variants as variants,
+    with_embedder as with_embedder,
 )
-from .calibration import WRONG as WRONG
+from .calibration import RIGHT_ANSWERS as RIGHT_ANSWERS, WRONG as WRONG
 from .controlled import (
     ControlledRow as ControlledRow,
     controlled_rows as controlled_rows,
@@ -26,6 +28,7 @@ from .difficulty import DifficultyMeter as DifficultyMeter
 from .failures import grouped_failures as grouped_failures
 from .fixed_answers import (
     FIXED_ANSWERS as FIXED_ANSWERS,
+    in_words as in_words,
     swapped_answer as swapped_answer,
     with_other_values as with_other_values,
     wrong_answer as wrong_answer,

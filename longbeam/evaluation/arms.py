@@ -1,9 +1,14 @@
-"""Arms of an evaluation, the rows of its table: systems, floors, and fixed answers that need no reader."""
+"""Arms of an evaluation, the rows of its table: systems, floors, and fixed answers that need no reader.
+
+The name of a row says what ran: the system, its mode, and every setting that is not the default, the embedding model
+and the retriever among them. `--system` reads such names, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import get_args
@@ -15,6 +20,8 @@ from longbeam.schemas import Record
 
 EVIDENCE = "evidence"
 """Arm whose reader sees the cited messages, as with perfect retrieval."""
+_BETWEEN = re.compile(r",(?![^\[\]]*\])")
+"""A comma outside of brackets."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +29,18 @@ class Arm:
     """One row of the table."""
 
     name: str
-    """`rag[k=10,retriever=bm25]`: the system with the settings given on the command line."""
+    """`rag[k=10,retriever=bm25]`, or the name that an evaluation file gives it."""
     registered: Registered | None = None
     """None for fixed answers and for the evidence."""
     settings: Record | None = None
+    system: str = ""
+    """System without its settings, which its calls of preparation share; empty: the name up to its bracket."""
+    given: Mapping[str, object] = field(default_factory=dict)
+    """Settings as they were given."""
+    embedder: str = ""
+    """Embedding model of the evaluation that the system uses; empty for none."""
+    budget: int | None = None
+    """Tokens of context; None for the evaluation's."""
 
     @cached_property
     def version(self) -> str:
@@ -33,9 +48,59 @@ class Arm:
         return self.registered.version if self.registered else ""
 
     @property
+    def base(self) -> str:
+        """The system without its settings."""
+        return self.system or self.name.partition("[")[0]
+
+    @property
+    def mode(self) -> str:
+        """Mode in which a product works; empty for a system that has one only."""
+        return self.registered.mode_of(self.settings) if self.registered and self.settings is not None else ""
+
+    @property
     def is_fixed(self) -> bool:
         """Whether the answers need no reader."""
         return self.name in FIXED_ANSWERS
+
+    @property
+    def reads_budget(self) -> bool:
+        """Whether it reads as much as the budget allows, and not the whole window."""
+        return self.registered is not None and not self.registered.reads_everything
+
+    def changed(self) -> dict[str, str]:
+        """Return the settings that make it another system than the default one, as text, without its mode's."""
+        if self.registered is None or self.settings is None:
+            return {}
+        modes = self.registered.modes.get(self.mode, {})
+        found = {
+            key: _text_of(getattr(self.settings, key))
+            for key in self.given
+            if key not in modes and self._makes_a_difference(key)
+        }
+        if self.embedder:
+            found["embedder"] = self.embedder
+            if "retriever" not in modes and (used := self.registered.retriever_of(self.settings, self.embedder)):
+                found["retriever"] = used
+        if self.budget is not None:
+            found["budget"] = str(self.budget)
+        return dict(sorted(found.items()))
+
+    def _makes_a_difference(self, key: str) -> bool:
+        assert self.registered is not None
+        others = {name: value for name, value in self.given.items() if name != key}
+        try:
+            return settings_of(self.base, self.registered, others) != self.settings
+        except SpecError:  # a setting without a default
+            return True
+
+
+def _text_of(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _named(arm: Arm) -> Arm:
+    parts = [*filter(None, [arm.mode]), *(f"{key}={value}" for key, value in arm.changed().items())]
+    return replace(arm, name=f"{arm.base}[{','.join(parts)}]" if parts else arm.base)
 
 
 def always_there() -> tuple[Arm, ...]:
@@ -44,36 +109,93 @@ def always_there() -> tuple[Arm, ...]:
     return (*(Arm(name) for name in FIXED_ANSWERS), *floors, Arm(EVIDENCE))
 
 
-def arm_of(system: str | type, values: Mapping[str, object]) -> Arm:
-    """Return a system, by its name or its class, with settings; SpecError names a setting that does not fit."""
-    name = system if isinstance(system, str) else system.__name__
-    found = find_system(system) if isinstance(system, str) else registered(system, name)
-    settings = settings_of(name, found, values)
-    given = ",".join(f"{key}={value}" for key, value in sorted(values.items()))
-    return Arm(f"{name}[{given}]" if given else name, found, settings)
+def arm_of(system: str | type, values: Mapping[str, object], label: str = "") -> Arm:
+    """Return a system, by its name or its class, with settings; SpecError names a setting that does not fit.
+
+    `system` may have settings in brackets, as the name of a row has: `mem0[infer]`, `rag[k=10]`. `label`: the name of
+    the row in place of the one that says the settings.
+    """
+    name, inside = (system, "") if isinstance(system, str) else (system.__name__, "")
+    if isinstance(system, str) and (match := re.fullmatch(r"(.+?)\[(.*)\]", system)):
+        name, inside = match.groups()
+    found = find_system(name) if isinstance(system, str) else registered(system, name)
+    values = {**_bracketed(name, inside, found), **values}
+    arm = Arm(name, found, settings_of(name, found, values), system=name, given=values)
+    return replace(arm, name=label) if label else _named(arm)
+
+
+def _bracketed(name: str, inside: str, found: Registered) -> dict[str, object]:
+    """Return the settings that stand in brackets behind a system's name; SpecError for a part that is none."""
+    values: dict[str, object] = {}
+    for part in filter(None, (p.strip() for p in inside.split(","))):
+        key, equals, value = part.partition("=")
+        if equals:
+            values[key.strip()] = value.strip()
+        elif part in found.modes:
+            values.update(found.modes[part])
+        else:
+            modes = f"one of its modes, {', '.join(found.modes)}, or " if found.modes else ""
+            raise SpecError(f"{name}[{inside}]: {part!r} is no setting of {name}; write {modes}SETTING=VALUE")
+    return values
 
 
 def arms_of(systems: str, settings: Sequence[str], grid: Sequence[str]) -> list[Arm]:
     """Return the systems, each with every combination of its grid.
 
-    `systems`: names separated by commas. `settings`: `rag.k=10`. `grid`: `rag.k=5,10`. Raises SpecError for a part that
-    does not fit.
+    `systems`: names separated by commas, with settings in brackets or without. `settings`: `rag.k=10`. `grid`:
+    `rag.k=5,10`. Raises SpecError for a part that does not fit.
     """
-    names = [name for name in (part.strip() for part in systems.split(",")) if name]
+    names = names_in(systems)
     fixed = [_parsed(text, "--set") for text in settings]
     varied = [_parsed(text, "--grid") for text in grid]
+    known = {name.partition("[")[0] for name in names}
     for system, setting, _ in (*fixed, *varied):
-        if system not in names:
+        if system not in known:
             raise SpecError(f"{system}.{setting}: {system!r} is not among --system {systems}; add it there")
     arms = []
     for name in names:
-        base = {setting: value for system, setting, value in fixed if system == name}
-        axes = [[(setting, v) for v in value.split(",")] for system, setting, value in varied if system == name]
+        own = name.partition("[")[0]
+        base = {setting: value for system, setting, value in fixed if system == own}
+        axes = [[(setting, v) for v in value.split(",")] for system, setting, value in varied if system == own]
         # A value of the grid replaces the same setting of `--set`.
         arms += [arm_of(name, {**base, **dict(chosen)}) for chosen in product(*axes)]
-    if doubled := [a.name for a in arms if [b.name for b in arms].count(a.name) > 1]:
-        raise SpecError(f"system {doubled[0]} is asked for twice; name it once")
+    refuse_doubled(arms)
     return arms
+
+
+def names_in(systems: str) -> list[str]:
+    """Return the names that stand between commas; a comma in brackets parts settings."""
+    return [name for name in (part.strip() for part in _BETWEEN.split(systems)) if name]
+
+
+def refuse_doubled(arms: Iterable[Arm]) -> None:
+    """Raise SpecError if two rows would have one name."""
+    names = [arm.name for arm in arms]
+    if doubled := [name for name in names if names.count(name) > 1]:
+        raise SpecError(f"system {doubled[0]} is asked for twice; name it once")
+
+
+def with_embedder(arm: Arm, embedder: str) -> Arm:
+    """Return an arm of an evaluation with this embedding model; its name says so where the system uses it."""
+    if arm.registered is None or arm.settings is None:
+        return arm
+    used = arm.registered.embedder_of(arm.settings, embedder)
+    changed = replace(arm, embedder=used)
+    return _named(changed) if used and arm.name == _named(arm).name else changed
+
+
+def at_budgets(arms: Iterable[Arm], budgets: Sequence[int]) -> list[Arm]:
+    """Return the arms, those that read a budget once with each of several budgets, which their names say."""
+    found = []
+    for arm in arms:
+        several = arm.reads_budget and len(budgets) > 1
+        has_label = arm.name != _named(arm).name
+        for budget in budgets if several else ():
+            changed = replace(arm, budget=budget)
+            found.append(replace(changed, name=f"{arm.name} {budget}") if has_label else _named(changed))
+        if not several:
+            found.append(arm)
+    return found
 
 
 def ablations(without: str, systems: str) -> list[str]:
@@ -109,10 +231,10 @@ def variants(variant: str, systems: str) -> list[str]:
 def _choices(setting: str, systems: str) -> dict[str, list[str]]:
     """Return the choices of a setting for each system that has it; `nothing` is no choice."""
     known = {}
-    for name in dict.fromkeys(part.strip() for part in systems.split(",") if part.strip()):
-        field = find_system(name).settings.model_fields.get(setting)
-        if field is not None:
-            known[name] = [choice for choice in get_args(field.annotation) if choice != "nothing"]
+    for name in dict.fromkeys(name.partition("[")[0] for name in names_in(systems)):
+        field_of = find_system(name).settings.model_fields.get(setting)
+        if field_of is not None:
+            known[name] = [choice for choice in get_args(field_of.annotation) if choice != "nothing"]
     return known
 
 

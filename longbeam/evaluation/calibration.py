@@ -8,34 +8,42 @@ from dataclasses import dataclass
 from longbeam.evaluation.arms import EVIDENCE
 from longbeam.evaluation.table import Row
 
-LEAST_GOLD, MOST_WRONG = 0.95, 0.05
+LEAST_RIGHT, MOST_WRONG = 0.9, 0.1
+"""Scores of right answers below which, and of wrong ones above which, a judge ranks nothing."""
 LEAST_READ = 0.8
 """Score of the cited messages below which a reader hides the differences of systems."""
-WRONG = ("wrong", "echo", "swapped")
-"""Answers that are known to be wrong."""
+RIGHT_ANSWERS = ("gold", "paraphrased")
+WRONG = ("wrong", "echo", "swapped", "denied", "candidates", "two_values", "other_subject")
+"""Answers that are known to be right or wrong; the last five and `paraphrased` are made to tempt a judge of words."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Scores that a judge gave to answers that are known to be right or wrong."""
+    """Scores that a judge gave to answers that are known to be right or wrong, by kind of answer."""
 
-    gold: float | None
-    """None if the gold answers were not judged."""
+    right: Mapping[str, float]
     wrong: Mapping[str, float]
-    """Score by kind of wrong answer."""
     fails_at: Sequence[str] = ()
     """Abilities at which the judge is outside of the bounds."""
+    is_by_rule: bool = False
+    """Whether the judge is rules: then these answers, which rules made, show less than those of a reader would."""
 
     @property
     def can_score(self) -> bool:
         """Whether the judge tells right from wrong; True where nothing was judged that would show it."""
-        return (self.gold is None or self.gold >= LEAST_GOLD) and all(s <= MOST_WRONG for s in self.wrong.values())
+        is_right = all(score >= LEAST_RIGHT for score in self.right.values())
+        return is_right and all(score <= MOST_WRONG for score in self.wrong.values())
+
+    @property
+    def scores(self) -> str:
+        """The scores in one line; empty where there are none."""
+        return ", ".join(f"{name} {score:.3f}" for name, score in {**self.right, **self.wrong}.items())
 
     @property
     def line(self) -> str:
-        """The scores in one line; empty where there are none."""
-        given = {} if self.gold is None else {"gold": self.gold}
-        return ", ".join(f"{name} {score:.3f}" for name, score in {**given, **self.wrong}.items())
+        """What the judge was tried on, with the scores; empty where there are none."""
+        tried = "tried on answers made by rules, not on free ones" if self.is_by_rule else "calibrated"
+        return f"{tried}: {self.scores}" if self.scores else ""
 
     @property
     def refusal(self) -> str:
@@ -44,15 +52,15 @@ class Calibration:
             return ""
         where = f" It fails at {', '.join(self.fails_at)}." if self.fails_at else ""
         return (
-            f"This judge cannot score this benchmark: {self.line}; gold answers must score {LEAST_GOLD} or more, wrong "
-            f"ones {MOST_WRONG} or less.{where} Scores are left out; name another judge: similarity, gguf:PATH, "
-            "openai:NAME."
+            f"This judge cannot score this benchmark: {self.scores}; right answers must score {LEAST_RIGHT} or more, "
+            f"wrong ones {MOST_WRONG} or less.{where} Scores are left out, and the table is of evidence recall; name "
+            "another judge: similarity, gguf:PATH, openai:NAME."
         )
 
 
 def reader_note(rows: Sequence[Row]) -> str:
     """Return a sentence on a reader that cannot use the evidence itself; empty for one that can."""
-    score = next((row.paper for row in rows if row.system == EVIDENCE), None)
+    score = next((row.score for row in rows if row.system == EVIDENCE), None)
     if score is None or score >= LEAST_READ:
         return ""
     return (
@@ -61,15 +69,16 @@ def reader_note(rows: Sequence[Row]) -> str:
     )
 
 
-def calibration_of(rows: Sequence[Row]) -> Calibration:
-    """Return the calibration that an evaluation's rows hold, by the paper's rule."""
-    scores = {row.system: row.paper for row in rows}
-    wrong = {name: score for name in WRONG if (score := scores.get(name)) is not None}
+def calibration_of(rows: Sequence[Row], judge: str = "") -> Calibration:
+    """Return the calibration that an evaluation's rows hold, by the paper's rule; `judge` as the run names it."""
+    scores = {row.system: row.score for row in rows}
+    known = {name: score for name, score in scores.items() if score is not None}
+    right, wrong = ({name: known[name] for name in names if name in known} for names in (RIGHT_ANSWERS, WRONG))
     failing = {
         ability
         for row in rows
-        if row.system == "gold" or row.system in WRONG
+        if row.system in RIGHT_ANSWERS or row.system in WRONG
         for ability, score in row.by_ability.items()
-        if score is not None and (score < LEAST_GOLD if row.system == "gold" else score > MOST_WRONG)
+        if score is not None and (score < LEAST_RIGHT if row.system in RIGHT_ANSWERS else score > MOST_WRONG)
     }
-    return Calibration(scores.get("gold"), wrong, tuple(sorted(failing)))
+    return Calibration(right, wrong, tuple(sorted(failing)), "no language model" in judge)

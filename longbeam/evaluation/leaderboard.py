@@ -18,8 +18,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from longbeam.errors import UserError
-from longbeam.evaluation.calibration import WRONG
+from longbeam.evaluation.calibration import RIGHT_ANSWERS, WRONG
 from longbeam.evaluation.report import Section, sections_of
+from longbeam.evaluation.resampling import few_conversations
 from longbeam.evaluation.results import Evaluated
 from longbeam.evaluation.scoring import score_of
 from longbeam.schemas import AskedProbe, Difficulty, Probe, Result, digest_of
@@ -91,7 +92,7 @@ def faults_of(one: Evaluated) -> Iterator[str]:
     Faults are: no calibration of its judge, unknown or doubled probes, missing answers, scores that verdicts deny.
     """
     probes = {probe.key: probe for probe in one.run.probes}
-    if absent := [name for name in ("gold", *WRONG) if name not in one.run.systems]:
+    if absent := [name for name in (*RIGHT_ANSWERS, *WRONG) if name not in one.run.systems]:
         yield f"nothing shows that its judge can score: the answers {', '.join(absent)} are missing"
     counted = Counter((r.conversation_id, r.probe_id, r.system) for r in one.results)
     for (conversation_id, probe_id, system), count in counted.items():
@@ -184,6 +185,7 @@ def _rows_of(section: Section) -> list[LeaderboardRow]:
     run = section.evaluated.run
     probes = digest_of([[*p.key, p.question, p.gold_answer, [n.text for n in p.rubric]] for p in run.probes])
     can_score = section.calibration.can_score
+    embedders = {of.name: of.embedder for of in run.described}
     return [
         {
             "benchmark": run.benchmark,
@@ -196,7 +198,7 @@ def _rows_of(section: Section) -> list[LeaderboardRow]:
             ],
             "reader": run.reader,
             "judge": run.judge,
-            "embedder": run.settings.embedder,
+            "embedder": embedders.get(line.row.system, "") if run.described else run.settings.embedder,
             "budget": run.settings.budget,
             "window": run.settings.window,
             "kind": line.kind,
@@ -205,11 +207,11 @@ def _rows_of(section: Section) -> list[LeaderboardRow]:
             "probes": len(run.probes),
             "calibration": section.calibration.line,
             "rank": line.rank,
-            "paper": line.row.paper if can_score else None,
-            "interval": [line.interval.low, line.interval.high] if can_score and line.interval else None,
+            "paper": line.row.score if can_score else None,
+            "interval": [line.row.interval.low, line.row.interval.high] if can_score and line.row.interval else None,
             "released": line.row.released if can_score else None,
             "by_ability": line.row.by_ability if can_score else {},
-            "evidence_recall": line.row.evidence_recall,
+            "evidence_recall": line.row.recall,
             "source_recall": line.row.source_recall,
             "context_tokens": line.row.tokens,
             "usd_per_answer": line.usd_per_answer,
@@ -234,8 +236,14 @@ def _board_lines(place: tuple[str, str, str], rows: Sequence[LeaderboardRow]) ->
     yield f"{own[0]['probes']} probes ({cell_of(probes)}) of {own[0]['conversations']} conversations."
     yield "Scores are recomputed from the verdicts of the results files; recalls and tokens are as submitted."
     yield ""
-    yield "| system | kind | score | 95 % interval | evidence recall | source recall | tokens | reader | settings |"
-    yield "|---|---|---:|---|---:|---:|---:|---|---|"
+    if few := few_conversations(own[0]["conversations"]):
+        yield few
+        yield ""
+    yield (
+        "| system | kind | score | 95 % interval | evidence recall | source recall | tokens | reader | embedder | "
+        "settings |"
+    )
+    yield "|---|---|---:|---|---:|---:|---:|---|---|---|"
     for row in sorted(own, key=lambda r: (r["kind"] != "system", -(r["paper"] or 0.0), r["system"])):
         spread = f"{row['interval'][0]:.3f} to {row['interval'][1]:.3f}" if row["interval"] else "–"
         score = "judge cannot score" if row["paper"] is None else f"{row['paper']:.3f}"
@@ -243,8 +251,8 @@ def _board_lines(place: tuple[str, str, str], rows: Sequence[LeaderboardRow]) ->
             "–" if row[name] is None else f"{row[name]:,.{digits}f}"
             for name, digits in (("evidence_recall", 3), ("source_recall", 3), ("context_tokens", 0))
         )
-        read = (recall, source, tokens)
-        cells = (row["system"], row["kind"], score, spread, *read, row["reader"], row["settings_digest"])
+        with_models = (row["reader"], row["embedder"] or "–", row["settings_digest"])
+        cells = (row["system"], row["kind"], score, spread, recall, source, tokens, *with_models)
         yield "| " + " | ".join(map(cell_of, cells)) + " |"
     yield ""
 

@@ -21,16 +21,16 @@ from longbeam.abilities import Trait, ability_of
 from longbeam.errors import UserError
 from longbeam.evaluation.calibration import Calibration, calibration_of, reader_note
 from longbeam.evaluation.plots import Series, plot
-from longbeam.evaluation.resampling import FEW, Comparison, Interval, compare, holm, interval_of
+from longbeam.evaluation.resampling import Comparison, Interval, compare, few_conversations, holm, interval_of
 from longbeam.evaluation.results import DECILES, Evaluated
 from longbeam.evaluation.table import (
     HIT_AT,
     Group,
     Row,
-    equal_systems,
-    equality_line,
+    figure_of,
     groups_of,
     kind_of,
+    notes_on,
     ranked_rows,
     rows_of,
     rule,
@@ -62,7 +62,6 @@ class ReportLine:
     """Rank among the systems, from 1; None for floors and ceilings, and where the judge cannot score."""
     kind: str
     """`system`, `floor` or `ceiling`."""
-    interval: Interval | None
     by_ability: dict[str, Interval | None]
     """Interval of each ability."""
     latency: Latency | None
@@ -87,24 +86,9 @@ class Section:
     comparisons: tuple[Comparison, ...]
     """Every system with every baseline; p-values are corrected for the number of comparisons."""
     calibration: Calibration
-    equal: str
-    """Sentence that names systems with the same answers; empty if there are none."""
-    reader_note: str
-    """Sentence on a reader that cannot use the evidence; empty for one that can."""
+    notes: tuple[str, ...]
+    """What a reader of the table must know, a sentence each."""
     probes_shown: int
-
-    @property
-    def warning(self) -> str:
-        """Warning about few conversations; empty if there are enough."""
-        count = self.evaluated.run.conversations
-        if count == 1:
-            return "One conversation: there is no interval, and no difference below can be told from chance."
-        if count < FEW:
-            return (
-                f"{count} conversations: p cannot fall below {2 / 2**count:.3g}, so no difference below can be called "
-                "significant, and the intervals are too narrow."
-            )
-        return ""
 
     @property
     def blank_floor(self) -> float | None:
@@ -143,14 +127,14 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
         raise UserError(f"{one.label}: there are no results to report on, because its run found no probes; {advice}")
     if not one.results:
         raise UserError(f"{one.label}: there are no results to report on; its run had {len(one.run.failures)} failures")
-    rows = rows_of(one.results)
+    rows = rows_of(one.results, one.run.spending)
     for baseline in against:
         if baseline not in {row.system for row in rows}:
             raise UserError(
                 f"--against {baseline!r}: {one.label} has no such system; it has {', '.join(r.system for r in rows)}"
             )
-    judged = calibration_of(rows)
-    ranked = ranked_rows(rows, (lambda r: r.paper) if judged.can_score else (lambda r: r.evidence_recall))
+    judged = calibration_of(rows, one.run.judge)
+    ranked = ranked_rows(rows, figure_of(can_score=judged.can_score))
     pairs = [
         compare(one.results, row.system, baseline, rule("paper"))
         for _, row in ranked
@@ -164,8 +148,7 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
         groups=tuple(groups_of(one.run.probes, one.results)),
         comparisons=tuple(holm([pair for pair in pairs if pair is not None])),
         calibration=judged,
-        equal=equality_line(equal_systems(one.results)),
-        reader_note=reader_note(rows) if judged.can_score else "",
+        notes=(*notes_on(one.run, rows, one.results), *filter(None, [reader_note(rows) if judged.can_score else ""])),
         probes_shown=probes_shown,
     )
 
@@ -180,7 +163,6 @@ def _line(one: Evaluated, row: Row, rank: int | None) -> ReportLine:
         row=row,
         rank=rank,
         kind=kind_of(row.system),
-        interval=interval_of(own, rule("paper")),
         by_ability={a: interval_of(own, rule("paper"), ability=a) for a in row.by_ability},
         latency=one.timings.of(row.system),
         tokens_per_answer=tokens / len(own) if tokens else None,
@@ -221,8 +203,8 @@ def length_plot(sections: Sequence[Section]) -> str:
     points: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for section in sections:
         for line in section.lines:
-            if line.row.paper is not None:
-                points[line.row.system].append((float(section.evaluated.run.tokens), line.row.paper))
+            if line.row.score is not None:
+                points[line.row.system].append((float(section.evaluated.run.tokens), line.row.score))
     ticks = sorted({(float(s.evaluated.run.tokens), _tokens(s.evaluated.run.tokens)) for s in sections})
     series = [Series(name, kind_of(name), tuple(sorted(of))) for name, of in points.items()]
     return plot(series, x_label="tokens per conversation", ticks=ticks, title="score against length", is_log=True)
@@ -248,9 +230,9 @@ def decile_plot(section: Section) -> str:
 def token_plot(section: Section) -> str:
     """Return the plot of the score against mean tokens of context per question; answers without a reader are at 1."""
     series = [
-        Series(line.row.system, line.kind, ((max(1.0, line.row.tokens or 1.0), line.row.paper),))
+        Series(line.row.system, line.kind, ((max(1.0, line.row.tokens or 1.0), line.row.score),))
         for line in section.lines
-        if line.row.paper is not None and line.row.system != "gold"
+        if line.row.score is not None and line.row.system != "gold"
     ]
     ticks = [(10.0**e, f"{10**e:,}") for e in range(7) if 10**e <= 2 * max(s.points[0][0] for s in series)]
     return plot(
@@ -281,7 +263,8 @@ def report_json(sections: Sequence[Section]) -> str:
             "groups": [asdict(group) for group in section.groups],
             "comparisons": [asdict(comparison) for comparison in section.comparisons],
             "judge": section.calibration.refusal or section.calibration.line,
-            "warning": section.warning,
+            "warning": few_conversations(section.evaluated.run.conversations),
+            "notes": section.notes,
         }
         for section in sections
     ]
@@ -334,7 +317,7 @@ def render_probe(section: Section, probe: AskedProbe, results: Sequence[Result])
 def _score(row: Row | None, ability: str) -> float | None:
     if row is None:
         return None
-    return row.by_ability.get(ability) if ability else row.paper
+    return row.by_ability.get(ability) if ability else row.score
 
 
 def _tokens(count: int) -> str:

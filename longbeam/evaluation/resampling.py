@@ -21,8 +21,10 @@ from longbeam.schemas import Result
 DRAWS = 4_000
 PATTERNS = 2**14
 """Patterns of signs that are tried; with more conversations than 14, so many are drawn."""
-FEW = 6
-"""Conversations below which no difference can reach p < 0.05, and intervals are too narrow."""
+FEW = 8
+"""Conversations below which intervals are called too narrow: a bootstrap of so few has little to draw from."""
+_NO_PROOF = 6
+"""Conversations below which no difference can reach p < 0.05 in the sign-flip test: 2 / 2^5 is .0625."""
 _SEED = 20_251_027
 """Any fixed number: the same results give the same intervals."""
 
@@ -54,6 +56,16 @@ class Comparison:
     interval: Interval | None
     """None with one conversation, which leaves nothing to resample."""
     p_value: float | None
+
+
+def few_conversations(count: int) -> str:
+    """Return what intervals over so few conversations cannot show, in one line; empty where there are enough."""
+    if count >= FEW:
+        return ""
+    if count == 1:
+        return "One conversation: there is no interval, and no difference can be told from chance."
+    proof = f"; p cannot fall below {2 / 2**count:.3g}, so no difference can be called significant"
+    return f"{count} conversations: intervals are too narrow below {FEW}{proof if count < _NO_PROOF else ''}."
 
 
 def interval_of(

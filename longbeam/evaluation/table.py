@@ -10,14 +10,19 @@ from statistics import fmean
 
 from longbeam.evaluation.arms import EVIDENCE
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
+from longbeam.evaluation.resampling import Interval, few_conversations, interval_of
 from longbeam.memory import FLOORS
-from longbeam.schemas import AskedProbe, EvaluationRun, Result, digest_of
+from longbeam.schemas import AskedProbe, EvaluationRun, Result, Spending, digest_of, is_language_model
 
 Measure = Callable[[Result], float | None]
-CALIBRATION = ("wrong", "swapped")
+CALIBRATION = ("wrong", "swapped", "denied", "candidates", "two_values", "other_subject", "paraphrased")
 """Answers that only calibrate the judge; no row of a table shows them."""
 RULES = ("paper", "released")
 HIT_AT = (1, 5, 10, 20)
+FITS = 1.25
+"""Lengths of a conversation, in budgets, up to which most of it is read whatever is chosen."""
+HALF_READ = 0.5
+"""Share of the budget below which a system is named as read at another budget than the others."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +32,16 @@ class Row:
     system: str
     by_ability: dict[str, float | None]
     """Scores under the paper's rule; None for an ability without a scored probe."""
-    paper: float | None
+    score: float | None
+    """Mean under the paper's rule."""
+    interval: Interval | None
+    """95 % interval of the score, over conversations; None with one conversation."""
+    cost: float | None
+    """USD of preparing it and of its answers; None where a price is unknown or nothing was counted."""
     released: float | None
     released_by_ability: dict[str, float | None]
-    evidence_recall: float | None
+    recall: float | None
+    """Share of the cited messages whose quotes the context contains."""
     source_recall: float | None
     evidence_precision: float | None
     values_found: float | None
@@ -45,15 +56,16 @@ class Row:
     """Results without a score, because the judge failed."""
 
 
-def rows_of(results: Sequence[Result]) -> list[Row]:
-    """Return one row per system, in the order of the results."""
+def rows_of(results: Sequence[Result], spending: Sequence[Spending] = ()) -> list[Row]:
+    """Return one row per system, in the order of the results; `spending` is the run's, of which the costs are."""
     by_system: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         by_system[result.system].append(result)
-    return [_row(system, found) for system, found in by_system.items()]
+    return [_row(system, found, spending) for system, found in by_system.items()]
 
 
-def _row(system: str, results: Sequence[Result]) -> Row:
+def _row(system: str, results: Sequence[Result], spending: Sequence[Spending]) -> Row:
+    costs = [s.cost_usd for s in spending if s.system == system and s.stage != "judge"]
     abilities = sorted({r.ability for r in results})
     by_ability = {a: _mean_of(results, a, rule("paper")) for a in abilities}
     released = {a: _mean_of(results, a, rule("released")) for a in abilities}
@@ -65,10 +77,12 @@ def _row(system: str, results: Sequence[Result]) -> Row:
     return Row(
         system=system,
         by_ability=by_ability,
-        paper=_mean(by_ability.values()),
+        score=_mean(by_ability.values()),
+        interval=interval_of(results, rule("paper")),
+        cost=None if not costs or None in costs else sum(cost or 0.0 for cost in costs),
         released=_mean(released.values()),
         released_by_ability=released,
-        evidence_recall=mean(lambda r: r.retrieval.evidence_recall) if read else None,
+        recall=mean(lambda r: r.retrieval.evidence_recall) if read else None,
         source_recall=mean(lambda r: r.retrieval.source_recall) if read else None,
         evidence_precision=mean(lambda r: r.retrieval.evidence_precision) if read else None,
         values_found=mean(lambda r: r.retrieval.values_found) if read else None,
@@ -137,9 +151,10 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def as_json(run: EvaluationRun, results: Sequence[Result]) -> str:
-    """Return the table as JSON: the run without its probes, and a row per system."""
+    """Return the table as JSON: the run without its probes, a row per system, and what intervals cannot show."""
     head = run.model_dump(mode="json", exclude={"probes"})
-    return json.dumps({"run": head, "rows": [asdict(row) for row in rows_of(results)]}, indent=2) + "\n"
+    rows = [asdict(row) for row in rows_of(results, run.spending)]
+    return json.dumps({"run": head, "rows": rows, "warning": few_conversations(run.conversations)}, indent=2) + "\n"
 
 
 def kind_of(system: str) -> str:
@@ -169,6 +184,39 @@ def ranked_rows(rows: Sequence[Row], by: Callable[[Row], float | None]) -> list[
             for row, figure in zip(own, figures, strict=True)
         ]
     return found
+
+
+def figure_of(*, can_score: bool) -> Callable[[Row], float | None]:
+    """Return the figure by which rows are ranked: the score, or the recall of evidence where the judge cannot score."""
+    return (lambda row: row.score) if can_score else (lambda row: row.recall)
+
+
+def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result]) -> list[str]:
+    """Return what a reader of the table must know: few conversations, unequal budgets, equal systems."""
+    few = few_conversations(run.conversations)
+    budget = run.settings.budget
+    fits = (
+        f"A conversation of {run.tokens:,} tokens fits into the budget of {budget:,}: nothing has to be found, and the "
+        f"rows tell systems hardly apart; take a smaller one, such as --budget {max(100, run.tokens // 1000 * 100)}."
+        if run.tokens <= FITS * budget and run.tokens
+        else ""
+    )
+    by_rule = [of.name for of in run.described if of.extractor and not is_language_model(of.extractor)]
+    rehearsed = (
+        f"Prepared by rules, no language model: {', '.join(by_rule)}. These rows show the machinery, not the published "
+        "systems: rules write keys and notes of each exchange, which find less than its own words."
+        if by_rule
+        else ""
+    )
+    below = [
+        f"{row.system} ({row.tokens:,.0f})"
+        for row in rows
+        if kind_of(row.system) == "system" and row.tokens is not None and row.tokens < HALF_READ * budget and not fits
+    ]
+    unequal = (
+        f"Not at equal budget: of {budget:,} tokens these read less than half: {', '.join(below)}." if below else ""
+    )
+    return [note for note in (few, fits, unequal, rehearsed, equality_line(equal_systems(results))) if note]
 
 
 def equal_systems(results: Sequence[Result]) -> list[tuple[str, ...]]:

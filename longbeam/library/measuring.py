@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
-from longbeam.errors import UserError
-from longbeam.evaluation import Arm, find_control
+from longbeam.errors import SpecError, UserError
+from longbeam.evaluation import Arm, at_budgets, find_control, with_embedder
 from longbeam.memory import Embedder, ProductSettings, name_of
 from longbeam.models import ChatModel, CostMeter
 from longbeam.models.embedders import make_embedder
@@ -17,6 +17,7 @@ from longbeam.pipeline.evaluate import (
     EvaluationEstimate,
     EvaluationModels,
     EvaluationRequest,
+    asks_extractor,
     estimate_evaluation,
     evaluate as run_evaluation,
     evaluation_spec,
@@ -24,7 +25,15 @@ from longbeam.pipeline.evaluate import (
 )
 from longbeam.pipeline.run import Progress, evaluation_usage, limited_models
 from longbeam.review import reviewed_probes
-from longbeam.schemas import DEFAULT_MODEL, BenchmarkSpec, EvaluationRun, EvaluationSettings, Result, Role
+from longbeam.schemas import (
+    DEFAULT_MODEL,
+    BenchmarkSpec,
+    EvaluationRun,
+    EvaluationSettings,
+    Result,
+    Role,
+    is_language_model,
+)
 from longbeam.store import Benchmark
 from longbeam.wiring import services
 
@@ -36,13 +45,14 @@ class MeasuringOptions(TypedDict, total=False):
     """Spec, or path of a spec file, whose models, endpoints, sampling, limits and batches count here; the other options
     win over it."""
     reader: str | None
-    """Model that answers from a context; None: the spec's, else the rule-based one. So of the two below."""
+    """Model that answers from a context; None: the one that the spec names for the role, of a spec file its default
+    too, else the rule-based one. So of the two below."""
     judge: str | None
     extractor: str | None
     """Model that prepares memory systems."""
     embedder: str
-    budget: int
-    """Tokens of context."""
+    budget: int | Sequence[int]
+    """Tokens of context; several give each system that reads a budget a row for each, and a curve."""
     window: int
     """Tokens of the reader's window."""
     is_lenient: bool
@@ -69,10 +79,30 @@ class Measurement:
         """Return the expected calls and cost."""
         return await estimate_evaluation(self.benchmark, self.request, services())
 
+    @property
+    def models_line(self) -> str:
+        """One line that names reader and judge, and says when they are rules."""
+        spec = self.request.spec
+        named = {role: spec.model_for(role) for role in (Role.READER, Role.JUDGE)}
+        said = "; ".join(
+            f"{role.value}: {model}"
+            if is_language_model(model)
+            else f"{role.value}: rules ({model}), no language model"
+            for role, model in named.items()
+        )
+        default = self.benchmark.spec.models.get("default", "")
+        by_rule = [role.value for role, model in named.items() if not is_language_model(model)]
+        if by_rule and is_language_model(default):
+            said += f" (the spec's default, {default}, wrote the benchmark; ask it with --{by_rule[0]} {default})"
+        return said
+
     def make_meter(self, invocation_log: Path | None = None) -> CostMeter:
         """Return the evaluation's models behind a meter that begins at the cost of earlier evaluations."""
         spec = self.request.spec
-        model = services().make_model(spec, invocation_log=invocation_log, home=self.benchmark.root)
+        needed = {Role.READER.value, Role.JUDGE.value}
+        if any(map(asks_extractor, self.request.arms)):
+            needed.add(Role.EXTRACTOR.value)
+        model = services().make_model(spec, invocation_log=invocation_log, home=self.benchmark.root, roles=needed)
         return CostMeter(model, spec, before=evaluation_usage(self.benchmark))
 
     async def run(self, chat: ChatModel, progress: Progress | None = None) -> tuple[EvaluationRun, list[Result]]:
@@ -98,18 +128,28 @@ def _isolated(arm: Arm) -> Arm:
 def measurement_of(benchmark: Benchmark, arms: Sequence[Arm], options: MeasuringOptions) -> Measurement:
     """Return the evaluation of these systems, with the probes in their reviewed form.
 
-    Raises UserError for an embedder or a control that does not exist, and for a spec that cannot be used.
+    Everything that a system needs is checked here, before the first call. Raises UserError for an embedder or a control
+    that does not exist, for a model or an embedder that a system lacks, and for a spec that cannot be used.
     """
     spec = _spec_of(benchmark.spec, options)
     embedder = options.get("embedder", "")
+    asked = options.get("budget", 4_000)
+    budgets = sorted({asked} if isinstance(asked, int) else set(asked)) or [4_000]
     settings = EvaluationSettings(
-        budget=options.get("budget", 4_000),
+        budget=budgets[-1],
         window=options.get("window", 128_000),
         is_strict=not options.get("is_lenient", False),
         embedder=embedder,
     )
     if options.get("is_isolated", False):
         arms = [_isolated(arm) for arm in arms]
+    arms = at_budgets([with_embedder(arm, embedder) for arm in arms], budgets)
+    has_model = is_language_model(spec.model_for(Role.EXTRACTOR))
+    for arm in arms:
+        if arm.registered is None or arm.settings is None:
+            continue
+        if lacking := arm.registered.lacks(arm.settings, embedder=embedder, has_model=has_model):
+            raise SpecError(f"system {arm.name!r} {lacking}")
     vectors = make_embedder(embedder, spec) if embedder else None
     request = EvaluationRequest(
         spec,
@@ -129,7 +169,9 @@ def _spec_of(spec: BenchmarkSpec, options: MeasuringOptions) -> BenchmarkSpec:
     chosen = {role: model for role, model in named.items() if model is not None}
     cap = options.get("max_cost_usd")
     if (given := options.get("spec")) is None:
-        return evaluation_spec(spec, EvaluationModels(**dict.fromkeys(named, DEFAULT_MODEL) | chosen), cap)
+        # The benchmark's own `default` wrote it: it reads and judges only where it is named.
+        own = {role: spec.models.get(role, DEFAULT_MODEL) for role in named}
+        return evaluation_spec(spec, EvaluationModels(**own | chosen), cap)
     if not isinstance(given, BenchmarkSpec):
         given = load_evaluation_spec(Path(given), spec.name)
     given = with_models(given, chosen)

@@ -168,7 +168,7 @@ class Evaluation:
     @property
     def table(self) -> Table[Row]:
         """Means of each system, best first; floors and ceilings below."""
-        rows = [row for _, row in ranked_rows(rows_of(self.results), lambda row: row.paper)]
+        rows = [row for _, row in ranked_rows(rows_of(self.results, self.run.spending), lambda row: row.score)]
         return Table(rows, "system", lambda: (_columns(row) for row in rows))
 
     @property
@@ -181,7 +181,7 @@ class Evaluation:
 
     def scores(self) -> dict[str, float | None]:
         """Return each system's score under the paper's rule, 0 to 1; None where nothing could be scored."""
-        return {row.system: row.paper for row in self.table}
+        return {row.system: row.score for row in self.table}
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
@@ -228,11 +228,14 @@ def _columns(row: Row) -> Mapping[str, Any]:
     return {
         "system": row.system,
         "kind": kind_of(row.system),
-        "score": row.paper,
+        "score": row.score,
+        "low": row.interval.low if row.interval else None,
+        "high": row.interval.high if row.interval else None,
         "score_released": row.released,
-        "evidence_recall": row.evidence_recall,
+        "recall": row.recall,
         "values_found": row.values_found,
         "tokens": row.tokens,
+        "cost": row.cost,
         "unscored": row.unscored,
         **row.by_ability,
     }

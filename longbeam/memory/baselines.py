@@ -54,8 +54,8 @@ class RagSettings(Record):
 
     retriever: Retriever | None = None
     """None: dense if the evaluation names an embedding model, else bm25."""
-    k: int = Field(default=5, ge=1)
-    """Passages read."""
+    k: int | None = Field(default=None, ge=1)
+    """Passages read; None: as many as the budget holds."""
     weight_dense: float = Field(default=0.7, ge=0, le=1)
     """Weight of the cosine in the hybrid score; BM25 divided by its highest score has the rest."""
     order: Literal["time", "rank"] = "time"
@@ -80,10 +80,11 @@ class Rag(ExchangeMemory[RagSettings]):
         self._search_in(indexed, index)
 
     async def context(self, question: Question, *, budget: int) -> Context:
-        """Return the k best exchanges that fit, with their dates."""
+        """Return the best exchanges that fit, with their dates."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
         is_by_rank = self._settings.order == "rank"
-        for rank, (place, _) in enumerate(await self._best(question.text, self._settings.k)):
+        best = await self._best(question.text, self._settings.k or len(self._searched))
+        for rank, (place, _) in enumerate(best):
             builder.put_exchange("retrieved", self._searched[place], place=rank if is_by_rank else None)
         return builder.build()
 
@@ -150,8 +151,9 @@ class SearchToolSettings(Record):
 
     retriever: Retriever | None = None
     """None: dense if the evaluation names an embedding model, else bm25."""
-    k: int = Field(default=5, ge=1)
-    """Exchanges that one search returns."""
+    k: int | None = Field(default=None, ge=1)
+    """Exchanges that one search returns; None: as many as fit its share, and each search has an equal share of the
+    budget, with what earlier ones left."""
     searches: int = Field(default=3, ge=1)
     """Searches for one question, at most."""
     weight_dense: float = Field(default=0.7, ge=0, le=1)
@@ -172,7 +174,7 @@ class SearchTool(ExchangeMemory[SearchToolSettings]):
         self._search_in(self._exchanges, index)
 
     async def context(self, question: Question, *, budget: int) -> Context:
-        """Return the exchanges that one search with the question finds."""
+        """Return the exchanges that one search with the question finds, which has the whole budget."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
         await self._search(builder, question.text, set())
         return builder.build()
@@ -183,10 +185,11 @@ class SearchTool(ExchangeMemory[SearchToolSettings]):
         A reader that asks for one more search than allowed, although the prompt names the number left, gets an empty
         answer.
         """
+        allowed = self._settings.searches
         builder = ContextBuilder(budget, self._tools.count_tokens)
         searches: list[str] = []
         read: set[int] = set()
-        for left in range(self._settings.searches, -1, -1):
+        for left in range(allowed, -1, -1):
             inputs = SearchStepInputs(
                 question=question.text,
                 asked_on=question.asked_at.date(),
@@ -198,10 +201,11 @@ class SearchTool(ExchangeMemory[SearchToolSettings]):
             if step.action == "answer" or not left:
                 break
             searches.append(step.query)
+            builder.budget = budget if self._settings.k else budget * len(searches) // allowed
             await self._search(builder, step.query, read)
         return step.answer, builder.build(), len(searches) + 1
 
     async def _search(self, builder: ContextBuilder, query: str, read: set[int]) -> None:
-        for place, _ in await self._best(query, self._settings.k):
+        for place, _ in await self._best(query, self._settings.k or len(self._searched)):
             if place not in read and builder.put_exchange("found", self._searched[place]):
                 read.add(place)

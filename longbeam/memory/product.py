@@ -32,6 +32,8 @@ from longbeam.models import Asker
 from longbeam.schemas import Context, Exchange, MessageRole, Passage, PreparationUsage, Question
 from longbeam.text import format_date
 
+FIRST_K = 20
+"""Memories of the first search for a question, as in mem0's memory-benchmarks."""
 FIRST_WAIT_S = 0.5
 """Seconds before the second attempt; each later wait is four times as long."""
 _ZONE = dt.timedelta(days=1)
@@ -45,8 +47,9 @@ _LEAST_TRACED = 20
 class ProductSettings(TimeLimits):
     """How a product's memories are read. A product with settings of its own derives from this class."""
 
-    k: int = Field(default=20, ge=1)
-    """Memories requested; memories of lowest rank are left out first when they exceed the budget."""
+    k: int | None = Field(default=None, ge=1)
+    """Memories requested; None: as many as the budget holds, asked for in searches of twice as many memories each.
+    Memories of lowest rank are left out first when they exceed the budget."""
     order: Literal["time", "rank"] = "time"
     """Order of the memories in the context; `time` moves only memories with a time."""
     attempts: int = Field(default=3, ge=1)
@@ -72,9 +75,11 @@ class Product(Protocol):
     """A memory product. Every method may be `async`.
 
     It may also have `finish()`, called before questions; `answer(question, budget) -> str`; `delete()`, called before
-    the first `add`; `close()`; and `usage() -> PreparationUsage`. An agent may act during the conversation, in
-    `act(message, timestamp)`: it receives each message of the user before `add` brings the exchange with the recorded
-    reply. `asked(question)` follows each question that is asked on the way, when it is answered.
+    the first `add`; `close()`; and `usage() -> PreparationUsage`. A static method `expected_usage(exchanges) ->
+    PreparationUsage` declares to `longbeam evaluate --estimate` what preparing so many exchanges takes. An agent may
+    act during the conversation, in `act(message, timestamp)`: it receives each message of the user before `add` brings
+    the exchange with the recorded reply. `asked(question)` follows each question that is asked on the way, when it is
+    answered.
     """
 
     def add(self, exchange: Exchange, timestamp: dt.datetime) -> Awaitable[None] | None:
@@ -203,7 +208,11 @@ class ProductMemory:
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return the best memories that fit, each with its day."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
-        found = await self.retrieve(question, k=self._settings.k)
+        k = self._settings.k or FIRST_K
+        found = await self.retrieve(question, k=k)
+        while self._settings.k is None and len(found) >= k and sum(passage.tokens for passage in found) < budget:
+            k *= 2
+            found = await self.retrieve(question, k=k)
         by_time = sorted(range(len(found)), key=lambda i: (found[i].sent_at or dt.datetime.min, i))
         place = {i: n for n, i in enumerate(by_time)} if self._settings.order == "time" else {}
         for rank, passage in enumerate(found):

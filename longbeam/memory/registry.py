@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -21,6 +21,7 @@ from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
 from longbeam.memory.culprits import name_of
 from longbeam.memory.http import HttpProduct, HttpSettings
+from longbeam.memory.index import Retriever
 from longbeam.memory.isolation import isolated
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
@@ -58,6 +59,54 @@ class Registered:
 
     packages: tuple[str, ...] = ()
     """Packages of the index that it adapts."""
+    embeds: Literal["", "as retriever", "always", "needs it"] = ""
+    """Whether it uses the evaluation's embedder: never, where its `retriever` says so, or always; some need one."""
+    with_embedder: Retriever = "dense"
+    """Its retriever where the settings name none and there is an embedder."""
+    modes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Settings of each way in which it works; the name of a row says which one ran."""
+    model_modes: tuple[str, ...] = ()
+    """Modes in which it asks the extractor, which must be a language model."""
+    modes_without_vectors: tuple[str, ...] = ()
+    """Modes in which it uses no embedder."""
+
+    @property
+    def product_class(self) -> object:
+        """The class with `add` and `search`; None for a system of another kind."""
+        parts = self.make.args if isinstance(self.make, partial) else ()
+        return parts[0] if self.is_product and parts and inspect.isclass(parts[0]) else None
+
+    def mode_of(self, settings: Record) -> str:
+        """Return the mode of these settings; empty for a system that has one only."""
+        given = settings.model_dump()
+        return next((name for name, of in self.modes.items() if all(given[k] == v for k, v in of.items())), "")
+
+    def retriever_of(self, settings: Record, embedder: str) -> str:
+        """Return the retriever with these settings and this embedding model; empty for a system without one."""
+        if "retriever" not in type(settings).model_fields:
+            return ""
+        named: str | None = settings.model_dump()["retriever"]
+        return named or (self.with_embedder if embedder else "bm25")
+
+    def embedder_of(self, settings: Record, embedder: str) -> str:
+        """Return the embedding model that it uses of the evaluation's; empty for none."""
+        if not self.embeds or self.mode_of(settings) in self.modes_without_vectors:
+            return ""
+        is_lexical = self.embeds == "as retriever" and self.retriever_of(settings, embedder) == "bm25"
+        return "" if is_lexical else embedder
+
+    def lacks(self, settings: Record, *, embedder: str, has_model: bool) -> str:
+        """Return what the system needs and the evaluation does not name; empty if everything is there."""
+        mode = self.mode_of(settings)
+        if mode in self.model_modes and not has_model:
+            return "asks a language model; name one with --extractor, such as gguf:PATH"
+        if embedder:
+            return ""
+        if self.embeds == "needs it" and mode not in self.modes_without_vectors:
+            return "needs vectors; name an embedding model with --embedder, such as hashed"
+        if self.retriever_of(settings, embedder) in ("dense", "hybrid") and not self.is_product:
+            return "searches by vectors; name an embedding model with --embedder, or set retriever=bm25"
+        return ""
 
     @property
     def version(self) -> str:
@@ -88,7 +137,13 @@ SYSTEMS: Mapping[str, Registered] = {
         "resident pages, bookmarks of the others, and a tool that brings pages back",
         prompts=("bookmark_pages", "recall_step"),
     ),
-    "rag": Registered(baselines.RagSettings, baselines.Rag, "exchanges found by BM25, vectors or both", prompts=()),
+    "rag": Registered(
+        baselines.RagSettings,
+        baselines.Rag,
+        "exchanges found by BM25, vectors or both",
+        prompts=(),
+        embeds="as retriever",
+    ),
     "cmv": Registered(
         CmvSettings,
         Cmv,
@@ -101,12 +156,15 @@ SYSTEMS: Mapping[str, Registered] = {
         CogCanvas,
         "CogCanvas: artifacts with citations, found by words, vectors and a graph",
         prompts=("extract_artifacts", "glean_artifacts", "answer_by_reasoning"),
+        embeds="always",
+        with_embedder="hybrid",
     ),
     "light": Registered(
         LightSettings,
         Light,
         "LIGHT: episodic index, last exchanges, filtered scratchpad",
         prompts=("extract_keys", "take_notes", "compress_notes", "select_notes", "notes_relevant"),
+        embeds="always",
     ),
     "summary": Registered(
         baselines.SummarySettings,
@@ -121,28 +179,39 @@ SYSTEMS: Mapping[str, Registered] = {
         prompts=(),
     ),
     "amem": Registered(
-        AMemSettings, AMem, "A-Mem, from its paper: linked notes", prompts=("extract_keys", "select_notes")
+        AMemSettings,
+        AMem,
+        "A-Mem, from its paper: linked notes",
+        prompts=("extract_keys", "select_notes"),
+        embeds="always",
     ),
     "hipporag": Registered(
         HippoRagSettings,
         HippoRag,
         "HippoRAG 2, from its paper: PageRank over phrases and messages",
         prompts=("extract_keys", "select_notes"),
+        embeds="always",
     ),
     "memgpt": Registered(
         MemGptSettings,
         MemGpt,
         "Letta's memory, from the MemGPT paper: core memory, queue, archive",
         prompts=("update_summary",),
+        embeds="always",
     ),
     "memoryos": Registered(
         MemoryOsSettings,
         MemoryOs,
         "MemoryOS, from its paper: short-, mid- and long-term memory",
         prompts=("extract_keys", "take_notes"),
+        embeds="always",
     ),
     "raptor": Registered(
-        RaptorSettings, Raptor, "RAPTOR, from its paper: a tree of summaries", prompts=("update_summary",)
+        RaptorSettings,
+        Raptor,
+        "RAPTOR, from its paper: a tree of summaries",
+        prompts=("update_summary",),
+        embeds="always",
     ),
     "readagent": Registered(
         ReadAgentSettings,
@@ -155,6 +224,7 @@ SYSTEMS: Mapping[str, Registered] = {
         baselines.SearchTool,
         "the reader searches, several times if it wants",
         prompts=("search_step",),
+        embeds="as retriever",
     ),
 }
 
@@ -176,6 +246,10 @@ PRODUCTS: Mapping[str, Registered] = {
         is_product=True,
         prompts=(),
         packages=adapter.packages,
+        embeds="needs it",
+        modes=adapter.modes,
+        model_modes=adapter.model_modes,
+        modes_without_vectors=adapter.modes_without_vectors,
     )
     for name, adapter in ADAPTERS.items()
 }
@@ -186,7 +260,8 @@ def product(
     make: Callable[[Any, Tools], Product], purpose: str, settings: type[ProductSettings] = ProductSettings
 ) -> Registered:
     """Return the system of a product: a class with `add` and `search`, made from settings and tools."""
-    return Registered(settings, partial(_made, make), purpose, is_product=True, prompts=())
+    embeds: Literal["", "always"] = "" if issubclass(settings, HttpSettings) else "always"
+    return Registered(settings, partial(_made, make), purpose, is_product=True, prompts=(), embeds=embeds)
 
 
 def _made(make: Callable[[Any, Tools], Product], settings: ProductSettings, tools: Tools) -> MemorySystem:

@@ -6,6 +6,7 @@ BM25 (the bm25s library, one tokenisation) and embeddings (no text is embedded t
 from __future__ import annotations
 
 import hashlib
+import logging
 import sqlite3
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -39,6 +40,8 @@ def _hidden(module: str) -> Iterator[None]:
 # bm25s tries out JAX where it finds it, and JAX then takes three quarters of the GPU's memory. Nothing here uses it.
 with _hidden("jax"):
     import bm25s
+# bm25s sets its own logger to DEBUG: every handler of the root logger, Dask's or a notebook's, would print each index.
+logging.getLogger("bm25s").setLevel(logging.WARNING)
 
 
 class Bm25Index:

@@ -139,6 +139,14 @@ class CostMeter:
         """USD of the journals and of this run, as far as prices are known."""
         return self._spent
 
+    @property
+    def spent_line(self) -> str:
+        """The cost of this run, and of all runs with it, as far as prices are known, in one line."""
+        now = cost_of(self.prices, [Usage.of(key, counts) for key, counts in self.now.items()])
+        calls = sum(counts["calls"] for counts in self.now.values())
+        told = "an unknown price" if now is None else f"${now:.4f}"
+        return f"spent: {told} for {calls:,} calls now, ${self._spent:.4f} with earlier runs"
+
     def usage(self) -> list[Usage]:
         """Return the usage of the journals and of this run, by stage, role, prompt and model, in this order."""
         return summed([*self.before, *(Usage.of(key, counts) for key, counts in self.now.items())])

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from longbeam.errors import SpecError
@@ -23,13 +24,23 @@ from longbeam.schemas import MODEL_PLUG_INS, BenchmarkSpec, Endpoint, ModelReply
 class Router:
     """A ChatModel that asks the client of `call.model`."""
 
-    def __init__(self, clients: Mapping[str, ChatModel]) -> None:
-        """`clients` by the name that the spec gives each model."""
-        self._clients = clients
+    def __init__(self, makers: Mapping[str, Callable[[], ChatModel]]) -> None:
+        """`makers` of the clients, by the name that the spec gives each model."""
+        self._makers = makers
+        self._clients: dict[str, ChatModel] = {}
+
+    def client(self, model: str) -> ChatModel:
+        """Return the client of a model, made when it is first asked for; KeyError if the spec did not name it."""
+        if model not in self._clients:
+            self._clients[model] = self._makers[model]()
+        return self._clients[model]
 
     async def complete(self, call: ModelCall) -> ModelReply:
-        """Return the reply of the call's model; KeyError if the spec did not name it."""
-        return await self._clients[call.model].complete(call)
+        """Return the reply of the call's model; KeyError if the spec did not name it, SpecError if it is no reply."""
+        reply = await self.client(call.model).complete(call)
+        if not isinstance(reply, ModelReply):  # a package's model may answer with anything
+            raise SpecError(f"models: {call.model!r} answers with {type(reply).__name__}, not with a ModelReply")
+        return reply
 
     async def aclose(self) -> None:
         """Close the clients that hold connections."""
@@ -62,11 +73,13 @@ def make_model(
     *,
     invocation_log: Path | None = None,
     around: Surroundings | None = None,
+    roles: Collection[str] | None = None,
 ) -> ChatModel:
     """Return the clients that answer the roles of a spec, each call by the model it names.
 
     `kinds` are the models that answer by rule; `invocation_log` is theirs. Nothing is asked yet. Raises SpecError for
-    a model that cannot be run, and for a key that is not there.
+    a model of `roles` (None: of all) that cannot be run, and for a key that is not there; clients of other roles are
+    made when they are asked.
     """
     check_models(spec, kinds)
     around = around or Surroundings()
@@ -74,11 +87,16 @@ def make_model(
     for role, name in spec.models.items():
         used.setdefault(name, role)
     _refuse_two_engines(used)
-    clients: dict[str, ChatModel] = {}
-    for name, role in used.items():
+
+    def make(name: str, role: str) -> ChatModel:
         kind = kinds.get(name)
-        clients[name] = kind.make(spec, invocation_log) if kind else _client(spec, name, role, kinds, around)
-    return Router(clients)
+        return kind.make(spec, invocation_log) if kind else _client(spec, name, role, kinds, around)
+
+    router = Router({name: partial(make, name, role) for name, role in used.items()})
+    for role, name in spec.models.items():
+        if roles is None or role in roles:
+            router.client(name)
+    return router
 
 
 def check_models(spec: BenchmarkSpec, kinds: Kinds) -> None:

@@ -7,13 +7,27 @@ that the user is asked back, that a unit is used. The judge knows no synonyms.
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Sequence
 
+from text_to_num import alpha2digit
+
 from longbeam.prompts.calls import AlignInputs, AlignReply, JudgeInputs, JudgeReply
 from longbeam.schemas import Value, ValueKind
-from longbeam.text import content_words, says, sentences, values_in, words_of
+from longbeam.text import (
+    NEGATOR,
+    content_words,
+    normalize_values,
+    says,
+    says_equivalent,
+    sentences,
+    stated_in,
+    values_in,
+    words_of,
+)
 
+_MONTHS = tuple(month.casefold() for month in calendar.month_name if month)
 _FRAME = frozenset(
     words_of(
         "states mentions says asks names gives user response answer includes conversation llm contains total "
@@ -30,14 +44,35 @@ _IMPLIED = {
 }
 """Stems of words that a value of a kind says by itself: "50 minutes" lasts."""
 _NO_INFORMATION = re.compile(
-    r"\bno (?:information|mention|record|detail)s?\b|\b(?:not|never|n't) (?:been )?(?:mention|say|said|discuss|told|"
-    r"tell|specif|provid|stat|talk|come up)|\bdon't (?:know|have)\b|\bno such\b",
+    r"\bno (?:\w+ )?(?:information|mention|record|detail|trace|note|word|indication|sign|reference|idea|figure)s?\b|"
+    r"(?:\b(?:not|never)|n['’]t) (?:\w+ ){0,3}?(?:mention|say|said|discuss|told|tell|specif|provid|stat|talk|"
+    r"c[oa]me up|shar|g[ai]ve|find|found|see|record|know|contain|cover|includ|reveal|have (?:that|any|it))|"
+    r"\bno such\b|\bnothing (?:\w+ ){0,4}?(?:about|on|said|was|in)\b|\bunknown\b|\bnowhere\b",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r'"[^"\n]*"|“[^”\n]*”')
-_CONTRADICTS = re.compile(
-    r"\bcontradict|\bconflict|\binconsisten|\b(?:do|does|did)(?: not|n't) (?:agree|match|fit)|\bcannot both\b|"
-    r"\bdisagree|\bat odds\b",
+_CONTRADICTS = re.compile(r"\bcontradict|\bconflict|\binconsisten|\bdisagree|\bat odds\b", re.IGNORECASE)
+_TELLS_BOTH = re.compile(
+    r"\b(?:do|does|did)(?: not|n['’]t) (?:agree|match|fit|line up|add up)|\b(?:cannot|can['’]t) both\b|"
+    r"\bnot (?:consistent|agree)\b|\btwo (?:different|versions|answers|accounts|figures|numbers)\b|"
+    r"\bboth (?:that|ways)\b|"
+    r"\b(?:but|and|yet)(?: \w+)? (?:also|elsewhere|another time|on another occasion|at another point)\b",
+    re.IGNORECASE,
+)
+"""Other ways to say that two statements contradict each other."""
+_NO_CONFLICT = re.compile(
+    r"(?:\b(?:no|without|not|never)|n['’]t)(?: \w+){0,2} (?:contradict|conflict|inconsist|disagree)", re.IGNORECASE
+)
+_USER_SAID = re.compile(r"\bthe user (?:said|told|stated|mentioned)\b", re.IGNORECASE)
+_YOU_SAID = re.compile(
+    r"\b(?:you|your)\b(?: \w+){0,3}? (?:said|told|say|stated|mention\w*|gave|given|claimed|messages?|statements?)\b|"
+    r"\bfrom you\b|\b(?:once|one occasion|earlier|elsewhere|another time)\b",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(r"\b(?:not|never)\b|n['’]t\b", re.IGNORECASE)
+_GUESSES = re.compile(
+    r"\b(?:probabl[ey]|presumably|likely|perhaps|maybe|my guess|i['’]d (?:guess|say|assume)|i (?:guess|assume|believe)|"
+    r"most likely|should be|must be|typically|usually)\b",
     re.IGNORECASE,
 )
 _UNSAID = re.compile(r"Says of .+?: (.+), without giving the amount of (.+)$")
@@ -45,7 +80,45 @@ _ONLY = re.compile(r"Names (.+?) and no other person\b")
 _WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 """Capitalized words within a sentence."""
 _ASKS = re.compile(r"^(?:[^:]{0,60}:\s*)?(?:asks\b|which\b[^.]*\?\s*$)", re.IGNORECASE)
-_ASKED = re.compile(r"\b(?:which|whether|clarify|confirm|correct|right)\b[^.!]*\?", re.IGNORECASE)
+_ASKED = re.compile(
+    r"\b(?:which|whether|clarify|confirm|correct|right|or)\b[^.!]*\?|"
+    r"\b(?:please|let me know|tell me|could you|can you)\b[^.!?]*\b(?:which|whether|what|confirm|clarify)\b",
+    re.IGNORECASE,
+)
+_ONE_ASKED = re.compile(
+    r"\bhow (?:many|much|long|old|often|far)\b|\bwhen\b|\bwhat (?:is|was|time|day|date|share|amount|price)\b|"
+    r"\bwhat (?:\w+ ){0,2}\w*[^s\s] (?:did|do|does|is|was|you|i|he|she|we|they|has|have)\b|"
+    r"\bwhich (?:\w+ )?(?:is|was|did|does|do|has|time|day|date|\w+[^s\s]) |\bby how\b",
+    re.IGNORECASE,
+)
+"""A question for one value."""
+_LEADS_TO_BOTH = re.compile(
+    r"(?:\b(?:between|both|from|together|sum|total|against|compared|than)\b|[=+×])[^.;]{0,20}\Z", re.IGNORECASE
+)
+_FOLLOWS_BOTH = re.compile(
+    r"\s*[,–—]?\s*(?:together|in all|in total|altogether|respectively|so|which makes|makes|=)", re.IGNORECASE
+)
+"""Words in front of two values, or behind them, that say how they belong together: a span, a sum, two statements."""
+_ADDS_UP = re.compile(
+    r"\b(?:altogether|in (?:all|total)|makes?|against|lie between|since|more|longer|fewer|inconsistent|"
+    r"contradict\w*)\b",
+    re.IGNORECASE,
+)
+"""Words by which an answer says how its other values belong to this one."""
+_ALTERNATIVES = re.compile(
+    r"\s*(?:,|;|/|\bor\b|\band\b|\beither\b|\bmaybe\b|\bperhaps\b|\bpossibly\b|\beven\b|\balso\b|\bit\b|\bis\b|\bcould\b|"
+    r"\bbe\b|\bas well as\b|\bthen again\b|\bthe\b|\bon\b|\ban?\b|\s)+",
+    re.IGNORECASE,
+)
+"""Words between two candidates of which an answer chooses none."""
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
+_NO_NAMES = frozenset(words_of(f"{' '.join(_MONTHS)} monday tuesday wednesday thursday friday saturday sunday"))
+_DENIED_PART = re.compile(
+    r"(?:\b(?:not|never|neither|nor|instead of|rather than|no longer|other than|anything but)\b|n['’]t\b)"
+    r"(?:\s+(?!(?:but|until|before|only|just)\b)[^\s,;:.!?()]+){1,6}",
+    re.IGNORECASE,
+)
+"""A denial within its clause: `not 6 hours`, `rather than on Friday`."""
 _IN_UNIT = re.compile(r"\bin (\w{4,})\s*$", re.IGNORECASE)
 _PUTS_QUESTION = re.compile(
     r"^\W*(?:gives|names|includes|suggests|(?:ends|closes)(?: the answer)? with) (?:a|one) question\b", re.IGNORECASE
@@ -105,13 +178,17 @@ def _judge_only(inputs: JudgeInputs) -> JudgeReply | None:
 def _judge_absence(inputs: JudgeInputs) -> JudgeReply | None:
     if not _says_nothing_known(inputs.nugget):
         return None
-    return _verdict("whether the answer says that there is no information", _says_nothing_known(inputs.answer))
+    guessed = _GUESSES.search(inputs.answer) and any(not says(inputs.question, v) for v in values_in(inputs.answer))
+    says_so = _says_nothing_known(inputs.answer) and not guessed
+    return _verdict("whether the answer says that there is no information, and guesses none", says_so)
 
 
 def _judge_contradiction(inputs: JudgeInputs) -> JudgeReply | None:
     if not _CONTRADICTS.search(inputs.nugget):
         return None
-    return _verdict("whether the answer says that two statements contradict", _CONTRADICTS.search(inputs.answer))
+    says_so = _CONTRADICTS.search(inputs.answer) or _TELLS_BOTH.search(inputs.answer)
+    contradicts = says_so and not _NO_CONFLICT.search(inputs.answer)
+    return _verdict("whether the answer says that two statements contradict", contradicts)
 
 
 def _judge_question(inputs: JudgeInputs) -> JudgeReply | None:
@@ -125,15 +202,17 @@ def _judge_question(inputs: JudgeInputs) -> JudgeReply | None:
 
 def _judge_shape(inputs: JudgeInputs) -> JudgeReply | None:
     """Return "met" for an answer of the form that a nugget asks for, a unit or what a thing lacks; else None."""
-    if values_in(inputs.nugget) or not _is_about(inputs):
+    if values_in(inputs.nugget):
+        return None
+    if order := _ONE_BEFORE_OTHER.search(inputs.nugget.casefold()):
+        first, second = (inputs.answer.casefold().find(word) for word in order.groups())
+        return _verdict(f"whether {order[1]!r} stands before {order[2]!r}", 0 <= first < second)
+    if not _is_about(inputs):
         return None
     if _FOR_EACH.search(inputs.nugget) and (unit := _UNITS.search(inputs.nugget)):
         counted = rf"\d[\d.,]*(?: to \d+| ?[-–] ?\d+)?[- ](?:\w+ )?{unit[1].casefold().removesuffix('s')}"
         times = len(re.findall(counted, inputs.answer, re.IGNORECASE))
         return _verdict(f"the answer gives {unit[1]} {times} times", times >= _EACH)
-    if order := _ONE_BEFORE_OTHER.search(inputs.nugget.casefold()):
-        first, second = (inputs.answer.casefold().find(word) for word in order.groups())
-        return _verdict(f"whether {order[1]!r} stands before {order[2]!r}", 0 <= first < second)
     if unit := _IN_UNIT.search(inputs.nugget):
         stem = unit[1].casefold().removesuffix("s").removesuffix("ful")
         if any(stem in word for word in inputs.answer.casefold().split()):
@@ -159,22 +238,25 @@ def _verdict(reason: str, is_met: object) -> JudgeReply:
 
 
 def judge_words(inputs: JudgeInputs) -> JudgeReply:
-    """Return the verdict by values and words: all values, and most of the words that the question does not have."""
+    """Return the verdict by values and words: all values, and most of the words that the question does not have.
+
+    What the answer denies is not said, and of several candidates side by side none is.
+    """
+    is_denial = _DENIES.search(inputs.nugget) is not None
+    claimed = inputs.answer if is_denial else _claimed(inputs.answer)
+    if reason := _unclaimed(inputs, claimed, is_denial=is_denial):
+        return JudgeReply(reason=reason, verdict="not met")
     values = values_in(inputs.nugget)
-    found = [v for v in values if says(inputs.answer, v)]
-    implied = frozenset[str]().union(*(_IMPLIED.get(v.kind, frozenset()) for v in values))
-    own = set(words_of(inputs.nugget)) - _FRAME - {w for v in values for w in words_of(v.text)}
-    telling = {word for word in own - implied if len(word) > 1}
-    fresh = telling - set(words_of(inputs.question))
-    if not values:
-        fresh = fresh or telling
-    said = set(words_of(inputs.answer))
+    found = [v for v in values if _is_said(claimed, v)]
+    telling, fresh = _telling(inputs, values)
+    if found and (reason := _other_subject(inputs, claimed, telling)):
+        return JudgeReply(reason=reason, verdict="not met")
+    said = set(words_of(claimed))
     share = len(fresh & said) / len(fresh) if fresh else 1.0
     if values:
         # A value beside the nugget's words is about the same thing; so is a value in an answer of a few words.
-        beside = _beside(inputs.answer, found)
-        near = len(telling & beside) / len(telling) if telling else 1.0
-        share = max(share, near, 0.5 if len(inputs.answer.split()) <= _SHORT and telling - fresh else 0.0)
+        near = len(telling & _beside(claimed, found)) / len(telling) if telling else 1.0
+        share = max(share, near, 0.5 if telling - fresh and _is_alone(claimed, found, fresh & said) else 0.0)
     reason = f"{len(found)} of {len(values)} values and {share:.0%} of the telling words are in the answer"
     enough = (_FULL_WITH_VALUES if values else _FULL) if inputs.is_strict else _HALF
     if len(found) == len(values) and share >= enough:
@@ -182,6 +264,83 @@ def judge_words(inputs: JudgeInputs) -> JudgeReply:
     has_half = 2 * len(found) >= len(values) and share >= _HALF
     partly = has_half and not _says_nothing_known(inputs.answer)
     return JudgeReply(reason=reason, verdict="partly met" if partly else "not met")
+
+
+def _telling(inputs: JudgeInputs, values: Sequence[Value]) -> tuple[set[str], set[str]]:
+    """Return the stems of a nugget's telling words, and those of them that the question does not have."""
+    implied = frozenset[str]().union(*(_IMPLIED.get(v.kind, frozenset()) for v in values))
+    own = set(words_of(inputs.nugget)) - _FRAME - {w for v in values for w in words_of(v.text)}
+    telling = {word for word in own - implied if len(word) > 1}
+    fresh = telling - set(words_of(inputs.question))
+    return telling, fresh if values else fresh or telling
+
+
+def _unclaimed(inputs: JudgeInputs, claimed: str, *, is_denial: bool) -> str:
+    """Return the reason why an answer with the right words claims nothing; empty if it does."""
+    if is_denial and not NEGATOR.search(inputs.answer):
+        return "the answer denies nothing"
+    if _USER_SAID.search(inputs.nugget) and not (_YOU_SAID.search(claimed) or _TELLS_BOTH.search(claimed)):
+        return "the answer does not say that the user said so"
+    return _hedged(inputs, claimed)
+
+
+def _is_alone(claimed: str, found: Sequence[Value], fresh: set[str]) -> bool:
+    """Return whether a short answer has no other value of the kind, or says how its values belong together."""
+    if len(claimed.split()) > _SHORT:
+        return False
+    kinds = {v.kind for v in found}
+    others = [v for v in values_in(claimed) if v.kind in kinds and not any(says(v.text, one) for one in found)]
+    return bool(fresh) or not others or any(words.search(claimed) for words in (_TELLS_BOTH, _ADDS_UP))
+
+
+def _claimed(answer: str) -> str:
+    """Return an answer without what it denies, with its values in one spelling."""
+    return normalize_values(_DENIED_PART.sub(" ", answer))
+
+
+def _hedged(inputs: JudgeInputs, claimed: str) -> str:
+    """Return the reason why an answer chooses no value or name among several; empty if it chooses."""
+    asks_one = _ONE_ASKED.search(inputs.question) or inputs.question.casefold().startswith("who")
+    if _USER_SAID.search(inputs.nugget) or not asks_one:
+        return ""
+    wanted = [v for v in values_in(inputs.nugget) if not says(inputs.question, v)]
+    for start, end in sentences(claimed):
+        sentence = claimed[start:end]
+        stated = [s for s in stated_in(sentence) if not says(inputs.question, s.value)]
+        right = [any(says(s.value.text, v) or says_equivalent(s.value.text, v) for v in wanted) for s in stated]
+        for first, second, is_first, is_second in zip(stated, stated[1:], right, right[1:], strict=False):
+            between = sentence[first.end : second.start]
+            is_rival = is_first is not is_second and first.value.kind is second.value.kind
+            is_sum = ":" in sentence[stated[0].end : first.start] and first is not stated[0]
+            belong = (
+                is_sum or _LEADS_TO_BOTH.search(sentence, 0, first.start) or _FOLLOWS_BOTH.match(sentence, second.end)
+            )
+            is_open = re.search(r"\bor\b", between) or not belong
+            if is_rival and is_open and _ALTERNATIVES.fullmatch(between):
+                return f"{first.value.text!r} and {second.value.text!r} stand side by side, and neither is chosen"
+    return ""
+
+
+def _is_said(claimed: str, value: Value) -> bool:
+    """Return whether a value is said in any form, its numbers in words and its unit said once for several values."""
+    in_digits = alpha2digit(claimed, "en", threshold=0)
+    if says(claimed, value) or says_equivalent(claimed, value) or says(in_digits, value):
+        return True
+    if value.number is None or value.kind not in (ValueKind.DURATION, ValueKind.NUMBER):
+        return False
+    stated = values_in(in_digits)
+    has_unit = any(v.unit == value.unit for v in stated)
+    return has_unit and any(v.number == value.number and not v.unit for v in stated)
+
+
+def _other_subject(inputs: JudgeInputs, claimed: str, telling: set[str]) -> str:
+    """Return the reason why the value is said of somebody or something with another name; empty where it is not."""
+    meant = telling | set(words_of(inputs.question)) | _NO_NAMES
+    named = {word for match in _NAME.finditer(f" {claimed}") for word in words_of(match.group())} - meant
+    known = {word for match in _NAME.finditer(inputs.nugget) for word in words_of(match.group())} - _NO_NAMES
+    if known and named and not known & set(words_of(claimed)):
+        return f"the value is said of {', '.join(sorted(named))}, not of {', '.join(sorted(known))}"
+    return ""
 
 
 def _beside(answer: str, values: Sequence[Value]) -> set[str]:

@@ -34,7 +34,7 @@ from longbeam.offline.extras import inputs_of, state_of
 from longbeam.offline.packs import common_wishes, load_pack, pack_paths
 from longbeam.offline.story import people_thread
 from longbeam.prompts.calls import AbstentionInputs, CandidatesInputs, ProbeInputs
-from longbeam.schemas import ModelReply
+from longbeam.schemas import ModelReply, NeutralReply, NeutralText
 
 MODEL_NAME = "offline"
 NOTHING = "nothing"
@@ -72,6 +72,8 @@ class OfflineWriter:
         prompt_id, inputs = call.prompt.prompt_id, inputs_of(call)
         # The story and its wishes are one for all stages of a conversation, so their randomness leaves out the unit.
         conversation = f"{call.benchmark_seed}/{UnitKey.parse(call.unit_key).conversation_id}"
+        if prompt_id == "events":
+            return planning.events(inputs, conversation)  # type: ignore[arg-type]
         if prompt_id == "sub_plan":
             return planning.sub_plan(inputs, state_of(call), conversation)  # type: ignore[arg-type]
         if prompt_id == "augment":
@@ -138,6 +140,9 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "advise": advising.advise,
     "question_detector": lambda inputs, _: turns.detect_question(inputs),
     "word_turn": lambda inputs, _: inputs.draft,
+    "neutral_words": lambda inputs, _: NeutralReply(
+        texts=[NeutralText(number=i, text=text) for i, text in enumerate(inputs.texts)]
+    ),
     "compact_memory": lambda inputs, _: replies.compact(inputs),
     "extract_facts": lambda inputs, _: memorizing.extract_facts(inputs),
     "extract_keys": lambda inputs, _: memorizing.extract_keys(inputs),

@@ -6,7 +6,7 @@ as an argument and imports no such model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -32,13 +32,22 @@ class Services:
     judge_nugget: Callable[[JudgeInputs], JudgeReply]
     """Judges an answer by its words, as a reviewer tries out a rubric."""
 
-    def make_model(self, spec: BenchmarkSpec, *, home: Path, invocation_log: Path | None = None) -> ChatModel:
+    def make_model(
+        self,
+        spec: BenchmarkSpec,
+        *,
+        home: Path,
+        invocation_log: Path | None = None,
+        roles: Collection[str] | None = None,
+    ) -> ChatModel:
         """Return the clients that answer the roles of a spec; raises SpecError for a model that cannot be run.
+
+        Of other roles than `roles` clients are made when they are asked; None: all are made now.
 
         In the folder `home`, servers that longbeam starts write logs into `logs`; `batches` holds records of batches.
         """
         around = Surroundings(logs=home / "logs", batches=BatchFiles(home / "batches"))
-        return make_model(spec, self.kinds, invocation_log=invocation_log, around=around)
+        return make_model(spec, self.kinds, invocation_log=invocation_log, around=around, roles=roles)
 
     def models(self, chat: ChatModel) -> Models:
         """Return the models of a run whose calls `chat` answers."""

@@ -11,6 +11,9 @@ from .base import (
 from .calls import (
     ChatMessage as ChatMessage,
     ModelReply as ModelReply,
+    NeutralInputs as NeutralInputs,
+    NeutralReply as NeutralReply,
+    NeutralText as NeutralText,
     PromptInputs as PromptInputs,
     ReplyModel as ReplyModel,
     Retry as Retry,
@@ -38,6 +41,7 @@ from .evaluation import (
     AskedProbe as AskedProbe,
     Context as Context,
     ContextPart as ContextPart,
+    EvaluatedSystem as EvaluatedSystem,
     EvaluationRun as EvaluationRun,
     EvaluationSettings as EvaluationSettings,
     Exchange as Exchange,

@@ -239,6 +239,27 @@ class Preparation(Record):
     usage: PreparationUsage
 
 
+class EvaluatedSystem(Record):
+    """What ran in a row of the table: a system with its settings, and the models that it used."""
+
+    name: str
+    """Name of the row."""
+    system: str
+    """The system without its settings."""
+    mode: str = ""
+    """Mode in which a product worked; empty for a system that has one only."""
+    settings: dict[str, str] = Field(default_factory=dict)
+    """Settings that are not the default."""
+    extractor: str = ""
+    """Model that prepared it; empty where none did."""
+    embedder: str = ""
+    """Embedding model that it used; empty for none."""
+    version: str = ""
+    """Version of its code or packages; empty for a system of longbeam."""
+    budget: int | None = None
+    """Tokens of context that it was allowed; None for what reads nothing."""
+
+
 class EvaluationRun(Record):
     """The head of a results file: the data that all its results share."""
 
@@ -260,6 +281,8 @@ class EvaluationRun(Record):
     systems: tuple[str, ...]
     versions: dict[str, str] = Field(default_factory=dict)
     """Version of the code of each system that is not longbeam's."""
+    described: tuple[EvaluatedSystem, ...] = ()
+    """What ran in each row that reads; empty in files of older releases."""
     probes: tuple[AskedProbe, ...] = ()
     spending: tuple[Spending, ...] = ()
     preparations: tuple[Preparation, ...] = ()

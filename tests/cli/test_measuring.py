@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from longbeam.cli import INCOMPLETE, OK, run
+from longbeam.cli import INCOMPLETE, OK, USER_ERROR, run
+from longbeam.evaluation import arm_of
+from longbeam.library import measurement_of
 from longbeam.schemas import BenchmarkSpec
-from longbeam.store import create_benchmark, seal_conversation
+from longbeam.store import Benchmark, create_benchmark, seal_conversation
 from tests.tiny import tiny_conversation
 
 CHATTY = """
@@ -51,6 +57,14 @@ def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "output"
 
 
+def rewritten(out: Path, **fields: object) -> Benchmark:
+    """Return a finished benchmark `other` whose spec has these fields."""
+    spec = BenchmarkSpec.model_validate({"name": "other", "length": 16_000, **fields})
+    benchmark, made = create_benchmark(spec, out), tiny_conversation()
+    seal_conversation(benchmark.sealed_path("c000"), made.head, made.said, made.asked)
+    return benchmark
+
+
 def test_what_a_class_prints_is_not_in_the_results(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["evaluate", "tiny", "--system", "chatty_memory:Chatty", "--out", str(out)]
     assert run([*line, "--json"]) == OK
@@ -71,3 +85,79 @@ def test_a_class_that_fails_has_one_line_with_its_place(out: Path, capsys: pytes
         "failed: answer/chatty_memory:Broken (2 probes): chatty_memory:Broken.search: KeyError: 'boom' "
         f"(chatty_memory.py:{1 + CHATTY.splitlines().index(RAISE)})"
     ]
+
+
+def test_what_a_system_lacks_is_said_before_the_first_call(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["evaluate", "tiny", "--out", str(out), "--system"]
+    assert run([*line, "rag,search_tool", "--set", "search_tool.retriever=hybrid"]) == USER_ERROR
+    said = capsys.readouterr()
+    assert "system 'search_tool[retriever=hybrid]' searches by vectors; name an embedding model" in said.err
+    assert not (out / "tiny" / "evaluation").exists()
+
+
+def test_a_key_that_no_role_needs_is_not_asked_for(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rewritten(out, models={"default": "openai:writer", "extractor": "openai:extractor"})
+    line = ["evaluate", "other", "--out", str(out), "--system"]
+    assert run([*line, "rag"]) == OK  # it asks no extractor
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("reader: rules (offline), no language model; judge: rules (offline), no language model")
+    assert "the spec's default, openai:writer, wrote the benchmark; ask it with --reader openai:writer" in first
+    assert run([*line, "summary"]) == USER_ERROR
+    assert "openai:extractor: its key is read from OPENAI_API_KEY" in capsys.readouterr().err
+
+
+def test_the_extractor_of_the_spec_is_the_evaluations(out: Path) -> None:
+    benchmark = rewritten(out, models={"default": "offline", "extractor": "openai:extractor", "judge": "similarity"})
+    request = measurement_of(benchmark, [arm_of("light", {})], {"embedder": "hashed"}).request
+    assert request.spec.models == {"reader": "offline", "judge": "similarity", "extractor": "openai:extractor"}
+    chosen = measurement_of(benchmark, [arm_of("light", {})], {"extractor": "offline"}).request
+    assert chosen.spec.models["extractor"] == "offline"
+
+
+@contextmanager
+def undecided() -> Iterator[str]:
+    """Serve a model that gives no verdict on one of the nuggets."""
+
+    class Undecided(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = self.rfile.read(int(self.headers["content-length"]))
+            said = "Who knows?" if b"never said" in asked else '{"reason": "it is", "verdict": "met"}'
+            choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+            reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "j", "choices": [choice]}
+            body = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Undecided)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_an_answer_without_a_score_ends_with_exit_code_1(
+    out: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with undecided() as url:
+        spec = tmp_path / "judge.toml"
+        spec.write_text(f'[models]\njudge = "openai:j"\n[endpoints."openai:j"]\nbase_url = "{url}"\n')
+        assert run(["evaluate", "tiny", "--system", "rag", "--spec", str(spec), "--out", str(out)]) == INCOMPLETE
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "answers have no score, because the judge failed on them" in shown
+    assert "spent: an unknown price for" in shown
+
+
+def test_several_budgets_make_a_curve_and_no_budget_is_named(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["evaluate", "tiny", "--system", "rag", "--out", str(out), "--json", "--budget"]
+    assert run([*line, "100,200"]) == OK
+    names = {row["system"] for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert {"rag[budget=100]", "rag[budget=200]", "bm25[budget=100]"} <= names
+    assert run([*line, "99"]) == USER_ERROR
+    assert "--budget '99': write tokens of context, 100 or more" in capsys.readouterr().err

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.evaluation import kind_of, swapped_answer, with_other_values, wrong_answer
+from longbeam.evaluation import (
+    FIXED_ANSWERS,
+    in_words,
+    kind_of,
+    swapped_answer,
+    with_other_values,
+    wrong_answer,
+)
 from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 
 
@@ -62,8 +69,40 @@ def test_a_gold_without_values_is_not_changed_but_denied() -> None:
     ("system", "kind"),
     [
         ("blank", "floor"), ("bm25", "floor"), ("evidence", "ceiling"), ("gold", "ceiling"), ("rag[k=3]", "system"),
-        ("wrong", "calibration"), ("swapped", "calibration"),
+        ("wrong", "calibration"), ("swapped", "calibration"), ("denied", "calibration"), ("paraphrased", "calibration"),
     ],
 )  # fmt: skip
 def test_kinds_of_rows_are_told_apart(system: str, kind: str) -> None:
     assert kind_of(system) == kind
+
+
+def asked(question: str, gold: str, *nuggets: str) -> Probe:
+    rubric = tuple(Nugget(nugget_id=str(n), text=text) for n, text in enumerate(nuggets))
+    return probe("knowledge_update", gold).model_copy(update={"question": question, "rubric": rubric})
+
+
+def test_tempting_answers_are_made_of_the_gold() -> None:
+    rent = asked("How much is the rent of Ferry Court?", "The rent of Ferry Court is 65 euros.",
+                 "States that the rent of Ferry Court is 65 euros")  # fmt: skip
+    other = asked("How old is the roof of Harbour Row?", "It is 12 years old.", "States 12 years")
+    made = {name: make(rent, [rent, other]) for name, make in FIXED_ANSWERS.items()}
+    assert made["denied"] == "The rent of Ferry Court is 82 euros, not 65 euros."
+    assert made["candidates"] == "The rent of Ferry Court is 82 euros or 65 euros or 99 euros."
+    assert made["two_values"] == "The rent of Ferry Court is 82 euros and 65 euros."
+    assert made["other_subject"] == "The rent of Harbour Row is 65 euros."
+    assert FIXED_ANSWERS["paraphrased"](other, [rent, other]) == "It is twelve years old."
+
+
+def test_where_nothing_tempting_can_be_made_the_plain_answers_stand_in() -> None:
+    plain = asked("What is it called?", "It is called Fjord.", "States Fjord")
+    for name in ("denied", "candidates", "two_values", "other_subject"):
+        assert FIXED_ANSWERS[name](plain, [plain]) == wrong_answer(plain)
+    assert FIXED_ANSWERS["paraphrased"](plain, [plain]) == plain.gold_answer
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(8, "eight"), (20, "twenty"), (85, "eighty-five"), (100, "one hundred"), (365, "three hundred and sixty-five")],
+)
+def test_numbers_in_words(number: int, said: str) -> None:
+    assert in_words(number) == said

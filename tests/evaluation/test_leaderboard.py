@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.evaluation import Evaluated, faults_of, merged, render_board, rows_in
+from longbeam.evaluation import RIGHT_ANSWERS, WRONG, Evaluated, faults_of, merged, render_board, rows_in
 from longbeam.schemas import Scoring
 from tests.evaluation.evaluated import evaluated
 
 NOTHING = [[0, 0], [0, 0]]
-CALIBRATION = {"gold": [[1, 1], [1, 1]], "wrong": NOTHING, "echo": NOTHING, "swapped": NOTHING}
+ALL_RIGHT = [[1, 1], [1, 1]]
+CALIBRATION = {name: ALL_RIGHT if name in RIGHT_ANSWERS else NOTHING for name in (*RIGHT_ANSWERS, *WRONG)}
 SCORES = {"blank": NOTHING, "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], **CALIBRATION}
 
 IMPOSSIBLE = evaluated(SCORES).results[0].retrieval.model_copy(update={"evidence_recall": float("nan")})
@@ -62,7 +63,10 @@ def changed(made: Evaluated, **fields: Any) -> Evaluated:
             "and no failure names them",
         ),
         (changed(evaluated(SCORES), retrieval=IMPOSSIBLE), "evidence_recall is nan"),
-        (evaluated({"rag": NOTHING, "gold": [[1, 1], [1, 1]]}), "the answers wrong, echo, swapped are missing"),
+        (
+            evaluated({"rag": NOTHING, "gold": [[1, 1], [1, 1]]}),
+            "the answers paraphrased, wrong, echo, swapped, denied, ",
+        ),
     ],
 )
 def test_a_file_that_is_not_sound_is_refused(submitted: Evaluated, fault: str) -> None:
@@ -75,7 +79,7 @@ def test_a_judge_that_cannot_score_leaves_no_score_on_the_board() -> None:
     board = merged("", [evaluated({"rag": NOTHING, **CALIBRATION, "gold": NOTHING})], "board.json")
     row = next(r for r in rows_in(board, "b") if r["system"] == "rag")
     assert (row["paper"], row["rank"]) == (None, None)
-    assert row["calibration"] == "gold 0.000, wrong 0.000, echo 0.000, swapped 0.000"
+    assert row["calibration"].startswith("calibrated: gold 0.000, paraphrased 1.000, wrong 0.000, echo 0.000")
     assert "judge cannot score" in render_board([row])
 
 

@@ -11,6 +11,7 @@ import pytest
 from longbeam.cli import run
 from longbeam.errors import UserError
 from longbeam.evaluation import (
+    WRONG,
     contexts_path,
     plots_of,
     read_results,
@@ -74,7 +75,7 @@ def test_answers_that_calibrate_are_no_rows() -> None:
     made = evaluated({"rag": [[0, 1]] * 2, "gold": [[1, 1]] * 2, "wrong": [[0, 0]] * 2, "swapped": [[0, 0]] * 2})
     (section,) = sections_of([made], against=["rag"])
     assert [x.row.system for x in section.lines] == ["rag", "gold"]
-    assert section.calibration.line == "gold 1.000, wrong 0.000, swapped 0.000"
+    assert section.calibration.line == "calibrated: gold 1.000, wrong 0.000, swapped 0.000"
 
 
 def test_p_values_are_corrected_and_small_ones_cut() -> None:
@@ -245,7 +246,7 @@ def test_report_and_agreement_from_the_command_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     benchmark = create_benchmark(BenchmarkSpec(name="mine", length=16_000), Path("output"))
-    calibrated = {**SCORES, **dict.fromkeys(("wrong", "echo", "swapped"), [[0, 0]] * 2)}
+    calibrated = {**SCORES, **dict.fromkeys(WRONG, [[0, 0]] * 2), "paraphrased": [[1, 1]] * 2}
     for made, path in (
         (evaluated(calibrated), results_path(benchmark)),
         (evaluated(calibrated, judge="another"), tmp_path / "b.jsonl"),

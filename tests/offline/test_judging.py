@@ -66,3 +66,54 @@ def test_a_right_answer_in_other_words_meets_a_plain_nugget(question: str, nugge
 def test_a_wrong_answer_does_not(question: str, nugget: str, answer: str) -> None:
     inputs = JudgeInputs(question=question, nugget=nugget, answer=answer, is_strict=True)
     assert judge(inputs).verdict != "met"
+
+
+ENVELOPE = "How many costs are listed on the envelope with our bidding limit?"
+COSTS = "States that the envelope with the bidding limit lists 8 costs"
+RENT = "How much ground rent a year does Ferry Court have to pay?"
+RENTS = "States that the yearly ground rent of Ferry Court is €365"
+KRISTY = "How many jobs did Kristy come to?"
+ROOMS = "How many bedrooms did Harbour Row have?"
+NO_ROOMS = "States that the conversation has no information about the number of bedrooms that Harbour Row had"
+FREE = [
+    (ENVELOPE, COSTS, "Eight."),
+    (ENVELOPE, COSTS, "The envelope now lists eight costs, up from six."),
+    (ENVELOPE, COSTS, "8 costs, not 6 costs."),
+    (RENT, RENTS, "It pays three hundred and sixty-five euros every year."),
+    (RENT, RENTS, "€365, not the €240 of Harbour Row."),
+    (ROOMS, NO_ROOMS, "That hasn't come up between us, so I can't say."),
+    (ROOMS, NO_ROOMS, "You haven't shared that with me."),
+    (KRISTY, "States that the user's statements about the number of jobs contradict each other",
+     "I have two different numbers from you: nine jobs on one occasion and eight on another."),
+    (KRISTY, "Asks the user which of the two numbers of jobs is right", "Please tell me which of them holds."),
+    ("How long did both come to together?", "States that the surveyor had 35 minutes",
+     "Fifty minutes: the surveyor had thirty-five, the fitter fifteen."),
+]  # fmt: skip
+TEMPTING = [
+    (ENVELOPE, COSTS, "There are 6 costs, not 8 costs."),
+    (ENVELOPE, COSTS, "It is 6 costs, no longer 8 costs."),
+    (ENVELOPE, COSTS, "6 costs, 7 costs or 8 costs."),
+    (ENVELOPE, COSTS, "Either six costs or eight costs."),
+    (ENVELOPE, COSTS, "There are 6 costs and 8 costs on the envelope."),
+    (RENT, RENTS, "Last I know, Harbour Row has to pay €365."),
+    (ROOMS, NO_ROOMS, "You didn't mention it, but it was probably 2 bedrooms."),
+    (KRISTY, "States that the user's statements about the number of jobs contradict each other",
+     "There is no contradiction here: she came to 9 jobs."),
+    (KRISTY, "States that the user said Kristy counted 9 jobs", "Kristy counted 9 jobs."),
+    ("Does Janice know the pack?", "States that the user said Janice never read the pack",
+     "You told me that Janice read the pack."),
+    ("What share were repeats?", "States that 80% of the messages of that night were repeats",
+     "20% came again and 80% were new."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "nugget", "answer"), FREE)
+def test_a_right_answer_in_free_wording_is_met(question: str, nugget: str, answer: str) -> None:
+    inputs = JudgeInputs(question=question, nugget=nugget, answer=answer, is_strict=True)
+    assert judge(inputs).verdict == "met"
+
+
+@pytest.mark.parametrize(("question", "nugget", "answer"), TEMPTING)
+def test_a_tempting_wrong_answer_is_not_met(question: str, nugget: str, answer: str) -> None:
+    inputs = JudgeInputs(question=question, nugget=nugget, answer=answer, is_strict=True)
+    assert judge(inputs).verdict == "not met"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -10,11 +11,11 @@ import pytest
 from pydantic import Field
 
 from longbeam.models import ModelCall
-from longbeam.offline import OfflineWriter, Preference, pack_for, sub_plan, wishes
+from longbeam.offline import OfflineWriter, augment, pack_for, wishes
 from longbeam.prompts import PROMPTS, default_registry
-from longbeam.prompts.calls import SubPlanInputs
-from longbeam.schemas import Bullet, BulletKind, ReplyModel, Role
-from tests.prompts.samples import SAMPLES, SHEET, extras_of
+from longbeam.prompts.calls import AugmentInputs
+from longbeam.schemas import BulletKind, ReplyModel, Role
+from tests.prompts.samples import SAMPLES, extras_of
 
 
 def _call(prompt_id: str, *, generation: int = 0, seed: int = 1) -> ModelCall:
@@ -96,23 +97,26 @@ async def test_invocation_log_has_a_line_per_call(tmp_path: Path) -> None:
     assert log.read_text().splitlines() == [c.key for c in calls]
 
 
-def test_preferences_go_on_when_earlier_plans_have_told_them_all() -> None:
-    sample = SAMPLES["sub_plan"]
-    assert isinstance(sample, SubPlanInputs)
-    assert sample.chapter is not None
+def test_preferences_go_on_when_all_of_them_are_taken() -> None:
+    sample = SAMPLES["augment"]
+    assert isinstance(sample, AugmentInputs)
     everything = wishes(pack_for(sample.seed)).preferences
+    taken = tuple(p.condition for p in everything)
+    target = sample.wishes[0].model_copy(update={"kind": BulletKind.PREFERENCE})
+    asked = sample.model_copy(update={"wishes": (target,), "taken_conditions": taken, "replaceable": ()})
+    (again,) = augment(asked, random.Random("r"), "1/c000").wishes
+    assert again.condition in taken
 
-    def told(preference: Preference) -> Bullet:
-        now = preference.later or preference  # all that can change has changed already
-        given = {"topic": now.topic, "condition": now.condition, "requirement": now.requirement}
-        return sample.chapter.standing[0].model_copy(update=given)  # type: ignore[union-attr]
 
-    standing = tuple(told(p) for p in everything)
-    chapter = sample.chapter.model_copy(update={"standing": standing})
-    lines = tuple(line for line in SHEET.stages[1] if line.kind is BulletKind.PREFERENCE)
-    reply = sub_plan(sample.model_copy(update={"chapter": chapter, "lines": lines}), SHEET, "c000")
-
-    again = [b for b in reply.bullets if b.requirement]
-    assert len(again) == len(lines) == 2
-    in_force = {(b.topic, b.condition): b.requirement for b in standing}
-    assert all(in_force[b.topic, b.condition] == b.requirement for b in again)
+def test_a_preference_that_may_be_replaced_gets_its_later_form() -> None:
+    sample = SAMPLES["augment"]
+    assert isinstance(sample, AugmentInputs)
+    own = next(p for p in wishes(pack_for(sample.seed)).preferences if p.later)
+    told = sample.replaceable[0].model_copy(
+        update={"topic": own.topic, "condition": own.condition, "requirement": own.requirement}
+    )
+    target = sample.wishes[0].model_copy(update={"kind": BulletKind.PREFERENCE})
+    asked = sample.model_copy(update={"wishes": (target,), "replaceable": (told,)})
+    (grown,) = augment(asked, random.Random("r"), "1/c000").wishes
+    assert own.later is not None
+    assert (grown.condition, grown.requirement) == (own.condition, own.later.requirement)

@@ -17,6 +17,7 @@ from longbeam.schemas import Record
 Component = Literal["nothing", "retrieval", "scratchpad", "working", "filter"]
 
 RELEASED: Mapping[str, object] = {
+    "k": 5,
     "z": 100,
     "copies": "released",
     "fill": "oldest",
@@ -44,8 +45,8 @@ class LightSettings(Record):
     retriever: Retriever | None = None
     """None: dense if the evaluation names an embedding model, else bm25."""
     weight_dense: float = Field(default=0.7, ge=0, le=1)
-    k: int = Field(default=5, ge=1)
-    """Exchanges retrieved; the paper's best average is at 15."""
+    k: int | None = Field(default=None, ge=1)
+    """Exchanges retrieved; None: as many as the budget holds. The paper's best average is at 15."""
     key: Literal["extracted", "exchange"] = "extracted"
     """Indexed text: key-value pairs with a summary, as in the paper, or the exchange itself, which costs no call."""
 

@@ -183,24 +183,25 @@ class Light(ExchangeMemory[LightSettings]):
             return Context(text="", tokens=0)
         pieces = [piece for piece in await self._relevant(question) if piece]
         found = await self._found(question)
-        recent = self._recent(found)
         budget = settings.budget or budget
         builder = ContextBuilder(budget, self._counter(settings.answer_chars_per_token))
         if settings.pad_budget == "none":
             self._put_exchanges(builder, "retrieved", _RETRIEVED, found)
-            self._put_exchanges(builder, "recent", _RECENT, recent)
+            self._put_exchanges(builder, "recent", _RECENT, self._recent(found))
             builder.budget = max(budget, builder.used) + sum(builder.cost(piece) for piece in pieces)
             self._put_pieces(builder, pieces)
             return self._counted(builder.build())
-        kept_for_recent = int(budget * settings.recent_share) if recent else 0
+        kept_for_recent = int(budget * settings.recent_share) if self._recent(()) else 0
         kept_for_pad = int(budget * settings.pad_share) if pieces else 0
         builder.budget = budget - kept_for_recent - kept_for_pad
         left_over = self._put_exchanges(builder, "retrieved", _RETRIEVED, found)
         builder.budget = budget - kept_for_recent
         self._put_pieces(builder, pieces)
         builder.budget = budget
-        self._put_exchanges(builder, "recent", _RECENT, recent)
-        self._put_exchanges(builder, "retrieved", _RETRIEVED, left_over)
+        recent = self._recent([exchange for exchange in found if exchange not in left_over])
+        too_long = self._put_exchanges(builder, "recent", _RECENT, recent)
+        read = [exchange for exchange in recent if exchange not in too_long]
+        self._put_exchanges(builder, "retrieved", _RETRIEVED, [e for e in left_over if e not in read])
         return self._counted(builder.build())
 
     def usage(self) -> PreparationUsage:
@@ -307,7 +308,8 @@ class Light(ExchangeMemory[LightSettings]):
 
     async def _found(self, question: Question) -> list[Exchange]:
         """Return the retrieved exchanges, best first."""
-        found = [self._searched[place] for place, _ in await self._best(question.text, self._settings.k)]
+        best = await self._best(question.text, self._settings.k or len(self._searched))
+        found = [self._searched[place] for place, _ in best]
         if self._settings.ids == "unique":
             return found
         named = list(zip(released_ids(self._exchanges), self._exchanges, strict=True))

@@ -14,9 +14,10 @@ from functools import partial
 from pydantic import Field
 
 from longbeam.memory.base import in_order
-from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of, put_pieces
 from longbeam.prompts.calls import ExtractKeysInputs, SelectNotesInputs
-from longbeam.schemas import Question, Record
+from longbeam.schemas import Context, Question, Record
 
 
 class AMemSettings(Record):
@@ -25,7 +26,7 @@ class AMemSettings(Record):
     neighbours: int = Field(default=5, ge=0)
     """Nearest earlier notes that may be linked, as in the released code."""
     k: int = Field(default=10, ge=1)
-    """Nearest notes of a question, as in the paper; their links come after them."""
+    """Nearest notes of a question, as in the paper; their links come after them, and further notes fill the budget."""
 
 
 class AMem(PaperMemory[AMemSettings]):
@@ -65,3 +66,13 @@ class AMem(PaperMemory[AMemSettings]):
         nearest = best(scores, self._settings.k)
         linked = [link for n in nearest for link in self._links[n]]
         return [(self._notes[i], float(scores[i])) for i in dict.fromkeys([*nearest, *linked])]
+
+    async def context(self, question: Question, *, budget: int) -> Context:
+        """Return the nearest notes with their links, then further notes while the budget holds them."""
+        builder = ContextBuilder(budget, self._tools.count_tokens)
+        found = [piece for piece, _ in await self._found(question)]
+        if self._notes:
+            scores = self._matrix @ await self._query_vector(question.text)
+            found += [note for n in best(scores, len(scores)) if (note := self._notes[n]) not in found]
+        put_pieces(builder, "retrieved", found)
+        return builder.build()

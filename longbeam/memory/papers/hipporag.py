@@ -45,8 +45,8 @@ class HippoRagSettings(Record):
     """Weight of the passages among the seeds."""
     synonym: float = Field(default=0.8, gt=0, le=1)
     """Least cosine of two phrases that are joined."""
-    k: int = Field(default=20, ge=1)
-    """Messages read; the paper reads five passages."""
+    k: int | None = Field(default=None, ge=1)
+    """Messages read; None: as many as the budget holds. The paper reads five passages."""
 
 
 class HippoRag(PaperMemory[HippoRagSettings]):
@@ -101,7 +101,7 @@ class HippoRag(PaperMemory[HippoRagSettings]):
         if self._settings.recognition and near:
             near = [near[n] for n in await self._selected(question.text, [self._facts[i] for i in near])]
         scores = self._ranks(near, facts, similar) if near else similar
-        return [(self._passages[i], float(scores[i])) for i in best(scores, self._settings.k)]
+        return [(self._passages[i], float(scores[i])) for i in best(scores, self._settings.k or len(scores))]
 
     def _ranks(self, near: Iterable[int], facts: Vectors, similar: Vectors) -> NDArray[np.float64]:
         seeds = np.zeros(len(self._passages) + len(self._place))

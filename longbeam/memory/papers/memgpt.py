@@ -27,8 +27,8 @@ class MemGptSettings(Record):
     """Tokens of messages after which core memory is rewritten."""
     queue_share: float = Field(default=0.2, ge=0, le=1)
     """Share of the budget for the newest exchanges."""
-    k: int = Field(default=20, ge=1)
-    """Messages found in the archive."""
+    k: int | None = Field(default=None, ge=1)
+    """Messages found in the archive; None: as many as the budget holds."""
 
 
 class MemGpt(PaperMemory[MemGptSettings]):
@@ -50,8 +50,8 @@ class MemGpt(PaperMemory[MemGptSettings]):
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return core memory, the archive's messages, and the queue."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
-        if self._core and not builder.put("core", self._core, place=-1 - self._settings.k):
-            builder.put_tail("core", self._core, place=-1 - self._settings.k)
+        if self._core and not builder.put("core", self._core, place=-1 - len(self._archive)):
+            builder.put_tail("core", self._core, place=-1 - len(self._archive))
         kept = int(self._settings.queue_share * budget)
         builder.budget = min(budget, builder.used + kept)
         queued = builder.put_while_fitting("queue", reversed(self._exchanges))
@@ -65,4 +65,4 @@ class MemGpt(PaperMemory[MemGptSettings]):
         if not self._archive:
             return []
         scores = self._matrix @ await self._query_vector(question.text)
-        return [(self._archive[i], float(scores[i])) for i in best(scores, self._settings.k)]
+        return [(self._archive[i], float(scores[i])) for i in best(scores, self._settings.k or len(scores))]

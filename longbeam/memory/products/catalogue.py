@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,12 @@ class Adapter:
     packages: tuple[str, ...]
     """Packages of the index; `longbeam[NAME]` installs them. Their versions are part of the system's version."""
     settings: type[ProductSettings] = ProductSettings
+    modes: Mapping[str, Mapping[str, object]] = field(default_factory=lambda: {"store": {}})
+    """Settings of each way in which it works, by the name that a row of a table shows."""
+    model_modes: tuple[str, ...] = ()
+    """Modes in which a language model prepares it."""
+    modes_without_vectors: tuple[str, ...] = ()
+    """Modes in which it needs no embedding model."""
 
 
 ADAPTERS: Mapping[str, Adapter] = {
@@ -35,11 +41,34 @@ ADAPTERS: Mapping[str, Adapter] = {
         "Graphiti on Kuzu: episodes, or facts that a model extracts",
         ("graphiti-core", "kuzu"),
         GraphitiSettings,
+        {"episodes": {"extract": False}, "extract": {"extract": True}},
+        ("extract",),
+        ("episodes",),
     ),
-    "lancedb": Adapter(Lance, "LanceDB: one record a message, vectors or hybrid", ("lancedb",), LanceSettings),
+    "lancedb": Adapter(
+        Lance,
+        "LanceDB: one record a message, vectors or hybrid",
+        ("lancedb",),
+        LanceSettings,
+        {mode: {"retriever": mode} for mode in ("dense", "hybrid")},
+    ),
     "langmem": Adapter(LangMem, "LangMem's memory tools: one memory a message", ("langmem",)),
-    "mem0": Adapter(Mem0, "mem0: messages, or facts that a model extracts", ("mem0ai",), Mem0Settings),
-    "supermemory": Adapter(Supermemory, "Supermemory over HTTP", ("supermemory",), SupermemorySettings),
+    "mem0": Adapter(
+        Mem0,
+        "mem0: messages, or facts that a model extracts",
+        ("mem0ai",),
+        Mem0Settings,
+        {"store": {"infer": False}, "infer": {"infer": True}},
+        ("infer",),
+    ),
+    "supermemory": Adapter(
+        Supermemory,
+        "Supermemory over HTTP",
+        ("supermemory",),
+        SupermemorySettings,
+        {mode: {"search_mode": mode} for mode in ("hybrid", "memories", "chunks")},
+        modes_without_vectors=("hybrid", "memories", "chunks"),
+    ),
 }
 
 

@@ -8,6 +8,7 @@ from .evaluating import (
     EVALUATION_FIELDS as EVALUATION_FIELDS,
     EvaluationModels as EvaluationModels,
     EvaluationRequest as EvaluationRequest,
+    asks_extractor as asks_extractor,
     evaluate as evaluate,
     evaluation_spec as evaluation_spec,
     judge_name as judge_name,

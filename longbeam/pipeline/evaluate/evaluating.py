@@ -66,6 +66,7 @@ from longbeam.schemas import (
     AskedProbe,
     BenchmarkSpec,
     Context,
+    EvaluatedSystem,
     EvaluationRun,
     EvaluationSettings,
     Judgement,
@@ -144,8 +145,7 @@ class _Subject:
         return self.conversation.read_digests[self.conversation.point(probe)]
 
     def budget(self, arm: Arm) -> int:
-        everything = arm.registered is not None and arm.registered.reads_everything
-        return self.settings.window if everything else self.settings.budget
+        return budget_of(arm, self.settings)
 
 
 async def evaluate(
@@ -196,6 +196,7 @@ async def evaluate(
         settings=settings,
         systems=tuple(arm.name for arm in request.arms),
         versions={arm.name: arm.version for arm in request.arms if arm.version},
+        described=tuple(_described(arm, spec, settings) for arm in request.arms if arm.registered is not None),
         probes=tuple(probe for one in done for probe in one.asked),
         spending=summed([row for one in done for row in one.spending]),
         preparations=preparations_of(used),
@@ -204,6 +205,32 @@ async def evaluate(
     write_results(folder / RESULTS_FILE, run, results)
     write_atomically(folder / TIMINGS_FILE, timings.as_json())
     return run, results
+
+
+def budget_of(arm: Arm, settings: EvaluationSettings) -> int:
+    """Return the tokens of context that an arm is allowed."""
+    return (arm.budget or settings.budget) if arm.reads_budget else settings.window
+
+
+def asks_extractor(arm: Arm) -> bool:
+    """Return whether an arm's system may ask the extractor, as far as it says."""
+    if arm.registered is None or arm.mode in arm.registered.model_modes:
+        return arm.registered is not None
+    prompts = default_registry()
+    return any(prompts[name].role is Role.EXTRACTOR for name in arm.registered.prompts or ())
+
+
+def _described(arm: Arm, spec: BenchmarkSpec, settings: EvaluationSettings) -> EvaluatedSystem:
+    return EvaluatedSystem(
+        name=arm.name,
+        system=arm.base,
+        mode=arm.mode,
+        settings=arm.changed(),
+        extractor=spec.model_for(Role.EXTRACTOR) if asks_extractor(arm) else "",
+        embedder=arm.embedder,
+        version=arm.version,
+        budget=budget_of(arm, settings),
+    )
 
 
 def _no_probes(benchmark: Benchmark, request: EvaluationRequest) -> UserError:
@@ -259,7 +286,7 @@ async def _evaluate_conversation(benchmark: Benchmark, conversation_id: str, too
                 *(f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in units.failed),
                 *subject.unclosed,
             ),
-            spending=tuple(spent(log, conversation_id, spec, [arm.name for arm in arms])),
+            spending=tuple(spent(log, conversation_id, spec, {arm.name: arm.base for arm in arms})),
             used={arm.name: used for arm, (_, used) in zip(arms, found, strict=True) if used is not None},
         )
 
@@ -290,12 +317,13 @@ def with_evaluation_fields(
 
 
 def evaluation_spec(spec: BenchmarkSpec, models: EvaluationModels, max_cost_usd: float | None = None) -> BenchmarkSpec:
-    """Return the benchmark's spec with the models of an evaluation, and its cap on cost: the spec's own is not kept."""
+    """Return the benchmark's spec with the models of an evaluation alone, and its cap on cost.
+
+    The models that made the benchmark, and the spec's own cap, are not kept.
+    """
     named = {Role.READER: models.reader, Role.JUDGE: models.judge, Role.EXTRACTOR: models.extractor}
     limits = spec.limits.model_copy(update={"max_cost_usd": max_cost_usd})
-    return spec.model_copy(
-        update={"models": {**spec.models, **{role.value: name for role, name in named.items()}}, "limits": limits}
-    )
+    return spec.model_copy(update={"models": {role.value: name for role, name in named.items()}, "limits": limits})
 
 
 def evaluation_folder(benchmark: Benchmark, control: Control | None = None) -> Path:
@@ -468,7 +496,7 @@ async def _make(subject: _Subject, arm: Arm) -> MemorySystem:
     tools = Tools(
         count_tokens=subject.count_tokens,
         # Without the arm's settings: what the arms of a grid ask alike is asked once.
-        asker=units.asker(PREPARE.asking(*_prompts_of(subject, arm)), arm.name.partition("[")[0]),
+        asker=units.asker(PREPARE.asking(*_prompts_of(subject, arm)), arm.base),
         embedder=subject.embedder,
         rng_key=f"{units.spec.seed}/{subject.conversation_id}/prepare/{arm.name}",
         conversation_id=subject.conversation_id,

@@ -12,16 +12,17 @@ from longbeam.store import WorkLog
 SPENDING_STAGES: tuple[Literal["prepare", "answer", "judge"], ...] = ("prepare", "answer", "judge")
 
 
-def spent(log: WorkLog, conversation_id: str, spec: BenchmarkSpec, systems: Sequence[str]) -> list[Spending]:
+def spent(log: WorkLog, conversation_id: str, spec: BenchmarkSpec, systems: Mapping[str, str]) -> list[Spending]:
     """Return the usage in the journal of a conversation, by system and stage.
 
-    Calls of preparation are made once for all settings of a system; each of its rows has all of them.
+    `systems`: the system of each row. Calls of preparation are made once for all settings of a system; each of its
+    rows has all of them.
     """
     prices = prices_of(spec)
     found = []
-    for system in systems:
+    for system, base in systems.items():
         for stage in SPENDING_STAGES:
-            name = system.partition("[")[0] if stage == "prepare" else system
+            name = base if stage == "prepare" else system
             rows = log.journal.usage_under(f"{conversation_id}/{stage}/{name}/")
             if rows:
                 found.append(

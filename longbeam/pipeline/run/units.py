@@ -75,12 +75,16 @@ class Units:
     failed: list[Unit] = field(default_factory=list)
     gaps: Gaps = field(default_factory=Gaps)
     """Number of the parts that the conversation consists of, and of those that are missing."""
+    remade: Counter[str] = field(default_factory=Counter)
+    """Units of each stage that were done, but with other inputs, prompts or rules than today's."""
     tokens: dict[str, int] = field(default_factory=dict)
     """Tokens of each unit that makes messages."""
     _failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
     """Failures of this run at replies without a usable text, by stage and unit."""
     _written: int = 0
     """Their sum."""
+    _expected: Counter[str] = field(default_factory=Counter)
+    """Units of stages that begin one after the other."""
     _begun: Counter[str] = field(default_factory=Counter)
     _ended: Counter[str] = field(default_factory=Counter)
     _restored: Counter[str] = field(default_factory=Counter)
@@ -96,6 +100,10 @@ class Units:
         self.on_position = position_changed
         journalled.on_reply = self._reply_came
 
+    def expect(self, stage: str, units: int) -> None:
+        """Report this many units of a stage at least, though they begin one after the other."""
+        self._expected[stage] = units
+
     def _reply_came(self, call: ModelCall, reply: ModelReply) -> None:
         key = UnitKey.parse(call.unit_key)
         if key.stage == DIALOGUE and call.inputs.asked_tokens is not None:
@@ -109,7 +117,7 @@ class Units:
             Position(
                 stage=stage,
                 units_done=self._ended[stage],
-                units_total=self._begun[stage],
+                units_total=max(self._begun[stage], self._expected[stage]),
                 restored=self._restored[stage],
                 tokens=self._written,
             )
@@ -177,6 +185,7 @@ class Units:
             if spec.tries:
                 self.gaps.count(f"{stage} {key}", self.log.units.records(stage, Incident, unit_keys=[key]))
             return tuple(self.log.units.records(stage, spec.record, unit_keys=[key]))
+        self.remade[stage] += unit is not None and unit.status is UnitStatus.DONE
         while True:
             if unit is not None and self._is_gap(spec, unit, fingerprint):
                 self._remember(unit)

@@ -21,7 +21,7 @@ from longbeam.pipeline.evaluate import (
     render_estimate,
 )
 from longbeam.pipeline.run import evaluation_usage, run_inline
-from longbeam.schemas import BenchmarkSpec, EvaluationSettings
+from longbeam.schemas import BenchmarkSpec, EvaluationSettings, PreparationUsage
 from longbeam.store import Benchmark, create_benchmark
 from longbeam.wiring import services
 from tests.models.endpoint import Answer, endpoint
@@ -53,7 +53,7 @@ async def test_an_estimate_prices_all_conversations_and_touches_nothing(benchmar
     rows = {(row.system, row.stage): row for row in found.rows}
     long, short = rows["long_context", "answer"], rows["rag", "answer"]
     assert long.calls == short.calls == 40  # twenty probes in each conversation
-    assert long.prompt_tokens > 5 * short.prompt_tokens
+    assert long.prompt_tokens > 4 * short.prompt_tokens
     assert long.cost_usd == pytest.approx((long.prompt_tokens * 2 + long.output_tokens * 8) / 1e6)
     assert rows["gold", "judge"].cost_usd == 0
     assert "shorter than a language model's" in render_estimate(found)
@@ -92,3 +92,44 @@ async def test_a_capped_evaluation_goes_on_and_pays_for_no_call_twice(benchmark:
     run, _ = await evaluate(benchmark, request, models)
     answers = sum(row.calls for row in second.usage() if row.stage == "answer")
     assert answers == len(run.probes)  # the calls of both runs together
+
+
+class Declaring:
+    """A memory whose own model reads each exchange."""
+
+    def __init__(self, settings: object, tools: object) -> None:
+        raise AssertionError("an estimate makes no product")
+
+    @staticmethod
+    def expected_usage(exchanges: int) -> PreparationUsage:
+        return PreparationUsage(model_calls=exchanges, prompt_tokens=100 * exchanges, cost_usd=0.5)
+
+    def add(self, exchange: object, timestamp: object) -> None: ...
+
+    def search(self, query: str, k: int) -> list[str]:
+        return []
+
+
+class Silent(Declaring):
+    """A memory that answers by itself and declares nothing."""
+
+    expected_usage = None  # type: ignore[assignment]
+
+    def answer(self, question: object, budget: int) -> str:
+        return ""
+
+
+async def test_an_estimate_has_a_row_for_each_system(benchmark: Benchmark) -> None:
+    arms = [arm_of(Declaring, {}), arm_of("http://127.0.0.1:9", {}), arm_of(Silent, {}), arm_of("bm25", {})]
+    found = await measurement_of(benchmark, arms, {}).estimate()
+    rows = {(row.system, row.stage): row for row in found.rows}
+    exchanges = rows["Declaring", "prepare"].calls
+    assert (exchanges > 10, rows["Declaring", "prepare"].cost_usd) == (True, 0.5)
+    for name in ("Declaring", "http://127.0.0.1:9"):  # as much as the floor that fills the budget
+        assert rows[name, "answer"].calls == rows["bm25", "answer"].calls == 20
+        assert rows[name, "answer"].prompt_tokens == pytest.approx(rows["bm25", "answer"].prompt_tokens, rel=0.05)
+    assert ("Silent", "answer") not in rows
+    assert rows["Silent", "judge"].calls > 0
+    assert found.unknown == ["http://127.0.0.1:9", "Silent"]
+    assert found.cost_usd == 0.5
+    assert "not in this sum: what http://127.0.0.1:9, Silent may ask by themselves" in render_estimate(found)
