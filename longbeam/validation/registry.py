@@ -13,6 +13,7 @@ from longbeam.abilities import abilities, resolve
 from longbeam.errors import SpecError
 from longbeam.plugins import load, offered, unfit
 from longbeam.validation import (
+    ability_fit,
     abstention,
     advice,
     arithmetic,
@@ -57,6 +58,7 @@ CHECKS: tuple[Check, ...] = (
     nuggets.NUGGETS,
     evidence.CHECK,
     evidence_parts.CHECK,
+    ability_fit.CHECK,
     gold_values.CHECK,
     computation.CHECK,
     advice.SIDE_STORIES,
