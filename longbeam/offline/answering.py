@@ -330,8 +330,8 @@ class _StatementReader:
                 given = clause_for(attribute, s.subject, is_of_assistant=True).format(it=s.subject)
                 given = given or f"the {attribute} that you gave me for {s.subject}"
                 if given.casefold() in asked:
-                    told = re.sub(r"\byou (gave|told) me\b", r"I \1 you", given)
-                    named.setdefault((attribute, s.subject), to_you(told))
+                    told = re.sub(r"\byou (gave|told) you\b", r"I \1 you", to_you(given))
+                    named.setdefault((attribute, s.subject), told)
         return "\n".join(f"{i}) {name}" for i, name in enumerate(named.values(), 1))
 
     def _items(self, attribute: str) -> tuple[str, list[str]]:
