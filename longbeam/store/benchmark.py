@@ -19,7 +19,8 @@ from longbeam.store.duck import Kind, attach_read_only, connect, replaced_file, 
 
 BENCHMARK = Kind(
     name="benchmark file",
-    version=1,
+    version=2,
+    oldest_readable=1,
     remedy="`longbeam validate` and `longbeam stats` make it again",
     tables=(
         """
@@ -27,6 +28,7 @@ CREATE TABLE seeds (
     ordinal INTEGER NOT NULL,
     conversation_id VARCHAR NOT NULL,
     domain VARCHAR NOT NULL,
+    about VARCHAR,  -- paragraph on a domain of the makers' own; null in files of version 1
     title VARCHAR NOT NULL,
     theme VARCHAR NOT NULL,
     subtopics VARCHAR[] NOT NULL,
@@ -66,7 +68,7 @@ def write_benchmark(
         file.load(
             "seeds",
             (
-                {"ordinal": i, "conversation_id": conversation_id, **seed.model_dump(mode="json")}
+                {"ordinal": i, "conversation_id": conversation_id, "about": "", **seed.model_dump(mode="json")}
                 for i, (conversation_id, seed) in enumerate(seeds)
             ),
         )
