@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from pydantic import Field
 
 from longbeam.models import ModelCall
 from longbeam.offline import OfflineWriter, augment, pack_for, wishes
 from longbeam.prompts import PROMPTS, default_registry
 from longbeam.prompts.calls import AugmentInputs
-from longbeam.schemas import BulletKind, Role
+from longbeam.schemas import BulletKind, ReplyModel, Role
 from tests.prompts.samples import SAMPLES, extras_of
 
 
@@ -37,6 +39,32 @@ async def test_every_prompt_has_a_rule_whose_reply_fits_its_schema(prompt_id: st
     assert reply.model == "offline"
     if schema is not None:
         schema.model_validate_json(reply.text)
+
+
+class Opinion(ReplyModel):
+    """A reply for which there is no rule."""
+
+    verdict: Literal["yes", "no"]
+    reasons: list[str] = Field(min_length=2)
+    strength: int = Field(ge=3)
+    second: Verdict | None
+    note: str = ""
+
+
+class Verdict(ReplyModel):
+    is_sure: bool
+
+
+@pytest.mark.parametrize("output", [Opinion, None])
+async def test_a_prompt_without_a_rule_gets_the_least_reply_of_its_schema(output: type[ReplyModel] | None) -> None:
+    call = _call("user_answer")
+    prompt = replace(call.prompt, prompt_id="asked_for_the_first_time", output=output)
+    reply = await OfflineWriter().complete(replace(call, prompt=prompt))
+    if output is None:
+        assert reply.text == "nothing"
+    else:
+        expected = Opinion(verdict="yes", reasons=["nothing"] * 2, strength=3, second=Verdict(is_sure=False))
+        assert output.model_validate_json(reply.text) == expected
 
 
 async def test_replies_do_not_depend_on_earlier_calls() -> None:
