@@ -79,7 +79,7 @@ from longbeam.schemas import (
     digest_of,
     is_language_model,
 )
-from longbeam.store import Benchmark, WorkLog, write_atomically
+from longbeam.store import Benchmark, WorkLog, write_recorded
 
 EVALUATION_VERSION = 4
 """Increased when systems behave differently with the same settings, so that stored answers no longer count."""
@@ -203,7 +203,7 @@ async def evaluate(
         failures=tuple(failure for one in done for failure in one.failures),
     )
     write_results(folder / RESULTS_FILE, run, results)
-    write_atomically(folder / TIMINGS_FILE, timings.as_json())
+    write_recorded(folder / TIMINGS_FILE, timings.as_json())
     return run, results
 
 
