@@ -28,7 +28,7 @@ Fault = Callable[[Probe, list[Message]], Planted]
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     """A benchmark without a fault; to be copied before anything is planted."""
-    spec = BenchmarkSpec.model_validate({"name": "short", "seed": 10, "length": "16K", "domains": ["cooking"]})
+    spec = BenchmarkSpec.model_validate({"name": "short", "seed": 5, "length": "16K", "domains": ["cooking"]})
     benchmark = create_benchmark(spec, tmp_path_factory.mktemp("clean"))
     asyncio.run(run_inline(benchmark, offline()))
     return benchmark
@@ -91,10 +91,9 @@ async def found_by(benchmark: Benchmark, model: CountingModel) -> list[tuple[str
 async def test_a_clean_benchmark_is_asked_once_with_one_request_a_probe(benchmark: Benchmark) -> None:
     first = CountingModel()
     found = await found_by(benchmark, first)
-    # The rule-based reader errs on three of twenty: a summary, an order of four things, and a denial.
-    erring = {"contradiction_resolution", "event_ordering", "summarization"}
-    assert {subject.rpartition(".")[0] for _, subject in found} <= erring
-    assert len({subject for _, subject in found}) <= 3
+    # The rule-based reader errs on two of twenty: it retells no event in a summary, and finds one side of two alone.
+    assert {subject.rpartition(".")[0] for _, subject in found} <= {"summarization", "contradiction_resolution"}
+    assert len({subject for _, subject in found}) <= 2
     assert sum(first.calls.values()) == 15
     again = CountingModel()
     assert (await found_by(benchmark, again), again.calls) == (found, {})
