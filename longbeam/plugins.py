@@ -15,13 +15,16 @@ but checks, which all run. Names are looked up once for each `sys.path`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from longbeam.errors import SpecError
 from longbeam.terminal import printable
+
+_loaded: dict[str, str] = {}
+"""Plug-ins that were loaded, as an error names them, by their module."""
 
 
 def offered(group: str, built_in: Collection[str] = ()) -> Mapping[str, EntryPoint]:
@@ -39,12 +42,42 @@ def offered(group: str, built_in: Collection[str] = ()) -> Mapping[str, EntryPoi
 def load(group: str, name: str) -> Any:  # Any: each group has its own kind of object
     """Return the object that a package offers under a name; SpecError if it cannot be loaded."""
     point = _offered(group)[name]
+    _loaded[point.module] = f"{_kind(group)}: {name!r} ({point.value})"
     try:
         return point.load()
     except KeyboardInterrupt:
         raise
     except BaseException as exc:  # a package may do anything when it is imported, and end with SystemExit
         raise SpecError(f"{_kind(group)}: {name!r} ({point.value}) cannot be loaded: {failure_of(exc)}") from exc
+
+
+def culprit(exc: BaseException) -> str:
+    """Return the plug-in in whose code an exception was raised, and what it failed with, on one line; else empty."""
+    for failure in _chain_of(exc):
+        trace, found = failure.__traceback__, ""
+        while trace is not None:
+            found = _plug_in_of(trace.tb_frame.f_globals.get("__name__", "")) or found
+            trace = trace.tb_next
+        if found:
+            return f"{found} failed: {failure_of(failure)}"
+    return ""
+
+
+def _chain_of(exc: BaseException) -> Iterator[BaseException]:
+    """Yield an exception, the parts of a group, and what it was raised from."""
+    yield exc
+    for part in exc.exceptions if isinstance(exc, BaseExceptionGroup) else ():
+        yield from _chain_of(part)
+    if exc.__cause__ is not None:
+        yield from _chain_of(exc.__cause__)
+
+
+def _plug_in_of(module: str) -> str:
+    """Return the plug-in whose module or package holds a module; empty if none does."""
+    if module in _loaded:
+        return _loaded[module]
+    package = module.partition(".")[0]
+    return next((told for name, told in _loaded.items() if name.partition(".")[0] == package), "")
 
 
 def failure_of(exc: BaseException) -> str:

@@ -70,6 +70,7 @@ def test_every_call_of_a_run_says_the_language(frisian: tuple[Path, FrisianModel
         "read_passages",
         "criticise_probes",
         "mark_answers",
+        "neutral_words",  # asked only where a content filter withheld a request
         "seeds",
         "plan_seeds",
         "plan_summary",

@@ -32,7 +32,7 @@ from longbeam.text import WINDOW, LaterPassage, content_words, distinct_values, 
 from longbeam.validation import claim
 
 GENERIC = PanelKind(name="generic")
-SIDES = PanelKind(name="sides", sides_title="Sides")
+SIDES = PanelKind(name="sides", sides_title="The two statements")
 ORDER = PanelKind(
     name="order",
     sides_title="Items as asked, and their place in the conversation",
@@ -97,8 +97,6 @@ def panel_view(place: ItemPlace, probe: Probe) -> PanelView:
         matches=tuple(_matches(probe)),
         sessions=tuple(sorted({line.session for line in lines.values()})),
         single=tuple(_single(place, probe)),
-        items_asked=len(probe.details.items),
-        items_in_gold=len(probe.rubric) if probe.details.items else 0,
     )
 
 
@@ -119,12 +117,10 @@ def _values(place: ItemPlace, probe: Probe) -> list[LedgerValue]:
     last = {row[0]: i for i, row in enumerate(rows) if row[3] in ("sets", "updates")}
     return [
         LedgerValue(
-            fact_id=row[0],
             subject=row[1],
             attribute=row[2],
             stance=row[3],
             value=row[4],
-            bullet_id=row[5],
             messages=tuple(place.link(i) for i in voiced.get(row[5], ())),
             sent_at=conversation.lines[voiced[row[5]][0]].sent_at if voiced.get(row[5]) else None,
             is_current=last.get(row[0]) == i,
@@ -157,12 +153,10 @@ def _side(place: ItemPlace, probe: Probe, evidence: Evidence, order: list[int]) 
     message_id = conversation.ids.get(evidence.message_key)
     line = conversation.lines[message_id] if message_id is not None else None
     items, group = probe.details.items, evidence.group
-    return EvidenceRoleView(
+    return EvidenceRoleView.taken_from(
+        evidence,
         evidence_id=evidence_id_of(evidence),
-        part=evidence.part,
-        group=group,
         item=items[group] if group is not None and 0 <= group < len(items) else "",
-        quote=evidence.quote,
         message=place.link(message_id) if message_id is not None else None,
         sent_at=line.sent_at if line else None,
         session=line.session if line else None,
@@ -220,15 +214,11 @@ def _counter_row(place: ItemPlace, candidate: LaterPassage, terms: Sequence[str]
     places = (re.search(rf"{re.escape(term)}\w*", shown, re.IGNORECASE) for term in terms)
     marks = [TextMark(start=place.start(), end=place.end(), kind="search") for place in places if place]
     message_id = message.message_id or 0
-    return CounterRow(
+    return CounterRow.taken_from(
+        message,
         quote=_sentence_at(message.content, centre),
         message_id=message_id,
-        message_key=message.message_key,
         href=place.link(message_id).href,
-        role=message.role.value,
-        session=message.session,
-        plan_index=message.plan_index,
-        sent_at=message.sent_at,
         score=round(candidate.score, 3),
         signs=candidate.signs,
         excerpt_html=("… " if start else "")

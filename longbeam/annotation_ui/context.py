@@ -41,7 +41,6 @@ class SessionView(Record):
     needs_token: bool
     overlap: int
     lease_s: int
-    min_searches: int
     every_nugget: bool
     ui_build: str
 
@@ -156,7 +155,8 @@ def session_view(request: Request) -> SessionView:
     cookie = request.cookies.get(access.cookie, "")
     viewer = access.viewer_of(cookie)
     settings = workspace.settings
-    return SessionView(
+    return SessionView.taken_from(
+        settings,
         benchmark=workspace.archive.name,
         reviewer_id=viewer.reviewer_id or None,
         role=viewer.role,
@@ -164,9 +164,5 @@ def session_view(request: Request) -> SessionView:
         csrf=access.csrf_of(cookie) if viewer.can_write else "",
         offered=dict(access.reach.offered),
         needs_token=access.reach.needs_token,
-        overlap=settings.overlap,
-        lease_s=settings.lease_s,
-        min_searches=settings.min_searches,
-        every_nugget=settings.every_nugget,
         ui_build=UI_BUILD,
     )

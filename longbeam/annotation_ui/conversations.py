@@ -30,9 +30,7 @@ def conversations_view(workspace: Workspace) -> ConversationsView:
         _sealed_row(workspace, i) if i in sealed else _unsealed_row(i, progress.get(i, "not begun"))
         for i in benchmark.conversation_ids
     ]
-    return ConversationsView(
-        benchmark=workspace.archive.name, is_import=bool(benchmark.spec.imported_from), conversations=tuple(rows)
-    )
+    return ConversationsView(benchmark=workspace.archive.name, conversations=tuple(rows))
 
 
 def conversation_view(workspace: Workspace, viewer: Viewer, conversation_id: str) -> ConversationView:
@@ -66,11 +64,11 @@ def conversation_view(workspace: Workspace, viewer: Viewer, conversation_id: str
 
 
 def rating_views(workspace: Workspace, viewer: Viewer, conversation_id: str) -> dict[str, RatingView]:
-    """Return the ratings that the viewer may see: those of others once as many are saved as are wanted."""
+    """Return the ratings that the viewer may see: those of others once all wanted are in, and the viewer has rated."""
     overlap = workspace.settings.overlap
     views = {}
     for aspect, given in ratings_of(workspace, conversation_id).items():
-        is_open = len(given) >= overlap
+        is_open = len(given) >= overlap and (viewer.reviewer_id in given or not viewer.can_write)
         others = {r: score for r, score in given.items() if is_open and r != viewer.reviewer_id}
         views[aspect] = RatingView(
             mine=given.get(viewer.reviewer_id),
@@ -89,11 +87,8 @@ def _findings(workspace: Workspace, conversation_id: str) -> list[Finding]:
 
 def _finding_view(conversation: OpenConversation, conversation_id: str, finding: Finding) -> ConversationFinding:
     keys = [k for k in (finding.subject, *finding.evidence) if k in conversation.ids]
-    return ConversationFinding(
-        check=finding.check,
-        severity=finding.severity.value,
-        subject=finding.subject,
-        message=finding.message,
+    return ConversationFinding.taken_from(
+        finding,
         href=f"{conversation_href(conversation_id)}/messages?first={conversation.ids[keys[0]]}" if keys else None,
     )
 
@@ -124,18 +119,8 @@ def _sealed_row(workspace: Workspace, conversation_id: str) -> ConversationRow:
 
 
 def _unsealed_row(conversation_id: str, state: str) -> ConversationRow:
-    return ConversationRow(
-        conversation_id=conversation_id,
-        href=conversation_href(conversation_id),
-        is_sealed=False,
-        title="",
-        domain="",
-        messages=0,
-        tokens=0,
-        items=0,
-        finished=0,
-        state=state,
-    )
+    href = conversation_href(conversation_id)
+    return ConversationRow(conversation_id=conversation_id, href=href, is_sealed=False, state=state)
 
 
 def _progress(workspace: Workspace) -> dict[str, str]:

@@ -20,7 +20,7 @@ from longbeam import __version__
 from longbeam.abilities import Trait, ability_of
 from longbeam.annotation_ui.items import evidence_views, item_view
 from longbeam.annotation_ui.links import item_href
-from longbeam.annotation_ui.rendering import STATIC, page_environment
+from longbeam.annotation_ui.rendering import STATIC, page_environment, without_markdown
 from longbeam.annotation_ui.reviews import guidelines_view
 from longbeam.errors import UserError
 from longbeam.formats import replaced_folder
@@ -29,6 +29,7 @@ from longbeam.review import (
     FINAL,
     READER,
     UNFIT,
+    Anchor,
     CheckRow,
     ItemState,
     Viewer,
@@ -43,24 +44,24 @@ from longbeam.review import (
     shown_status,
     status_of,
 )
-from longbeam.schemas import REASON_CODES, Nugget, Record, ReviewerRole
+from longbeam.schemas import ITEM_TARGET, NUGGET, REASON_CODES, Finding, Nugget, Record, ReviewerRole
 
 
 class JudgementView(Record):
     """Judgement of a person, a model or a check on one target; one table compares them all."""
 
-    target: str
-    name: str
+    target: str = ITEM_TARGET
+    name: str = "the item"
     """Name of the target for people."""
     label: str
-    score: float | None
-    explanation: str
+    score: float | None = None
+    explanation: str = ""
     annotator_kind: str
     """`HUMAN`, `LLM` or `CODE`."""
     annotator_id: str
-    version: str
+    version: str = ""
     """Version of the guidelines for people, of longbeam for checks."""
-    at: dt.datetime | None
+    at: dt.datetime | None = None
 
 
 class CitedQuote(Record):
@@ -74,6 +75,8 @@ class CitedQuote(Record):
     quote: str
     prefix: str
     suffix: str
+    around: tuple[str, str]
+    """Whole words before and behind the quote, without markdown, for reading."""
     content_hash: str
     nugget_ids: tuple[str, ...]
     attachment: str
@@ -112,108 +115,80 @@ def provenance_view(workspace: Workspace, item_id: str, viewer: Viewer = READER)
     conversation_id = conversation_of(item_id)
     conversation = workspace.conversation(conversation_id)
     probe = state.probe
-    evidence = evidence_views(conversation, probe, state.base)
+    evidence = evidence_views(conversation, probe)
     is_checked, _, findings = known_findings(workspace, item_id, state, state.opinion(""))
     places = [e.message_id for e in evidence if e.message_id is not None]
-    return ProvenanceView(
+    is_open = state.is_open_to(viewer)
+    return ProvenanceView.taken_from(
+        probe,
         item_id=item_id,
         href=item_href(item_id),
         benchmark=workspace.archive.name,
         conversation_id=conversation_id,
         conversation_title=conversation.title,
-        ability=probe.ability,
-        difficulty=probe.difficulty.value,
         status=shown_status(state, viewer),
-        question=probe.question,
-        gold_answer=probe.gold_answer,
-        rubric=probe.rubric,
         evidence=tuple(
-            CitedQuote(
-                message_key=e.message_key,
-                message_id=e.message_id,
+            CitedQuote.taken_from(
+                e,
                 role=e.message.role if e.message else "",
-                sent_at=e.sent_at,
-                part=e.part,
-                quote=e.quote,
                 prefix=e.anchor.prefix,
                 suffix=e.anchor.suffix,
+                around=_around(e.anchor),
                 content_hash=e.anchor.content_hash,
-                nugget_ids=e.nugget_ids,
-                attachment=e.attachment,
             )
             for e in evidence
         ),
         spread=max(places) - min(places) if places else 0,
         messages=len(conversation.lines),
         checks=tuple(check_rows(is_checked, findings)),
-        judgements=(
-            *(_human(state) if state.is_open_to(viewer) else ()),
-            *(
-                JudgementView(
-                    target="item",
-                    name="the item",
-                    label=f.severity.value,
-                    score=None,
-                    explanation=f.message,
-                    annotator_kind="CODE",
-                    annotator_id=f.check,
-                    version=f"longbeam {__version__}",
-                    at=None,
-                )
-                for f in findings
-            ),
-        ),
-        agreement=_agreement(state) if state.is_open_to(viewer) else None,
+        judgements=(*(_human(state) if is_open else ()), *map(_by_check, findings)),
+        agreement=_agreement(state) if is_open else None,
         sealed_version=state.version,
         final_version=probe_version(probe),
         longbeam_version=__version__,
     )
 
 
+def _by_check(finding: Finding) -> JudgementView:
+    return JudgementView(
+        label=finding.severity.value,
+        explanation=finding.message,
+        annotator_kind="CODE",
+        annotator_id=finding.check,
+        version=f"longbeam {__version__}",
+    )
+
+
+def _around(anchor: Anchor) -> tuple[str, str]:
+    before, behind = without_markdown(anchor.prefix), without_markdown(anchor.suffix)
+    first, last = before.partition(" ")[2], behind.rpartition(" ")[0]
+    return (f"… {first} " if first else ""), (f" {last} …" if last else "")
+
+
 def _human(state: ItemState) -> list[JudgementView]:
     found = []
     for opinion in state.saved:
-        who = {"annotator_kind": "HUMAN", "annotator_id": opinion.reviewer_id}
-        at, version = opinion.saved_at, opinion.guideline_version
+        who: dict[str, Any] = {
+            "annotator_kind": "HUMAN",
+            "annotator_id": opinion.reviewer_id,
+            "version": opinion.guideline_version,
+            "at": opinion.saved_at,
+        }
         explanation = ": ".join(part for part in (opinion.reason_code, opinion.note) if part)
-        found.append(
-            JudgementView(
-                target="item",
-                name="the item",
-                label=label_of(opinion),
-                score=None,
-                explanation=explanation,
-                version=version,
-                at=at,
-                **who,
-            )
-        )
-        found += [
-            JudgementView(
-                target=f"nugget/{i}",
-                name=field_name(opinion.probe, f"nugget/{i}"),
-                label=label.value,
-                score=None,
-                explanation="",
-                version=version,
-                at=at,
-                **who,
-            )
-            for i, label in opinion.labels.items()
-        ]
+        found.append(JudgementView(label=label_of(opinion), explanation=explanation, **who))
+        for nugget_id, label in opinion.labels.items():
+            target = f"{NUGGET}{nugget_id}"
+            name = field_name(opinion.probe, target)
+            found.append(JudgementView(target=target, name=name, label=label.value, **who))
     if state.adjudication is not None:
         decided = state.adjudication
         found.append(
             JudgementView(
-                target="item",
-                name="the item",
                 label=decided.verdict.value,
                 score=decided.confidence,
                 explanation=f"{decided.taxonomy.value}: {decided.note}",
                 annotator_kind="HUMAN",
                 annotator_id=f"{decided.reviewer_id} (lead)",
-                version="",
-                at=None,
             )
         )
     return found

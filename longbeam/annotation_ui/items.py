@@ -13,17 +13,15 @@ from longbeam.annotation_ui.transcript import MessageMarks, MessageView, view_of
 from longbeam.annotation_ui.views import (
     AdjudicationView,
     CandidateLink,
-    CommentView,
     EvidenceView,
-    FlagView,
     ItemView,
     JudgeSays,
+    NoteView,
     NuggetView,
     OpinionView,
     Outdated,
     OwnProgress,
     QueuePlace,
-    SearchMade,
     Solved,
 )
 from longbeam.keys import ItemId, conversation_of
@@ -44,7 +42,6 @@ from longbeam.review import (
     changed_since,
     check_rows,
     cited_quotes,
-    current_version,
     decided_under,
     evidence_id_of,
     field_name,
@@ -61,29 +58,12 @@ from longbeam.review import (
     wanted_items,
     word_diff,
 )
-from longbeam.schemas import ITEM_TARGET, MESSAGE, NUGGET, REASON_CODES, Probe, ReviewEvent
+from longbeam.schemas import ITEM_TARGET, MESSAGE, NUGGET, REASON_CODES, EventKind, Probe, ReviewEvent
 
 
 def opinion_view(opinion: Opinion, sealed: Probe) -> OpinionView:
     """Return an opinion as pages show it."""
-    return OpinionView(
-        reviewer_id=opinion.reviewer_id,
-        verdict=opinion.verdict.value if opinion.verdict else None,
-        is_saved=opinion.is_saved,
-        is_lapsed=opinion.is_lapsed,
-        reason_code=opinion.reason_code,
-        note=opinion.note,
-        labels={k: v.value for k, v in opinion.labels.items()},
-        stale=tuple(opinion.stale),
-        searches=tuple(SearchMade(query=s.query, total=s.total) for s in opinion.searches),
-        cleared=tuple(sorted(opinion.cleared)),
-        unsaved=opinion.unsaved,
-        probe=opinion.probe,
-        changes=changes_between(sealed, opinion.probe),
-        saved_at=opinion.saved_at,
-        guideline_version=opinion.guideline_version,
-        active_ms=opinion.active_ms,
-    )
+    return OpinionView.taken_from(opinion, changes=changes_between(sealed, opinion.probe))
 
 
 def changes_between(before: Probe, after: Probe) -> tuple[ChangeView, ...]:
@@ -91,52 +71,39 @@ def changes_between(before: Probe, after: Probe) -> tuple[ChangeView, ...]:
     return tuple(change_view(c, field_name(after, c.target)) for c in probe_changes(before, after))
 
 
-def evidence_views(conversation: OpenConversation, probe: Probe, sealed: Probe) -> list[EvidenceView]:
+def evidence_views(conversation: OpenConversation, probe: Probe) -> list[EvidenceView]:
     """Return the evidence of a probe, each message opened at its quote."""
-    known = {evidence_id_of(e) for e in sealed.evidence}
-    return [
-        _evidence_view(conversation, quote, is_added=evidence_id_of(quote.evidence) not in known)
-        for quote in cited_quotes(conversation, probe)
-    ]
+    return [_evidence_view(conversation, quote) for quote in cited_quotes(conversation, probe)]
 
 
-def comment_view(event: ReviewEvent, conversation: OpenConversation, item_id: str) -> CommentView:
-    """Return a comment with the address of its place."""
+def note_view(event: ReviewEvent, conversation: OpenConversation, item_id: str) -> NoteView:
+    """Return a comment or a flag with the address of its place."""
     key = event.target.removeprefix(MESSAGE)
     message_id = conversation.ids.get(key) if event.target.startswith(MESSAGE) else None
     conversation_id = conversation_of(item_id)
     place = item_href(item_id) if message_id is None else message_href(conversation_id, message_id, item_id)
-    return CommentView(
-        event_id=event.event_id,
-        reviewer_id=event.reviewer_id,
-        target=event.target,
+    return NoteView.taken_from(
+        event,
         name=field_name(None, event.target) if event.target != ITEM_TARGET else "the item",
         text=event.note,
-        created_at=event.created_at,
         href=f"{place}#comment-{event.event_id}",
     )
 
 
-def _evidence_view(conversation: OpenConversation, quote: AnchoredQuote, *, is_added: bool) -> EvidenceView:
+def _evidence_view(conversation: OpenConversation, quote: AnchoredQuote) -> EvidenceView:
     evidence, message, place = quote.evidence, quote.message, quote.place
     evidence_id = evidence_id_of(evidence)
     marks = [TextMark(start=place[0], end=place[1])] if place else []
-    return EvidenceView(
+    return EvidenceView.taken_from(
+        evidence,
         evidence_id=evidence_id,
-        message_key=evidence.message_key,
         message_id=conversation.ids.get(evidence.message_key),
-        quote=evidence.quote,
-        part=evidence.part,
-        group=evidence.group,
-        nugget_ids=evidence.nugget_ids,
         attachment=quote.attachment,
         anchor=quote.anchor,
         start=place[0] if place else 0,
         end=place[1] if place else 0,
         sent_at=message.sent_at if message else None,
         session=message.session if message else None,
-        plan_index=message.plan_index if message else None,
-        is_added=is_added,
         message=view_of(message, MessageMarks(marks, [evidence_id])) if message else None,
     )
 
@@ -160,37 +127,26 @@ def item_view(
     opinion = state.opinion(viewer.reviewer_id)
     # A viewer who has edited sees the own version; others see the decided probe, or the probe as sealed.
     shown = opinion.probe if opinion.is_edited else state.probe
-    evidence = evidence_views(conversation, shown, state.base)
+    evidence = evidence_views(conversation, shown)
     is_checked, is_current, findings = known_findings(workspace, item_id, state, opinion)
     is_open = state.is_open_to(viewer)
     places = [e.message_id for e in evidence if e.message_id is not None]
     wanted = wanted or QueueFilter()
     items = all_items(workspace, viewer, with_doubt=wanted.order == "doubt")
-    changes = changes_between(state.base, shown)
-    return ItemView(
+    return ItemView.taken_from(
+        shown,
         item_id=item_id,
         name=item_name(item_id),
         item_version=opinion.version,
         conversation_id=conversation_id,
-        conversation_title=conversation.title,
-        probe_id=shown.probe_id,
-        ability=shown.ability,
         ability_title=ability_of(shown.ability).shown_as,
         panel=panel_kind_of(shown.ability),
-        source_category=shown.source_category,
-        difficulty=shown.difficulty.value,
-        question=shown.question,
-        gold_answer=shown.gold_answer,
-        details=shown.details,
-        asked_at=shown.asked_at,
-        rubric=_nugget_views(shown, state.base, opinion),
+        rubric=_nugget_views(shown, opinion),
         evidence=tuple(evidence),
-        removed_evidence=tuple(_removed(conversation, shown, state.base)),
         context=tuple(_context(conversation, evidence, k)),
         spread=max(places) - min(places) if places else 0,
         sessions_touched=len({e.session for e in evidence if e.session is not None}),
-        diffs={c.target: c.parts for c in changes if is_field(c.target)},
-        sealed=state.base,
+        diffs={c.target: c.parts for c in changes_between(state.base, shown) if is_field(c.target)},
         is_checking=workspace.is_checking,
         is_checked=is_checked,
         is_findings_current=is_current,
@@ -208,20 +164,12 @@ def item_view(
             opinion_view(o, state.base) for o in state.saved if is_open and o.reviewer_id != viewer.reviewer_id
         ),
         adjudication=_adjudication_view(state.adjudication, state.base) if is_open else None,
-        returned=comment_view(state.returned, conversation, item_id) if state.returned else None,
-        former_verdicts=state.former,
-        flags=tuple(
-            FlagView(
-                event_id=f.event_id,
-                reviewer_id=f.reviewer_id,
-                target=f.target,
-                name=field_name(shown, f.target) if f.target != ITEM_TARGET else "the item",
-                note=f.note,
-            )
-            for f in state.flags
-            if is_open or viewer.is_lead or f.reviewer_id == viewer.reviewer_id
+        returned=note_view(state.returned, conversation, item_id) if state.returned else None,
+        notes=tuple(
+            note_view(note, conversation, item_id)
+            for kind in (EventKind.FLAGGED, EventKind.COMMENTED)
+            for note in state.notes_for(viewer, kind)
         ),
-        comments=tuple(comment_view(c, conversation, item_id) for c in state.comments_for(viewer)),
         gates=tuple(gates_of(workspace, item_id, state, opinion)),
         lease=lease_of(workspace, item_id, viewer),
         candidates=tuple(_candidates(workspace, viewer, conversation_id, shown.ability)),
@@ -230,7 +178,6 @@ def item_view(
         outdated=_outdated(workspace, state, opinion),
         judge=_judge_says(workspace, item_id, opinion) if opinion.is_saved else None,
         solved=Solved(answer=opinion.solved, score=opinion.solved_score) if opinion.solved else None,
-        guideline_version=current_version(workspace),
         reason_codes=REASON_CODES,
         can_write=viewer.can_write,
         is_lead=viewer.is_lead,
@@ -238,24 +185,13 @@ def item_view(
     )
 
 
-def _nugget_views(shown: Probe, sealed: Probe, opinion: Opinion) -> tuple[NuggetView, ...]:
-    texts = {n.nugget_id: n.text for n in sealed.rubric}
+def _nugget_views(shown: Probe, opinion: Opinion) -> tuple[NuggetView, ...]:
     return tuple(
-        NuggetView(
-            nugget_id=n.nugget_id,
-            text=n.text,
-            sealed_text=texts.get(n.nugget_id),
-            label=opinion.labels[n.nugget_id].value if n.nugget_id in opinion.labels else None,
-            is_stale=f"{NUGGET}{n.nugget_id}" in opinion.stale,
+        NuggetView.taken_from(
+            n, label=opinion.labels.get(n.nugget_id), is_stale=f"{NUGGET}{n.nugget_id}" in opinion.stale
         )
         for n in shown.rubric
     )
-
-
-def _removed(conversation: OpenConversation, shown: Probe, sealed: Probe) -> list[EvidenceView]:
-    kept = {evidence_id_of(e) for e in shown.evidence}
-    gone = sealed.model_copy(update={"evidence": tuple(e for e in sealed.evidence if evidence_id_of(e) not in kept)})
-    return evidence_views(conversation, gone, sealed) if gone.evidence else []
 
 
 def _context(conversation: OpenConversation, evidence: Sequence[EvidenceView], k: int) -> list[MessageView]:
@@ -280,15 +216,7 @@ def _context(conversation: OpenConversation, evidence: Sequence[EvidenceView], k
 def _adjudication_view(adjudication: Adjudication | None, sealed: Probe) -> AdjudicationView | None:
     if adjudication is None:
         return None
-    return AdjudicationView(
-        reviewer_id=adjudication.reviewer_id,
-        verdict=adjudication.verdict.value,
-        taxonomy=adjudication.taxonomy.value,
-        confidence=adjudication.confidence,
-        note=adjudication.note,
-        judged=adjudication.judged,
-        changes=changes_between(sealed, adjudication.probe),
-    )
+    return AdjudicationView.taken_from(adjudication, changes=changes_between(sealed, adjudication.probe))
 
 
 def _candidates(workspace: Workspace, viewer: Viewer, conversation_id: str, ability: str) -> list[CandidateLink]:
@@ -299,12 +227,10 @@ def _candidates(workspace: Workspace, viewer: Viewer, conversation_id: str, abil
             item_id = str(ItemId(conversation_id, probe.probe_id))
             status = shown_status(workspace.state(item_id), viewer)
             links.append(
-                CandidateLink(
+                CandidateLink.taken_from(
+                    probe,
                     item_id=item_id,
                     name=probe_name(probe.probe_id),
-                    probe_id=probe.probe_id,
-                    rank=probe.rank,
-                    question=probe.question,
                     is_in_queue=probe.probe_id in entries and status != "rejected",
                     status=status,
                 )

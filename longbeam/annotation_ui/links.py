@@ -31,11 +31,9 @@ def finding_views(
     ids = workspace.conversation(conversation_id).ids if findings else {}
     ranked = sorted(findings, key=lambda f: WORST_FIRST.index(f.severity))
     return [
-        FindingView(
-            check=f.check,
-            severity=f.severity.value,
+        FindingView.taken_from(
+            f,
             doc=docs.get(f.check_name, ""),
-            message=f.message,
             href=finding_href(f),
             messages=tuple(message_links(conversation_id, item_id, f.evidence, ids)),
         )

@@ -34,6 +34,7 @@ from longbeam.annotation_ui.keyboard import KEYS
 from longbeam.annotation_ui.links import item_href, message_href
 from longbeam.annotation_ui.rendering import STATIC, page_environment
 from longbeam.annotation_ui.reviews import (
+    HistoryFilter,
     adjudication_page,
     anchors_page,
     decisions_view,
@@ -62,7 +63,6 @@ from longbeam.annotation_ui.views import (
     ConversationView,
     DecisionsView,
     GuidelinesView,
-    HistoryFilter,
     HistoryView,
     ItemView,
     QueueView,
@@ -173,7 +173,7 @@ def queue(request: Request, workspace: WorkspaceOf, viewer: ViewerOf, wanted: Qu
 @page("/items/{conversation_id}/{probe_id}/history", "history.html")
 def item_history(request: Request, workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf) -> HistoryView:
     """Return the log of an item, newest event first."""
-    return history_view(workspace, viewer, HistoryFilter(item_id=item_id))
+    return history_view(workspace, viewer, HistoryFilter(item_id=item_id, count=1000))
 
 
 @page("/items/{conversation_id}/{probe_id}/provenance", "provenance.html")
@@ -309,12 +309,7 @@ def locate_in(
     line = locate(conversation, by, value)
     if line is None:
         raise not_found(f"{by} {value!r} in {conversation_id}")
-    return LocatedView(
-        message_id=line.message_id,
-        message_key=line.message_key,
-        sent_at=line.sent_at,
-        href=message_href(conversation_id, line.message_id),
-    )
+    return LocatedView.taken_from(line, href=message_href(conversation_id, line.message_id))
 
 
 @page("/conversations/{conversation_id}", "conversation.html")
@@ -396,21 +391,9 @@ def guidelines(request: Request, workspace: WorkspaceOf) -> GuidelinesView:
     return guidelines_view(workspace)
 
 
-@dataclass(frozen=True)
-class LogParameters:
-    """Filter of the log, as its address carries it."""
-
-    reviewer: str = ""
-    kind: str = ""
-    first: int = 0
-    count: int = 100
-
-
 @page("/log", "history.html")
 def log(
-    request: Request, workspace: WorkspaceOf, viewer: ViewerOf, given: Annotated[LogParameters, Depends()]
+    request: Request, workspace: WorkspaceOf, viewer: ViewerOf, wanted: Annotated[HistoryFilter, Depends()]
 ) -> HistoryView:
     """Return all events that the viewer may see, newest first."""
-    count = min(max(given.count, 1), 1000)
-    wanted = HistoryFilter(reviewer=given.reviewer, kind=given.kind, first=max(given.first, 0), count=count)
     return history_view(workspace, viewer, wanted)

@@ -173,7 +173,10 @@ def page_environment() -> Environment:
         finalize=_shown,
     )
     environment.filters.update(
-        ability_title=lambda name: ability_of(name).shown_as, item_name=item_name, local_time=local_time
+        ability_title=lambda name: ability_of(name).shown_as,
+        item_name=item_name,
+        local_time=local_time,
+        without_markdown=without_markdown,
     )
     return environment
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from longbeam.abilities import ability_of
 from longbeam.annotation_ui.items import opinion_view, own_work
 from longbeam.annotation_ui.links import conversation_href, item_href
-from longbeam.annotation_ui.rendering import render
+from longbeam.annotation_ui.rendering import render, without_markdown
 from longbeam.annotation_ui.views import (
     AdjudicationPage,
     AnchorRow,
     AnchorsPage,
+    CitedLine,
     ConflictView,
     DecisionsView,
     EventView,
@@ -20,7 +21,6 @@ from longbeam.annotation_ui.views import (
     FieldRow,
     GuidelinesView,
     GuidelineView,
-    HistoryFilter,
     HistoryView,
     QueueRow,
     QueueView,
@@ -32,6 +32,7 @@ from longbeam.review import (
     Attachment,
     ItemState,
     ItemStatus,
+    OpenConversation,
     QueueFilter,
     Viewer,
     Workspace,
@@ -39,6 +40,7 @@ from longbeam.review import (
     all_items,
     anchor_report,
     current_version,
+    evidence_id_of,
     field_name,
     guidelines_in_force,
     in_force,
@@ -53,7 +55,19 @@ from longbeam.review import (
     wanted_items,
     word_diff,
 )
-from longbeam.schemas import NUGGET, EventKind, Probe, ReviewEvent
+from longbeam.schemas import ITEM_TARGET, NUGGET, EventKind, NuggetLabel, Probe, ReviewEvent
+
+
+@dataclass(frozen=True)
+class HistoryFilter:
+    """Filter of the log, as its address carries it."""
+
+    item_id: str = ""
+    """Empty: the log of the whole benchmark."""
+    reviewer: str = ""
+    kind: str = ""
+    first: int = 0
+    count: int = 100
 
 
 def queue_view(workspace: Workspace, viewer: Viewer, wanted: QueueFilter) -> QueueView:
@@ -115,7 +129,8 @@ def adjudication_page(workspace: Workspace, viewer: Viewer) -> AdjudicationPage:
     found = []
     for item_id in workspace.reviewed_ids():
         state = workspace.state(item_id)
-        if state.status is ItemStatus.CONFLICT or state.adjudication is not None:
+        is_conflict = state.status is ItemStatus.CONFLICT or state.adjudication is not None
+        if is_conflict and state.is_open_to(viewer):
             found.append(_conflict(workspace, item_id, viewer))
     decided = [c for c in found if c.is_decided]
     waiting = [c for c in found if not c.is_decided]
@@ -147,13 +162,7 @@ def anchors_page(workspace: Workspace) -> AnchorsPage:
 def guidelines_view(workspace: Workspace) -> GuidelinesView:
     """Return the guidelines in force."""
     sections = tuple(
-        GuidelineView(
-            section=g.section,
-            name=section_name(g.section),
-            text=g.text,
-            html=render(g.text, breaks=False),
-            version=g.version,
-        )
+        GuidelineView.taken_from(g, name=section_name(g.section), html=render(g.text, breaks=False))
         for g in guidelines_in_force(workspace).values()
     )
     return GuidelinesView(version=current_version(workspace), sections=sections)
@@ -161,7 +170,7 @@ def guidelines_view(workspace: Workspace) -> GuidelinesView:
 
 def history_view(workspace: Workspace, viewer: Viewer, wanted: HistoryFilter) -> HistoryView:
     """Return the events that the viewer may see, newest first."""
-    events = workspace.log.events() if wanted.item_id is None else list(workspace.log.of_item(wanted.item_id))
+    events = list(workspace.log.of_item(wanted.item_id)) if wanted.item_id else workspace.log.events()
     counted = {e.event_id for e in in_force(events)}
     shown = [
         e
@@ -170,9 +179,10 @@ def history_view(workspace: Workspace, viewer: Viewer, wanted: HistoryFilter) ->
         and (wanted.kind == e.kind.value if wanted.kind else wanted.item_id or e.kind not in QUIET)
         and may_see(workspace, viewer, e)
     ]
+    first = max(wanted.first, 0)
     views = [
         event_view(e, is_undone=e.event_id not in counted and e.kind is not EventKind.UNDONE)
-        for e in shown[wanted.first : wanted.first + wanted.count]
+        for e in shown[first : first + min(max(wanted.count, 1), 1000)]
     ]
     return HistoryView(total=len(shown), events=tuple(views))
 
@@ -187,23 +197,14 @@ def event_view(event: ReviewEvent, *, is_undone: bool = False) -> EventView:
     """Return an event as it is shown."""
     is_snapshot = event.kind is EventKind.OPENED
     is_text = event.kind in (EventKind.EDITED, EventKind.GUIDED)
-    return EventView(
-        event_id=event.event_id,
-        item_id=event.item_id,
+    return EventView.taken_from(
+        event,
         href=href_of(event),
         item_name=item_name(event.item_id),
-        reviewer_id=event.reviewer_id,
-        kind=event.kind.value,
-        target=event.target,
         name=act_name(event.kind, event.target),
         parts=word_diff(shown_value(event.before), shown_value(event.after)) if is_text else (),
         value="" if is_text or is_snapshot or event.kind is EventKind.ADJUDICATED else shown_value(event.after),
-        before=event.before,
         after=None if is_snapshot else event.after,
-        reason_code=event.reason_code,
-        note=event.note,
-        guideline_version=event.guideline_version,
-        created_at=event.created_at,
         is_undone=is_undone,
     )
 
@@ -228,30 +229,51 @@ def may_see(workspace: Workspace, viewer: Viewer, event: ReviewEvent) -> bool:
     try:
         if event.is_on_probe:
             return workspace.state(event.item_id).is_open_to(viewer)
-        given = ratings_of(workspace, event.item_id)
-        return all(len(by) >= workspace.settings.overlap for by in given.values())
+        given = ratings_of(workspace, event.item_id).values()
+        has_rated = not viewer.can_write or all(viewer.reviewer_id in by for by in given)
+        return has_rated and all(len(by) >= workspace.settings.overlap for by in given)
     except KeyError:  # its conversation is no longer there
         return viewer.is_lead
 
 
-def _field_rows(state: ItemState) -> tuple[FieldRow, ...]:
+def _field_rows(conversation: OpenConversation, state: ItemState) -> tuple[FieldRow, ...]:
     """Return the texts of an item beside those of each version; a nugget that somebody added has no text of its own."""
+    ids = conversation.ids
+    cited = {evidence_id_of(e): e for p in _versions(state) for e in p.evidence if e.message_key in ids}
     targets = ["question", "gold_answer"]
     targets += dict.fromkeys(f"{NUGGET}{n.nugget_id}" for p in _versions(state) for n in p.rubric)
     rows = []
     for target in targets:
         sealed = str(text_at(state.base, target) or "")
+        nugget_id = target.removeprefix(NUGGET) if target.startswith(NUGGET) else ""
         cells = []
         for opinion in state.saved:
             own = str(text_at(opinion.probe, target) or "")
-            label = opinion.labels.get(target.removeprefix(NUGGET))
+            label = opinion.labels.get(nugget_id)
             parts = word_diff(sealed, own) if own != sealed else ()
             cells.append(FieldCell(parts=parts, label=label.value if label else ""))
-        rows.append(FieldRow(name=field_name(state.base, target), text=sealed, cells=tuple(cells)))
-    # What differs comes first: the rest is the same for everybody.
-    return tuple(
-        sorted(rows, key=lambda row: len({c.label for c in row.cells}) < 2 and not any(c.parts for c in row.cells))
-    )
+        labels = {c.label for c in cells}
+        is_gold = target == "gold_answer"
+        belongs = [e for e in cited.values() if nugget_id in e.nugget_ids or (is_gold and not e.nugget_ids)]
+        rows.append(
+            FieldRow(
+                name=field_name(state.base, target),
+                nugget_id=nugget_id,
+                text=sealed,
+                cells=tuple(cells),
+                evidence=tuple(
+                    CitedLine(
+                        message_id=(at := ids[e.message_key]),
+                        speaker=conversation.lines[at].speaker,
+                        quote=without_markdown(e.quote),
+                    )
+                    for e in belongs
+                ),
+                is_disputed=NuggetLabel.NO in labels or len(labels - {""}) > 1,
+            )
+        )
+    # After question and gold answer, what differs comes first: the rest is the same for everybody.
+    return (*rows[:2], *sorted(rows[2:], key=lambda row: not row.is_disputed and not any(c.parts for c in row.cells)))
 
 
 def _versions(state: ItemState) -> list[Probe]:
@@ -260,7 +282,8 @@ def _versions(state: ItemState) -> list[Probe]:
 
 def _conflict(workspace: Workspace, item_id: str, viewer: Viewer) -> ConflictView:
     state = workspace.state(item_id)
-    ids = workspace.conversation(conversation_of(item_id)).ids
+    conversation = workspace.conversation(conversation_of(item_id))
+    ids = conversation.ids
     cited = {ids[e.message_key] for p in _versions(state) for e in p.evidence if e.message_key in ids}
     opinions = tuple(opinion_view(o, state.base) for o in state.saved)
     verdicts = {o.verdict for o in opinions}
@@ -275,10 +298,9 @@ def _conflict(workspace: Workspace, item_id: str, viewer: Viewer) -> ConflictVie
         question=state.base.question,
         sealed=state.base,
         opinions=opinions,
-        fields=_field_rows(state),
+        fields=_field_rows(conversation, state),
         evidence=tuple(sorted(cited)),
         name=item_name(item_id),
-        differs_in=(targets_named := (*(["item"] if len(verdicts) > 1 else []), *differs)),
-        differs=tuple(field_name(state.base, target) for target in targets_named),
+        differs=tuple(field_name(state.base, t) for t in (*([ITEM_TARGET] if len(verdicts) > 1 else []), *differs)),
         is_decided=state.adjudication is not None,
     )

@@ -22,7 +22,7 @@ from longbeam.review import (
     find_quote,
     places_of,
 )
-from longbeam.schemas import MESSAGE, Message, Record
+from longbeam.schemas import MESSAGE, EventKind, Message, Record
 
 AROUND_HIT = 90
 MOST_HITS = 200
@@ -40,12 +40,8 @@ class MessageView(Record):
     message_key: str
     role: str
     speaker: str
-    kind: str
     session: int
     plan_index: int | None
-    sub_plan_index: int | None
-    turn_index: int | None
-    bullet_ids: tuple[str, ...]
     sent_at: dt.datetime
     tokens: int
     chars: int
@@ -102,13 +98,10 @@ class Border(Record):
 
 
 class MinimapView(Record):
-    """The whole conversation without its text: parallel lists with one value per message, and the borders."""
+    """The whole conversation without its text: its length, and the borders of its parts."""
 
     conversation_id: str
     total: int
-    chars: tuple[int, ...]
-    roles: str
-    """One letter per message: `u` or `a`."""
     sessions: tuple[Border, ...]
     plans: tuple[Border, ...]
     dates: tuple[Border, ...]
@@ -237,14 +230,9 @@ def marks_for(workspace: Workspace, viewer: Viewer, conversation: OpenConversati
         shown.evidence_ids.setdefault(key, []).append(evidence_id_of(evidence))
         if key in messages and (place := find_quote(messages[key], evidence.quote)):
             shown.marks.setdefault(key, []).append(TextMark(start=place[0], end=place[1]))
-    for comment in state.comments_for(viewer):
+    for comment in state.notes_for(viewer, EventKind.COMMENTED):
         if comment.target.startswith(MESSAGE):
-            view = MessageComment(
-                event_id=comment.event_id,
-                reviewer_id=comment.reviewer_id,
-                text=comment.note,
-                created_at=comment.created_at,
-            )
+            view = MessageComment.taken_from(comment, text=comment.note)
             shown.said.setdefault(comment.target.removeprefix(MESSAGE), []).append(view)
     return shown
 
@@ -262,19 +250,9 @@ def view_of(message: Message, shown: MessageMarks, limit: int = CLAMP) -> Messag
         for m in marks
         if m.start < part.end and m.end > part.start
     ]
-    return MessageView(
+    return MessageView.taken_from(
+        message,
         message_id=message.message_id or 0,
-        message_key=message.message_key,
-        role=message.role.value,
-        speaker=message.speaker,
-        kind=message.kind.value,
-        session=message.session,
-        plan_index=message.plan_index,
-        sub_plan_index=message.sub_plan_index,
-        turn_index=message.turn_index,
-        bullet_ids=message.bullet_ids,
-        sent_at=message.sent_at,
-        tokens=message.tokens,
         chars=len(content),
         start=part.start,
         end=part.end,
@@ -337,8 +315,6 @@ def minimap(
     return MinimapView(
         conversation_id=conversation_id,
         total=len(lines),
-        chars=tuple(line.chars for line in lines),
-        roles="".join("u" if line.role == "user" else "a" for line in lines),
         sessions=_borders(lines, "session"),
         plans=_borders(lines, "plan_index"),
         dates=_borders(lines, "date"),
@@ -392,14 +368,8 @@ def _hit(line: ArchiveLine, times: int, content: str, query: str) -> Hit:
     low, high = max(start - AROUND_HIT, 0), min(end + AROUND_HIT, len(content))
     excerpt = " ".join(content[low:high].split("\n"))
     shown = render_plain(excerpt, [TextMark(start=start - low, end=end - low, kind="search")])
-    return Hit(
-        message_id=line.message_id,
-        message_key=line.message_key,
-        role=line.role,
-        speaker=line.speaker,
-        session=line.session,
-        plan_index=line.plan_index,
-        sent_at=line.sent_at,
+    return Hit.taken_from(
+        line,
         count=times,
         at=start,
         excerpt_html=("… " if low else "") + shown + (" …" if high < len(content) else ""),

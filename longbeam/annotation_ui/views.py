@@ -41,8 +41,6 @@ class NuggetView(Record):
 
     nugget_id: str
     text: str
-    sealed_text: str | None
-    """None: the reviewer added it."""
     label: str | None
     """`yes`, `no` or none yet."""
     is_stale: bool
@@ -67,16 +65,7 @@ class EvidenceView(Record):
     end: int
     sent_at: dt.datetime | None
     session: int | None
-    plan_index: int | None
-    is_added: bool
     message: MessageView | None
-
-
-class SearchMade(Record):
-    """A search recorded for this item."""
-
-    query: str
-    total: int
 
 
 class OpinionView(Record):
@@ -90,24 +79,21 @@ class OpinionView(Record):
     reason_code: str
     note: str
     labels: dict[str, str]
-    stale: tuple[str, ...]
-    searches: tuple[SearchMade, ...]
-    cleared: tuple[str, ...]
     probe: Probe
     unsaved: tuple[TypedText, ...]
     """Texts that were typed and not saved."""
     changes: tuple[ChangeView, ...]
     """Differences from the sealed probe."""
-    saved_at: dt.datetime | None
     guideline_version: str
-    active_ms: int
 
 
-class CommentView(Record):
-    """A comment on the item or on a message."""
+class NoteView(Record):
+    """A comment, a flag for a lead, or why an item was sent back."""
 
     event_id: str
     reviewer_id: str
+    kind: str
+    """`commented`, `flagged` or `returned`."""
     target: str
     name: str
     """Name of the target for people."""
@@ -115,16 +101,6 @@ class CommentView(Record):
     created_at: dt.datetime
     href: str
     """Address of the message or the item."""
-
-
-class FlagView(Record):
-    """A flag for a lead."""
-
-    event_id: str
-    reviewer_id: str
-    target: str
-    name: str
-    note: str
 
 
 class AdjudicationView(Record):
@@ -145,8 +121,6 @@ class CandidateLink(Record):
 
     item_id: str
     name: str
-    probe_id: str
-    rank: int
     question: str
     is_in_queue: bool
     """Whether it is under review and not rejected."""
@@ -210,21 +184,16 @@ class ItemView(Record):
     item_version: str
     """Every act sends this version; an act on an old version is refused with the differences."""
     conversation_id: str
-    conversation_title: str
-    probe_id: str
     ability: str
     ability_title: str
     """Name of the ability for people."""
     panel: PanelKind
-    source_category: str
     difficulty: str
     question: str
     gold_answer: str
     details: ProbeDetails
-    asked_at: dt.datetime | None
     rubric: tuple[NuggetView, ...]
     evidence: tuple[EvidenceView, ...]
-    removed_evidence: tuple[EvidenceView, ...]
     context: tuple[MessageView, ...]
     """Messages around the evidence if `k` asks for them: in order, each once, the evidence included."""
     spread: int
@@ -232,7 +201,6 @@ class ItemView(Record):
     sessions_touched: int
     diffs: dict[str, tuple[DiffPart, ...]]
     """Word diffs from the sealed texts to the shown ones, by target; texts that did not change are left out."""
-    sealed: Probe
     is_checking: bool
     """Whether the checks run on the benchmark just now."""
     is_checked: bool
@@ -257,11 +225,9 @@ class ItemView(Record):
     """None for viewers who only read."""
     others: tuple[OpinionView, ...]
     adjudication: AdjudicationView | None
-    returned: CommentView | None
-    former_verdicts: int
-    """Verdicts on earlier versions of the sealed probe; they no longer count."""
-    flags: tuple[FlagView, ...]
-    comments: tuple[CommentView, ...]
+    returned: NoteView | None
+    notes: tuple[NoteView, ...]
+    """Flags, then comments, oldest first."""
     gates: tuple[Gate, ...]
     lease: LeaseView | None
     """The viewer's lease, or the lease that keeps the viewer out."""
@@ -272,7 +238,6 @@ class ItemView(Record):
     judge: JudgeSays | None
     """None before the viewer has saved an opinion."""
     solved: Solved | None
-    guideline_version: str
     reason_codes: tuple[str, ...]
     can_write: bool
     is_lead: bool
@@ -328,13 +293,11 @@ class CounterView(Record):
 class LedgerValue(Record):
     """One value of a fact, from the plan's ledger."""
 
-    fact_id: str
     subject: str
     attribute: str
     stance: str
     """`sets`, `updates`, `denies` or `mentions`."""
     value: str
-    bullet_id: str
     messages: tuple[MessageLink, ...]
     """User messages that voice the value."""
     sent_at: dt.datetime | None
@@ -387,8 +350,6 @@ class PanelView(Record):
     sessions: tuple[int, ...]
     single: tuple[MessageLink, ...]
     """Messages that alone contain every value of the gold; a multi-session question must have none."""
-    items_asked: int
-    items_in_gold: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -435,13 +396,27 @@ class FieldCell(Record):
     """The reviewer's mark on a nugget; empty if there is none."""
 
 
+class CitedLine(Record):
+    """A cited message and its quote, in one line."""
+
+    message_id: int
+    speaker: str
+    quote: str
+
+
 class FieldRow(Record):
     """A field as generated, and in the version of each reviewer."""
 
     name: str
+    nugget_id: str
+    """Empty for question and gold answer."""
     text: str
     cells: tuple[FieldCell, ...]
     """In the order of the opinions."""
+    evidence: tuple[CitedLine, ...]
+    """Quotes that are cited for the field; for the gold answer, those that name no nugget."""
+    is_disputed: bool
+    """Whether reviewers marked the nugget differently, or one of them "no": a lead rules on it."""
 
 
 class ConflictView(Record):
@@ -462,10 +437,8 @@ class ConflictView(Record):
     """Cited messages, in the order of the conversation."""
     name: str
     """Name of the item for people."""
-    differs_in: tuple[str, ...]
-    """`item` (the verdict), `question`, `gold_answer`, `nugget/ID`, ..."""
     differs: tuple[str, ...]
-    """The same for people."""
+    """Names of what reviewers differ in: `the verdict`, `nugget 2`, ..."""
     is_decided: bool
 
 
@@ -561,29 +534,18 @@ class DecisionsView(Record):
     decisions: tuple[EventView, ...]
 
 
-class HistoryFilter(Record):
-    """Filter of the log."""
-
-    item_id: str | None = None
-    """None: the log of the whole benchmark."""
-    reviewer: str = ""
-    kind: str = ""
-    first: int = 0
-    count: int = 200
-
-
 class ConversationRow(Record):
     """One conversation of the benchmark."""
 
     conversation_id: str
     href: str
     is_sealed: bool
-    title: str
-    domain: str
-    messages: int
-    tokens: int
-    items: int
-    finished: int
+    title: str = ""
+    domain: str = ""
+    messages: int = 0
+    tokens: int = 0
+    items: int = 0
+    finished: int = 0
     state: str
     """`sealed`, or the progress of the run."""
 
@@ -592,7 +554,6 @@ class ConversationsView(Record):
     """All conversations of the benchmark, unfinished ones included."""
 
     benchmark: str
-    is_import: bool
     conversations: tuple[ConversationRow, ...]
 
 

@@ -16,6 +16,7 @@ import typer
 
 from longbeam.cli.app import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, app
 from longbeam.errors import LongbeamError, UserError
+from longbeam.plugins import culprit
 from longbeam.stopping import leave_at_once
 
 # Typer's usage errors have a public subclass only; Typer 0.29 carries a Click of its own.
@@ -29,7 +30,16 @@ _LEAST_MEMORY = 1_200_000_000
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code; a user's error becomes one line on stderr."""
+    """Run one command and return its exit code; a user's error becomes one line on stderr, a plug-in's failure, too."""
+    try:
+        return _run(arguments)
+    except BaseException as exc:
+        if isinstance(exc, KeyboardInterrupt) or not (line := culprit(exc)):
+            raise
+        return _complain(line, USER_ERROR)
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         code = app(args=list(arguments), prog_name="longbeam", standalone_mode=False)
     except UserError as exc:

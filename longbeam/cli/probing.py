@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longbeam.cli.app import DEFAULT_OUT, INCOMPLETE, OK, Name, Out, app, command_line
+from longbeam.cli.app import DEFAULT_OUT, INCOMPLETE, OK, AsJson, Name, Out, app, command_line
 from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
 from longbeam.schemas import DEFAULT_MODEL
@@ -18,6 +18,9 @@ from longbeam.terminal import counted
 
 if TYPE_CHECKING:
     from longbeam.store import Benchmark
+
+STAGES = ("ledger", "probes", "checks")
+"""Stages of probing, in their order."""
 
 
 @app.command(short_help="Make probes over imported chats.")
@@ -47,6 +50,10 @@ def probe(
         typer.Option("--redact-name", help="A further name to replace; may be repeated.", show_default=False),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Send the messages without being asked.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Print expected calls, tokens and cost, and send nothing.")
+    ] = False,
+    json: AsJson = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Read a ledger out of imported chats and make probes on it; `review`, `export` and `evaluate` work on them.
@@ -55,7 +62,17 @@ def probe(
     """
     from dataclasses import replace
 
+    from longbeam.models import Prices
     from longbeam.pipeline import chats_of, load_spec, probe_chats, probing_spec, redact_chats
+    from longbeam.pipeline.cost import (
+        Outlook,
+        estimate_of,
+        is_worth_rehearsing,
+        outlook_line,
+        rehearse_probing,
+        render_estimate,
+        unfit_cap,
+    )
     from longbeam.pipeline.run import open_meter
     from longbeam.schemas import is_language_model
     from longbeam.store import open_benchmark
@@ -70,15 +87,31 @@ def probe(
     }
     spec = load_spec(spec_file, {key: value for key, value in given.items() if value is not None})
     probed = replace(benchmark, spec=probing_spec(benchmark, spec))
+    if estimate:
+        found = estimate_of(probed.spec, run_stoppable(rehearse_probing(probed, services())))
+        print(found.model_dump_json(indent=2) if json else render_estimate(found), end="\n" if json else "")
+        return OK
     if redact or redact_name:
         redaction = Redaction(redact_name or ())
         redact_chats(probed, redaction)
         print(f"Replaced in {name}, for good:\n{render_found(redaction.found())}", end="")
+    rehearsal = None
+    if is_worth_rehearsing(probed.spec):
+        rehearsal = run_stoppable(rehearse_probing(probed, services()))
+        prices = Prices(probed.spec, {row.model for row in rehearsal.usage})
+        print(f"{name}: {outlook_line(prices, (), rehearsal.usage)}", file=sys.stderr)
     if any(map(is_language_model, probed.spec.models_in_use)) and not yes:
         _ask_to_send(probed, out)
     meter = open_meter(probed, services())
-    with display_for(sys.stderr, Target(len(probed.sealed_ids), 0)) as progress:
-        made = run_stoppable(probe_chats(probed, services().models(meter), progress), tell=progress.waiting)
+    outlook = Outlook(probed, meter, rehearsal) if rehearsal is not None else None
+    if outlook is not None and (warning := unfit_cap(outlook)):
+        print(f"warning: {warning}", file=sys.stderr)
+    try:
+        with display_for(sys.stderr, Target(len(probed.sealed_ids), 0, STAGES), outlook) as progress:
+            made = run_stoppable(probe_chats(probed, services().models(meter), progress), tell=progress.waiting)
+    finally:
+        if outlook is not None:
+            outlook.close()
     print(f"{name}: {counted(made.statements, 'statement')}, {counted(made.probes, 'selected probe')}")
     for line in made.failures:
         print(f"failed: {line}", file=sys.stderr)

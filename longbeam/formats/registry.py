@@ -6,17 +6,20 @@ Modules are named, not imported, so that `longbeam --help` lists the formats wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from longbeam.errors import UserError
+from longbeam.errors import SpecError, UserError
 from longbeam.plugins import load, offered, unfit
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from longbeam.formats.exporting import Exporter
-    from longbeam.formats.reading import Importer
+    from longbeam.formats.reading import Importer, ImportOptions
+    from longbeam.schemas import GivenConversation
 
 IMPORTS = {
     "beam": "longbeam.formats.beam:import_beam",
@@ -74,6 +77,23 @@ def _function(formats: Mapping[str, str], name: str, done: str) -> object:
         found = load(ENTRY_POINTS, name)
         if not isinstance(found, Format):
             raise unfit(ENTRY_POINTS, name, "longbeam.formats.registry.Format")
-        if served := found.read if done == "imported" else found.write:
-            return served
+        if done == "imported" and found.read:
+            return _guarded(name, found.read)
+        if done == "exported" and found.write:
+            return found.write
     raise UserError(f"format {name!r} cannot be {done}; formats that can: {', '.join([*formats, *plug_ins])}")
+
+
+def _guarded(name: str, read: Importer) -> Importer:
+    """Return another package's reader, which raises SpecError where it gives anything but conversations."""
+    from longbeam.schemas import GivenConversation
+
+    def conversations(path: Path, options: ImportOptions) -> Iterator[GivenConversation]:
+        given: object = read(path, options)
+        for conversation in given if isinstance(given, Iterable) else (given,):
+            if not isinstance(conversation, GivenConversation):
+                kind = type(conversation).__name__
+                raise SpecError(f"formats: {name!r} gives {kind} as a conversation; it must give GivenConversations")
+            yield conversation
+
+    return conversations

@@ -36,7 +36,9 @@ def with_replies_advice(
     for assertion in plan.assertions:
         on_fact.setdefault(assertion.fact_id, []).append(assertion)
     given = {fact.fact_id: _advice_of(fact, on_fact[fact.fact_id], replies) for fact in plan.facts}
-    advice = sorted((a for found in given.values() for a in found), key=lambda a: natural_order(a.advice_id))
+    advice = sorted(
+        (*plan.advice, *(a for found in given.values() for a in found)), key=lambda a: natural_order(a.advice_id)
+    )
     made = plan.model_copy(
         update={
             "facts": tuple(fact for fact in plan.facts if not given[fact.fact_id]),

@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longbeam.generators.probes.evidence import words_of
-from longbeam.keys import BulletId, FactId
+from longbeam.generators.said_advice import advice_quote
+from longbeam.keys import AdviceId, BulletId, FactId
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import ExtractFactsInputs, ExtractFactsReply, ReadMessage, Says, StatementDraft
 from longbeam.schemas import (
+    Advice,
+    AdviceKind,
     Assertion,
     Bullet,
     BulletKind,
@@ -73,8 +76,10 @@ _NEAR = 60
 """Characters in front of a value that are read for what it is a part of."""
 _COUNT = rf"(?:[{SIGNS}]?\d[\d.,]*|{SMALL_NUMBER})"
 _LENGTH = rf"{_COUNT}[\s-]?(?:{'|'.join(TIME_UNITS.values())})(?!\w)"
+_COMES = r"(?:comes?|came|adds?|added|amounts?|amounted|goes|went|rises?|rose|falls?|fell)\b"
+"""Verbs between a count and `to`, of which the value behind is no end of a range: `the six come to 840`."""
 _RANGE_BEFORE = re.compile(
-    rf"(?:(?P<old>\bfrom\s+)?(?<!\w){_COUNT}(?:\s?[a-z]+)?\s+to\s+|\bbetween\s+|\d\s?[-–]\s?|\d\s+and\s+|[-−])\Z",
+    rf"(?:(?P<old>\bfrom\s+)?(?<!\w){_COUNT}(?:\s?(?!{_COMES})[a-z]+)?\s+to\s+|\bbetween\s+|\d\s?[-–]\s?|\d\s+and\s+|[-−])\Z",
     re.IGNORECASE,
 )
 _RANGE_BEHIND = re.compile(rf"\s*(?:[-–]\s?|to\s+){_COUNT}", re.IGNORECASE)
@@ -182,6 +187,9 @@ MOST_KNOWN = 80
 """Statements of earlier passages that a call is shown, the latest ones."""
 CHATS = Narrative(label="the chats", description="What was said in the chats.", sub_labels=("the chats",))
 
+LISTS = (AdviceKind.OPTIONS, AdviceKind.STEPS)
+ITEMS = (3, 7)
+"""Fewest and most items of a list that is asked for: as many as somebody can be asked to name."""
 _LIFTS = re.compile(
     r"\W*(?:it |the answer |answers )?(?:may|need not|needn['’]t|no longer|(?:does|do) not (?:have|need) to)\b",
     re.IGNORECASE,
@@ -204,10 +212,14 @@ class ChatStatement(Record):
     value: Value | None = None
     condition: str = ""
     requirement: str = ""
+    items: tuple[str, ...] = ()
+    """Options or steps that the assistant lists, verbatim."""
 
     @property
     def line(self) -> str:
         """The statement as later passages are shown it."""
+        if self.items:
+            return f"{self.role.value}: {self.subject}, {self.attribute}: {'; '.join(self.items)}"
         if self.value is None:
             return f"{self.role.value}, {self.says}: {self.subject}, {self.condition}: {self.requirement}"
         return f"{self.role.value}: {self.subject}, {self.attribute}: {self.value.text}"
@@ -229,17 +241,23 @@ def passages_of(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
 
 
 async def read_passage(
-    asker: Asker, messages: Sequence[Message], known: Sequence[str], *, is_dated: bool = False
+    asker: Asker,
+    messages: Sequence[Message],
+    known: Sequence[str],
+    *,
+    is_dated: bool = False,
+    reads_lists: bool = False,
 ) -> list[ChatStatement]:
     """Return the statements of a passage that code can verify, each once.
 
     `is_dated`: whether the times of the messages are true, so that they give the year to a day without one.
+    `reads_lists`: whether the assistant's options and steps are read, too.
     """
     read = (
         ReadMessage(number=i, role=m.role, said_on=m.sent_at.date(), content=_shortened(m.content))
         for i, m in enumerate(messages)
     )
-    inputs = ExtractFactsInputs(messages=tuple(read), known=tuple(known[-MOST_KNOWN:]))
+    inputs = ExtractFactsInputs(messages=tuple(read), known=tuple(known[-MOST_KNOWN:]), reads_lists=reads_lists)
     reply: ExtractFactsReply = await asker.structured(EXTRACT_PROMPT, inputs, accept=Acceptance(may_copy=True))
     found: dict[str, ChatStatement] = {}
     for draft in reply.statements:
@@ -267,10 +285,42 @@ def verified(draft: StatementDraft, messages: Sequence[Message], *, is_dated: bo
         return made.model_copy(update={"condition": condition, "requirement": requirement}) if is_whole else None
     if draft.says == "denial":
         return made if message.role is MessageRole.USER else None
+    if draft.says == "list":
+        return _listed(draft, made, message)
     value = claimed_value(draft.value, quote, message, is_dated=is_dated)
     if value is None or not attribute or says(subject, value) or says(attribute, value):
         return None
     return made.model_copy(update={"attribute": attribute, "value": value})
+
+
+def _listed(draft: StatementDraft, made: ChatStatement, message: Message) -> ChatStatement | None:
+    """Return a list of the assistant's; None unless its items stand in the message in their order, each once.
+
+    The subject names none of them, as otherwise no question can keep it back.
+    """
+    items = tuple(" ".join(item.split()).strip(" .,:;*_") for item in draft.items)
+    least, most = ITEMS
+    names = {item.casefold() for item in items}
+    is_list = message.role is MessageRole.ASSISTANT and least <= len(items) <= most and len(names) == len(items)
+    is_named = draft.attribute in LISTS and not any(item in made.subject.casefold() for item in names)
+    if not is_list or not is_named or not all(items) or max(map(len, items)) > LONGEST_NAME:
+        return None
+    listed = made.model_copy(update={"attribute": draft.attribute, "items": items})
+    return listed if advice_quote(_list_of(listed, str(BulletId(0, 0, 0))), _own_words(message)) else None
+
+
+def _list_of(statement: ChatStatement, bullet_id: str) -> Advice:
+    """Return a list as advice that the reply itself voices."""
+    return Advice(
+        advice_id=str(AdviceId(*BulletId.parse(bullet_id))),
+        kind=AdviceKind(statement.attribute),
+        bullet_id=bullet_id,
+        narrative=CHATS.label,
+        topic=statement.subject,
+        attribute=statement.attribute,
+        text=f"{statement.attribute} for {statement.subject}: {'; '.join(statement.items)}",
+        items=statement.items,
+    )
 
 
 def without_echoes(messages: Iterable[Message], statements: Sequence[ChatStatement]) -> list[ChatStatement]:
@@ -383,6 +433,8 @@ def plan_of(
 ) -> tuple[Plan, dict[str, tuple[str, ...]]]:
     """Return the plan of the statements, a sub-plan for each session, and the bullets that each message voices.
 
+    Lists are advice of the plan.
+
     `denied`: the statements that contradict an earlier one, which they name; by digest. Other denials are left out.
     """
     by_message: dict[str, list[ChatStatement]] = {}
@@ -390,12 +442,14 @@ def plan_of(
         by_message.setdefault(statement.message_key, []).append(statement)
     ledger, voiced = _Ledger(denied or {}), dict[str, tuple[str, ...]]()
     sessions: dict[int, list[Bullet]] = {}
+    lists: list[Advice] = []
     anchors = {message.session: message.sent_at.date() for message in reversed(messages)}
     for message in messages:
         bullets = sessions.setdefault(message.session, [])
         first = len(bullets)
         for statement in by_message.get(message.message_key, ()):
             bullets.append(_bullet(statement, message, len(bullets), ledger))
+            lists += [_list_of(statement, bullets[-1].bullet_id)] if statement.items else []
         if bullets[first:]:
             voiced[message.message_key] = tuple(b.bullet_id for b in bullets[first:])
     sub_plans = tuple(
@@ -403,7 +457,8 @@ def plan_of(
         for session, bullets in sorted(sessions.items())
     )
     facts, assertions = tuple(ledger.facts.values()), tuple(ledger.assertions)
-    return Plan(plan_index=0, sub_plans=sub_plans, facts=facts, assertions=assertions), voiced
+    plan = Plan(plan_index=0, sub_plans=sub_plans, facts=facts, assertions=assertions, advice=tuple(lists))
+    return plan, voiced
 
 
 def _askable(statements: Sequence[ChatStatement], denied: Mapping[str, str]) -> Iterator[ChatStatement]:
@@ -439,7 +494,7 @@ def _lifted(statements: Iterable[ChatStatement]) -> set[str]:
 def _bullet(statement: ChatStatement, message: Message, ordinal: int, ledger: _Ledger) -> Bullet:
     bullet_id = str(BulletId(0, message.session, ordinal))
     kind, target = _KINDS.get(statement.says, BulletKind.EVENT), None
-    if statement.says not in _KINDS:
+    if statement.says not in _KINDS and not statement.items:
         kind, target = ledger.add(statement, bullet_id)
     return Bullet(
         bullet_id=bullet_id,

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from longbeam.generators.chat_ledger import ChatStatement
+from longbeam.generators.chat_ledger import ITEMS, LISTS, ChatStatement
 from longbeam.generators.said_advice import advice_quote
 from longbeam.keys import natural_order
 from longbeam.prompts.calls import MOST_ITEM_WORDS
@@ -23,9 +23,6 @@ from longbeam.text import Key, content_words, spell_out, value_keys, values_with
 
 GIVER = re.compile(r"^(?:suggested|proposed|recommended|estimated|advised)\s+", re.IGNORECASE)
 """First word of an attribute that only says who gives it."""
-LISTS = (AdviceKind.OPTIONS, AdviceKind.STEPS)
-ITEMS = (3, 7)
-"""Fewest and most items of a list that is asked for: as many as somebody can be asked to name."""
 _ITEM = re.compile(r"^[ \t]*(?P<number>\d{1,2})[.)][ \t]+(?P<text>\S.*)$", re.MULTILINE)
 _EMPHASISED = re.compile(r"(\*\*|__)(?P<text>.+?)[.:]?\1")
 _CLAUSE = re.compile(r"[:;.?!](?=\s|\Z)|,\s| [–—-] ")

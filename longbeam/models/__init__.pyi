@@ -88,6 +88,13 @@ from .request_fields import (
     room_of as room_of,
     room_of_schema as room_of_schema,
 )
+from .rewording import (
+    LEFT_OUT as LEFT_OUT,
+    NEUTRAL_PROMPT as NEUTRAL_PROMPT,
+    in_neutral_words as in_neutral_words,
+    passages_in as passages_in,
+    with_passages as with_passages,
+)
 from .structured import (
     GRAMMAR_KEYWORDS as GRAMMAR_KEYWORDS,
     REFUSED_KEYWORDS as REFUSED_KEYWORDS,

@@ -23,6 +23,7 @@ from longbeam.models.loops import LOOP, before_loop
 from longbeam.models.outcomes import ReplyOutcome, longer_limit, outcome_of, spoken
 from longbeam.models.parsing import MOST_FAULTS, describe_changes, parse_items, parse_reply
 from longbeam.models.request_fields import room_of
+from longbeam.models.rewording import FILTERED, NEUTRAL_PROMPT, out_of_order, reworded
 from longbeam.models.weights import weights_digest
 from longbeam.schemas import (
     ENGLISH,
@@ -30,6 +31,7 @@ from longbeam.schemas import (
     Incident,
     IncidentKind,
     ModelReply,
+    NeutralInputs,
     PromptInputs,
     Retry,
     Role,
@@ -52,10 +54,6 @@ LONGEST_SHOWN = 12_000
 """Characters of its last reply that a model is shown; a longer one, such as a loop, would crowd out the prompt."""
 LONGEST_PROBLEM = 400
 """Characters of the faults that an error tells; its incident has them all."""
-FILTERED = (
-    "a content filter withheld this request; all of it is fiction, so take whatever may have set the filter off in mild"
-    " words that name nothing harmful"
-)
 TOO_LONG = "the request that says what is wrong is too long for the model"
 WARMER = 0.3
 """Temperature that each retry adds to the first attempt's, up to WARMEST."""
@@ -192,10 +190,10 @@ class _Attempts:
         retry = self.question.retry
         self.question = replace(self.question, retry=retry and retry.model_copy(update={"reply": ""}))
 
-    def reword(self, problem: str) -> None:
-        """A content filter withheld the request: the next one asks for harmless words."""
+    def reword(self, problem: str, inputs: PromptInputs) -> None:
+        """A content filter withheld the request: the next one has neutral words, and asks for harmless ones."""
         self.is_reworded, self.problem, self.kind = True, problem, "content_filter"
-        self.question = replace(self.question, retry=Retry(faults=(FILTERED,), kept=self.first.kept))
+        self.question = replace(self.question, inputs=inputs, retry=Retry(faults=(FILTERED,), kept=self.first.kept))
 
     def ask_again(self, outcome: ReplyOutcome, problem: str, *, is_limited: bool) -> None:
         """The reply was no answer: the next request says so, or has more room where that is all that was missing."""
@@ -443,11 +441,24 @@ class Asker:
         except ProviderError as exc:
             if exc.kind == "context_length" and call.retry is not None:
                 state.leave_out_reply()  # it is too long only since it says what was wrong before
-            elif exc.kind == "content_filter" and not state.is_reworded:
-                state.reword(str(exc))
+            elif exc.kind == "content_filter" and not state.is_reworded and call.prompt.prompt_id != NEUTRAL_PROMPT:
+                state.reword(str(exc), await self._in_neutral_words(state.question, call.role))
             else:
                 raise
             return None
+
+    async def _in_neutral_words(self, question: _AskedPrompt, role: Role) -> PromptInputs:
+        """Return a question's inputs in neutral words, without the texts that a content filter withholds alone."""
+        asker, place = self.acting_as(role), f"{question.place}+neutral"
+
+        async def tell(texts: tuple[str, ...]) -> Sequence[str]:
+            accept = Acceptance(partial(out_of_order, len(texts)), may_copy=True)
+            reply = await asker.structured(NEUTRAL_PROMPT, NeutralInputs(texts=texts), place=place, accept=accept)
+            return [told.text for told in reply.texts]
+
+        inputs, detail = await reworded(question.inputs, tell)
+        self._note(IncidentKind.MENDED, question, detail)
+        return inputs
 
     def is_copied(self, prompt_id: str, inputs: PromptInputs, text: str) -> bool:
         """Return whether a text of a reply to a prompt is copied from the prompt's instructions or example."""

@@ -36,8 +36,11 @@ class Router:
         return self._clients[model]
 
     async def complete(self, call: ModelCall) -> ModelReply:
-        """Return the reply of the call's model; KeyError if the spec did not name it."""
-        return await self.client(call.model).complete(call)
+        """Return the reply of the call's model; KeyError if the spec did not name it, SpecError if it is no reply."""
+        reply = await self.client(call.model).complete(call)
+        if not isinstance(reply, ModelReply):  # a package's model may answer with anything
+            raise SpecError(f"models: {call.model!r} answers with {type(reply).__name__}, not with a ModelReply")
+        return reply
 
     async def aclose(self) -> None:
         """Close the clients that hold connections."""

@@ -324,6 +324,11 @@ class _StatementReader:
                 clause = clause_for(attribute, s.subject).format(it=s.subject) or f"the {attribute} of {s.subject}"
                 if clause.casefold() in asked and s.subject.casefold() in asked:
                     named.setdefault((attribute, s.subject), to_you(clause))
+        for s in self.known.advised if not named else ():
+            for attribute, _ in s.values:
+                slot = "the {} that {} for {}".format
+                if slot(attribute, "you gave me", s.subject).casefold() in asked:
+                    named.setdefault((attribute, s.subject), slot(attribute, "I gave you", to_you(s.subject)))
         return "\n".join(f"{i}) {name}" for i, name in enumerate(named.values(), 1))
 
     def _items(self, attribute: str) -> tuple[str, list[str]]:

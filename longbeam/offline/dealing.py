@@ -80,9 +80,6 @@ def dealt(said: str, question: str, card: TurnCard, rng: random.Random) -> str:
 def said_shortly(text: str, days: Iterable[SpokenDay]) -> str:
     """Return a text with its days as people say them."""
     for day in days:
-        # Nobody says "on last Monday".
-        if day.said.startswith("last "):
-            text = text.replace(f"on {day.text}", day.said).replace(f"On {day.text}", upper_first(day.said))
         begins = re.compile(rf"(^|[.!?]\s){re.escape(day.text)}")
         text = begins.sub(lambda found, said=day.said: found[1] + upper_first(said), text)  # type: ignore[misc]
         text = text.replace(day.text, day.said)

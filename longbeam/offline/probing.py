@@ -396,12 +396,19 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     named = [asked(e) or (slot_of(e) if e.subject else e.topic) for e in inputs.excerpts]
     *some, last = (named[i] for i in inputs.listed_as)
     them = f"{'; '.join(some)}; and {last}"
-    forms = (
+    forms: tuple[str, ...] = (
         f"In which order did I first tell you these: {them}?",
         f"I am writing it all up: in which order did I first tell you {them}?",
         f"Please put these in the order in which I first told you of them: {them}.",
     )
-    gold = "You told me of them in this order: " + "; ".join(f"{i}) {x}" for i, x in enumerate(items, 1)) + "."
+    opening = "You told me of them"
+    if inputs.variety == "advised":
+        forms = (
+            f"In which order did you first bring these up: {them}?",
+            f"I am making a list of your advice: in which order did you first give me {them}?",
+        )
+        opening = "I brought them up"
+    gold = f"{opening} in this order: " + "; ".join(f"{i}) {x}" for i, x in enumerate(items, 1)) + "."
     nuggets = [
         NuggetDraft(text=f"Names {item} as told {ordinal(i)}", excerpts=[i - 1]) for i, item in enumerate(told, 1)
     ]

@@ -33,7 +33,7 @@ from longbeam.offline import (
 from longbeam.offline.extras import inputs_of, state_of
 from longbeam.offline.packs import common_wishes, load_pack, pack_paths
 from longbeam.offline.story import people_thread
-from longbeam.schemas import ModelReply
+from longbeam.schemas import ModelReply, NeutralReply, NeutralText
 
 MODEL_NAME = "offline"
 
@@ -102,6 +102,9 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "advise": advising.advise,
     "question_detector": lambda inputs, _: turns.detect_question(inputs),
     "word_turn": lambda inputs, _: inputs.draft,
+    "neutral_words": lambda inputs, _: NeutralReply(
+        texts=[NeutralText(number=i, text=text) for i, text in enumerate(inputs.texts)]
+    ),
     "compact_memory": lambda inputs, _: replies.compact(inputs),
     "extract_facts": lambda inputs, _: memorizing.extract_facts(inputs),
     "extract_keys": lambda inputs, _: memorizing.extract_keys(inputs),

@@ -12,14 +12,22 @@ from pathlib import Path
 from longbeam.evaluation import arm_of
 from longbeam.generators import contradiction_fault, passages_of, read_passage, unsaid_claims
 from longbeam.keys import UnitKey
-from longbeam.models import Asker, ChatModel, ModelCall, Models, Tokenizer, load_tokenizer
+from longbeam.models import NEUTRAL_PROMPT, Asker, ChatModel, ModelCall, Models, Tokenizer, load_tokenizer
 from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.pipeline.evaluate.model_checks import run_model_checks
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.seeding import make_seeds
 from longbeam.prompts import Captured, default_registry
 from longbeam.prompts.calls import ToldRemark
-from longbeam.schemas import BenchmarkSpec, BulletKind, Checks, EvaluationSettings, MessageRole, ModelReply
+from longbeam.schemas import (
+    BenchmarkSpec,
+    BulletKind,
+    Checks,
+    EvaluationSettings,
+    MessageRole,
+    ModelReply,
+    NeutralInputs,
+)
 from longbeam.store import Benchmark, SealedConversation, create_benchmark
 
 SEEDS = 5
@@ -86,7 +94,7 @@ async def _run(benchmark: Benchmark, models: Models) -> None:
 
 
 async def _judge_wording(benchmark: Benchmark, models: Models) -> None:
-    """Have a checker judge messages and contradictions: words that are written by rule leave nothing to judge."""
+    """Have messages and contradictions judged, and two messages told in neutral words: a run by rule needs neither."""
     spec = benchmark.spec.model_copy(update={"checks": Checks(model=True)})
     (conversation_id,) = benchmark.sealed_ids
     asker = Asker(models, default_registry(), spec, UnitKey(conversation_id, "user_turns", "p0.s0.b0"))
@@ -96,6 +104,7 @@ async def _judge_wording(benchmark: Benchmark, models: Models) -> None:
     for message in messages[:JUDGED]:
         claims = [bullets[i].text for i in message.bullet_ids]
         await unsaid_claims(asker, message.message_key, message.content, claims)
+    await asker.structured(NEUTRAL_PROMPT, NeutralInputs(texts=tuple(m.content for m in messages[:2])))
     planning = replace(asker, unit_key=UnitKey(conversation_id, "plan", "p0.s0.special"))
     for bullet in bullets.values():
         if bullet.kind is BulletKind.CONTRADICTION and bullet.target_bullet_id in bullets:
@@ -112,7 +121,7 @@ async def _read_as_chat(benchmark: Benchmark, models: Models) -> None:
     known: list[str] = []
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         for number, passage in enumerate(islice(passages_of(sealed.messages()), PASSAGES)):
-            known += [s.line for s in await read_passage(asker.within(str(number)), passage, known)]
+            known += [s.line for s in await read_passage(asker.within(str(number)), passage, known, reads_lists=True)]
 
 
 def _captured(calls: list[ModelCall], tokenizer: Tokenizer) -> Captured:

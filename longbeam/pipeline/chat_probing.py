@@ -126,7 +126,9 @@ async def _statements(units: Units, messages: Sequence[Message], *, is_dated: bo
     `is_dated`: whether the file gave the times of all messages.
     """
     found: list[ChatStatement] = []
-    for number, passage in enumerate(passages_of(messages)):
+    passages = list(passages_of(messages))
+    units.expect(READ.stage, len(passages))
+    for number, passage in enumerate(passages):
         known = tuple(dict.fromkeys(s.line for s in found if s.says != "denial"))
         read = Digested(passage, digest_of([m.digest for m in passage]))
         try:
@@ -139,7 +141,7 @@ async def _statements(units: Units, messages: Sequence[Message], *, is_dated: bo
 async def _read(
     asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...], is_dated: bool
 ) -> Sequence[ChatStatement]:
-    return await read_passage(asker, passage.value, known, is_dated=is_dated)
+    return await read_passage(asker, passage.value, known, is_dated=is_dated, reads_lists=True)
 
 
 async def _denied(units: Units, messages: Sequence[Message], statements: Sequence[ChatStatement]) -> dict[str, str]:

@@ -90,7 +90,11 @@ def _require_no_others(benchmark: Benchmark) -> None:
     """Raise UserError if the folder holds files that may quote the chats and are not deleted with them."""
     database, sealed = benchmark.database_path, [benchmark.sealed_path(i) for i in benchmark.sealed_ids]
     known = {SPEC, SPEC + SUFFIX, SPEC + COPY_SUFFIX, database.name, database.name + SUFFIX, *_DELETED}
-    known |= {"conversations", *(f"conversations/{path.name}{end}" for path in sealed for end in ("", SUFFIX))}
+    known |= {
+        "pace.json",
+        "conversations",
+        *(f"conversations/{path.name}{end}" for path in sealed for end in ("", SUFFIX)),
+    }
     found = [*benchmark.root.iterdir(), *(benchmark.root / "conversations").iterdir()]
     names = sorted(path.relative_to(benchmark.root).as_posix() for path in found if not path.name.startswith("."))
     if others := [name for name in names if name not in known]:

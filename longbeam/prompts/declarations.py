@@ -54,7 +54,7 @@ from longbeam.prompts.calls.scaffold import (
 )
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, UserTurnsReply
 from longbeam.prompts.registry import Prompt, PromptRegistry
-from longbeam.schemas import Role, Tool
+from longbeam.schemas import NeutralInputs, NeutralReply, Role, Tool
 
 _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
@@ -152,18 +152,25 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 5, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", 8),
-    _probe("multi_session_reasoning", 7),
-    _probe("knowledge_update", 5),
-    _probe("temporal_reasoning", 7),
-    _probe("event_ordering", 8, OrderReply),
-    _probe("contradiction_resolution", 6),
-    _probe("summarization", 8),
+    _probe("information_extraction", 9),
+    _probe("multi_session_reasoning", 8),
+    _probe("knowledge_update", 6),
+    _probe("temporal_reasoning", 8),
+    _probe("event_ordering", 9, OrderReply),
+    _probe("contradiction_resolution", 7),
+    _probe("summarization", 9),
     _probe("preference_following", 5),
     _probe("instruction_following", 5),
     Prompt("probe_abstention", 5, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
-    Prompt("extract_facts", 3, Role.CHECKER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),
+    Prompt(
+        "extract_facts",
+        4,
+        Role.CHECKER,
+        chat_calls.ExtractFactsInputs,
+        chat_calls.ExtractFactsReply,
+        fixed=("reads_lists",),
+    ),
     # Memory systems.
     Prompt("extract_keys", 1, Role.EXTRACTOR, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
     Prompt("take_notes", 1, Role.EXTRACTOR, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),
@@ -220,11 +227,13 @@ PROMPTS: tuple[Prompt, ...] = (
         narrow=narrowing.entailment,
     ),
     Prompt("check_contradiction", 3, Role.CHECKER, check_calls.ContradictionInputs, check_calls.ContradictionReply),
+    # Any request that a content filter withheld.
+    Prompt("neutral_words", 1, Role.WRITER, NeutralInputs, NeutralReply),
     # The gate of probes. The passages come first, so that its readers and its critic share them as a prefix.
     Prompt("read_passages", 1, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
         "criticise_probes",
-        1,
+        2,
         Role.CHECKER,
         check_calls.CriticInputs,
         check_calls.CriticReply,

@@ -163,10 +163,12 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
     gates = []
     if opinion.unsaved:
         fields = ", ".join(dict.fromkeys(field_name(opinion.probe, typed.target) for typed in opinion.unsaved))
-        gates.append(_gate("drafts", f"You typed text that is not saved: {fields}. Save it or discard it."))
+        text = f"You typed text that is not saved: {fields}. Save it or discard it."
+        gates.append(Gate(code="drafts", title="text is not saved", message=text))
     gates += _nugget_gates(opinion, every=workspace.settings.every_nugget)
     if CHECKS_TARGET in opinion.stale:
-        gates.append(_gate("checks", "You edited the item after the checks ran. Run them again."))
+        text = "You edited the item after the checks ran. Run them again."
+        gates.append(Gate(code="checks", title="run the checks again", message=text))
     if ability_of(opinion.probe.ability).has(Trait.ABSTAINS):
         made = len(counted_queries(opinion))
         if made < (needed := needed_searches(opinion.probe, workspace.settings.min_searches)):
@@ -174,13 +176,13 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
                 f"The answer says that something is never told. Search for it first: {made} of {needed} searches count "
                 "so far. A search counts if it shares a word with the question, or if you looked at what it found."
             )
-            gates.append(_gate("searches", text))
+            gates.append(Gate(code="searches", title=f"{made} of {needed} searches", message=text))
     _, _, findings = known_findings(workspace, item_id, state, opinion)
     errors = [f for f in findings if f.severity is Severity.ERROR]
     if errors and CHECKS_TARGET not in opinion.stale:
         told = "A check says that something is wrong" if len(errors) == 1 else f"{len(errors)} checks say so"
         text = f"{told}: {errors[0].message.rstrip('.')}. If the item is right all the same, say why."
-        gates.append(Gate(code="error_findings", message=text, can_override=True))
+        gates.append(Gate(code="error_findings", title="a check found an error", message=text, can_override=True))
     # The lexical judge errs, so it holds up only a rubric that was changed by hand.
     is_by_hand = opinion.is_edited or opinion.probe.details.variety == BY_HAND
     trial = workspace.rubric_trial(item_id, opinion.probe) if is_by_hand else None
@@ -190,7 +192,7 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
             f"The rubric does not tell right from wrong answers: the automatic judge gives {', '.join(odd)} a score "
             "that it should not get. If the rubric is right all the same, say why."
         )
-        gates.append(Gate(code="what_if", message=text, can_override=True))
+        gates.append(Gate(code="what_if", title="the rubric misjudges answers", message=text, can_override=True))
     return gates
 
 
@@ -202,19 +204,17 @@ def _nugget_gates(opinion: Opinion, *, every: bool) -> list[Gate]:
     known = {n.nugget_id for n in opinion.probe.rubric}
     if stale:
         text = f"You edited the item. Look again at {_names(opinion, stale)}."
-        gates.append(Gate(code="stale", message=text, nugget_ids=tuple(stale), can_override=False))
+        title = f"look again at {_names(opinion, stale)}"
+        gates.append(Gate(code="stale", title=title, message=text, nugget_ids=tuple(stale)))
     if refused := [i for i in refused if i in known]:
         text = f'You marked {_names(opinion, refused)} "no". Remove or edit it, or say why it may stay.'
-        gates.append(Gate(code="nugget_no", message=text, nugget_ids=tuple(refused), can_override=True))
+        title = f"{_names(opinion, refused)} marked no"
+        gates.append(Gate(code="nugget_no", title=title, message=text, nugget_ids=tuple(refused), can_override=True))
     if every and (blank := [n.nugget_id for n in opinion.probe.rubric if n.nugget_id not in opinion.labels]):
         text = f"Every nugget must be judged here. There is no mark on {_names(opinion, blank)}."
-        gates.append(Gate(code="nuggets", message=text, nugget_ids=tuple(blank), can_override=False))
+        gates.append(Gate(code="nuggets", title="nuggets without a mark", message=text, nugget_ids=tuple(blank)))
     return gates
 
 
 def _names(opinion: Opinion, nugget_ids: Sequence[str]) -> str:
     return ", ".join(field_name(opinion.probe, f"{NUGGET}{i}") for i in nugget_ids)
-
-
-def _gate(code: str, message: str) -> Gate:
-    return Gate(code=code, message=message, can_override=False)

@@ -17,7 +17,7 @@ from longbeam.review.checks import BY_HAND, Checker, checked_value
 from longbeam.review.guidelines import GUIDELINE, built_in, current_version, guidelines_in_force
 from longbeam.review.log import BENCHMARK_ITEM, ActContent, SeenVersions, new_event
 from longbeam.review.people import Body, PeopleProblem, Refusal, Viewer, invalid, not_found
-from longbeam.review.state import probe_version
+from longbeam.review.state import probe_version, with_nugget
 from longbeam.review.workspace import Workspace
 from longbeam.schemas import (
     CHECKS_TARGET,
@@ -26,6 +26,7 @@ from longbeam.schemas import (
     Evidence,
     Finding,
     Nugget,
+    NuggetLabel,
     Probe,
     ProbeDetails,
     ReviewEvent,
@@ -43,6 +44,8 @@ class Decision(ItemBody):
     """The reviewer whose version is taken; empty: the lead's own version, or the sealed one if nothing was edited."""
     taxonomy: Taxonomy
     confidence: int = Field(ge=1, le=5)
+    labels: dict[str, NuggetLabel] = Field(default_factory=dict)
+    """Rulings on nuggets, by nugget_id: one that is ruled `no` leaves the rubric."""
     note: str = Field(default="", max_length=20_000)
 
 
@@ -75,6 +78,7 @@ def adjudicate(workspace: Workspace, viewer: Viewer, item_id: str, decision: Dec
         raise invalid(f"{decision.content_of!r} has saved no opinion of this item")
     if taken.stale and decision.verdict == "accept":
         raise invalid(f"this version is not finished: look again at {', '.join(taken.stale)}")
+    probe = _ruled(taken.probe, decision)
     (event,) = workspace.log.append(
         new_event(
             EventKind.ADJUDICATED,
@@ -84,7 +88,8 @@ def adjudicate(workspace: Workspace, viewer: Viewer, item_id: str, decision: Dec
                 before=[{"reviewer_id": o.reviewer_id, "verdict": o.verdict and o.verdict.value} for o in state.saved],
                 after={
                     "verdict": decision.verdict.value,
-                    "probe": taken.probe.model_dump(mode="json"),
+                    "probe": probe.model_dump(mode="json"),
+                    "labels": {nugget_id: label.value for nugget_id, label in decision.labels.items()},
                     "content_of": decision.content_of or viewer.reviewer_id,
                     "taxonomy": decision.taxonomy.value,
                     "confidence": decision.confidence,
@@ -97,6 +102,21 @@ def adjudicate(workspace: Workspace, viewer: Viewer, item_id: str, decision: Dec
         )
     )
     return event
+
+
+def _ruled(probe: Probe, decision: Decision) -> Probe:
+    """Return the probe without the nuggets that an acceptance rules out."""
+    known = {n.nugget_id for n in probe.rubric}
+    if unknown := sorted(set(decision.labels) - known):
+        raise invalid(f"labels: this version has no nugget {', '.join(unknown)}; it has {', '.join(sorted(known))}")
+    refused = [i for i, label in decision.labels.items() if label is NuggetLabel.NO]
+    if decision.verdict is not Verdict.ACCEPT or not refused:
+        return probe
+    if len(refused) == len(known):
+        raise invalid("no nugget is left after these rulings; reject the item instead")
+    for nugget_id in refused:
+        probe = with_nugget(probe, nugget_id, None)
+    return probe
 
 
 @dataclass(frozen=True)

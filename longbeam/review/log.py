@@ -130,23 +130,17 @@ def new_event(
     seen: SeenVersions = SeenVersions(),
 ) -> ReviewEvent:
     """Return an event that happens now."""
-    return ReviewEvent(
+    return ReviewEvent.taken_from(
+        content,
         event_id=uuid.uuid4().hex,
         item_id=item_id,
         item_version=seen.item,
         probe_version=seen.probe,
         reviewer_id=reviewer_id,
         kind=kind,
-        target=content.target,
-        before=content.before,
-        after=content.after,
-        reason_code=content.reason_code,
-        note=content.note,
         guideline_version=seen.guidelines,
         ui_build=UI_BUILD,
         created_at=datetime.now(UTC),
-        active_ms=content.active_ms,
-        tab=content.tab,
     )
 
 

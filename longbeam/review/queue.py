@@ -20,7 +20,7 @@ from longbeam.review.names import item_name
 from longbeam.review.people import PeopleProblem, Refusal, Viewer
 from longbeam.review.state import FINAL, ItemState, ItemStatus, Opinion
 from longbeam.review.workspace import Entry, Workspace
-from longbeam.schemas import LeaseView, Verdict
+from longbeam.schemas import EventKind, LeaseView, Verdict
 from longbeam.store import StoredLease
 
 UNLIMITED = 1_000_000
@@ -281,8 +281,8 @@ def _fields_of(viewer: Viewer, item_id: str, state: ItemState) -> dict[str, Any]
         "mine_ms": mine.active_ms,
         "mine": own_progress(mine),
         "saved": len(state.saved),
-        "flags": len(state.flags),
-        "comments": len(state.comments_for(viewer)),
+        "flags": len(state.notes_for(viewer, EventKind.FLAGGED)),
+        "comments": len(state.notes_for(viewer, EventKind.COMMENTED)),
         "evidence": len(shown.evidence),
         "nuggets": len(shown.rubric),
     }

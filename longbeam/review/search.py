@@ -39,6 +39,15 @@ class SessionCoverage(Record):
     looked_at: int
 
 
+class QueryMade(Record):
+    """A search that the reviewer made for the item."""
+
+    query: str
+    total: int
+    """Hits."""
+    is_counted: bool
+
+
 class AbsenceView(Record):
     """Searches that support the claim that the conversation never says something."""
 
@@ -46,14 +55,12 @@ class AbsenceView(Record):
     """Distinct searches before acceptance."""
     made: int
     """Distinct searches that count."""
-    queries: tuple[str, ...]
+    queries: tuple[QueryMade, ...]
     """Queries in the order in which they were made, each once."""
     hits: int
     """Hits of all distinct searches together."""
     looked_at: int
     """Hits that were shown to the reviewer."""
-    claimed: tuple[str, ...]
-    """Searches that the probe's author claims to have run."""
     suggested: tuple[str, ...]
     """Searches to begin with: the author's, then words of what is said to be missing and of the question."""
     missing: str
@@ -117,15 +124,14 @@ def absence_view(conversation: OpenConversation, opinion: Opinion, least: int) -
     looked_at = {i for i in opinion.looked_at if 0 <= i < len(conversation.lines)}
     sizes = Counter(line.session for line in conversation.lines)
     seen = Counter(conversation.lines[i].session for i in looked_at)
-    totals = {_plain(s.query): s.total for s in opinion.searches}
-    queries = tuple({_plain(s.query): s.query for s in reversed(opinion.searches)}.values())[::-1]
+    last = {_plain(s.query): s for s in opinion.searches}
+    counted = counted_queries(opinion)
     return AbsenceView(
         needed=needed_searches(opinion.probe, least),
-        made=len(counted_queries(opinion)),
-        queries=queries,
-        hits=sum(totals.values()),
+        made=len(counted),
+        queries=tuple(QueryMade(query=s.query, total=s.total, is_counted=q in counted) for q, s in last.items()),
+        hits=sum(s.total for s in last.values()),
         looked_at=len(looked_at),
-        claimed=opinion.probe.details.searches,
         suggested=suggested_searches(opinion.probe),
         missing=opinion.probe.details.missing,
         sessions=tuple(SessionCoverage(session=s, messages=n, looked_at=seen[s]) for s, n in sorted(sizes.items())),

@@ -237,7 +237,7 @@ def edited_probe(probe: Probe, event: ReviewEvent) -> Probe:
         kept = tuple(e for e in probe.evidence if evidence_id_of(e) != wanted)
         return probe.model_copy(update={"evidence": kept})
     if target.startswith(NUGGET):
-        return _with_nugget(probe, target.removeprefix(NUGGET), after)
+        return with_nugget(probe, target.removeprefix(NUGGET), after)
     if target == ITEMS_TARGET and isinstance(after, list):
         details = probe.details.model_copy(update={"items": tuple(map(str, after))})
         return probe.model_copy(update={"details": details})
@@ -256,7 +256,7 @@ def text_at(probe: Probe, target: str) -> JsonValue:
     return _values(probe).get(target)
 
 
-def _with_nugget(probe: Probe, nugget_id: str, after: JsonValue) -> Probe:
+def with_nugget(probe: Probe, nugget_id: str, after: JsonValue) -> Probe:
     """Return the probe with a nugget changed, added, or removed (None); no evidence supports a removed nugget."""
     rubric: list[Nugget] = []
     is_known = False
@@ -470,11 +470,15 @@ class ItemState:
         """Comments on the item and its messages, oldest first."""
         return [e for e in self.counted if e.kind is EventKind.COMMENTED]
 
-    def comments_for(self, viewer: Viewer) -> list[ReviewEvent]:
-        """Return the comments that a viewer may read: a lead answers them, others are blind until the item is open."""
+    def notes_for(self, viewer: Viewer, kind: EventKind) -> list[ReviewEvent]:
+        """Return the comments or flags that a viewer may read.
+
+        A lead answers them; others are blind until the item is open.
+        """
+        notes = self.flags if kind is EventKind.FLAGGED else self.comments
         if self.is_open_to(viewer) or viewer.is_lead:
-            return self.comments
-        return [e for e in self.comments if e.reviewer_id == viewer.reviewer_id]
+            return notes
+        return [e for e in notes if e.reviewer_id == viewer.reviewer_id]
 
     @cached_property
     def is_open(self) -> bool:
@@ -533,12 +537,6 @@ class ItemState:
         if self.adjudication is not None or self.status is ItemStatus.CONFLICT:
             return False
         return any(o.is_edited and (not o.is_saved or _is_stale(o)) for o in self.opinions.values())
-
-    @property
-    def former(self) -> int:
-        """Number of verdicts on earlier versions of the sealed probe."""
-        old = [e for e in self.events if e.probe_version not in ("", self.version)]
-        return sum(e.kind is EventKind.JUDGED and e.target == "item" for e in old)
 
 
 def outcome_of(opinion: Opinion) -> tuple[str, str]:

@@ -26,8 +26,8 @@ Unit = Mapping[str, str]
 """Label by reviewer."""
 Level = Literal["nominal", "ordinal"]
 DRAWS = 1_000
-FEWEST_UNITS = 3
-"""Fewest units for which an interval is computed; with fewer it is meaningless."""
+FEWEST_UNITS = 10
+"""Fewest units for which kappa, alpha and an interval are shown: with fewer, one unit moves them by a tenth or more."""
 _SEED = 20_251_027
 
 
@@ -47,6 +47,11 @@ class Agreement(Record):
     alpha_high: float | None
     labels: dict[str, int]
     """Count of each label."""
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether kappa and alpha say nothing, because there are too few units."""
+        return self.units < FEWEST_UNITS
 
 
 def agreement_over(name: str, units: Sequence[Unit], level: Level = "nominal") -> Agreement:
@@ -135,7 +140,8 @@ BEAM_TABLE_4 = {
     "all": (4.53, 4.57, 4.64),
 }
 """By length, in the order of RATED_ASPECTS. Source: arXiv 2510.27246, Table 4, two annotators."""
-_SIZES = ((300_000, "128K"), (750_000, "500K"), (3_000_000, "1M"))
+_SIZES = ((90_000, "under 90K"), (300_000, "128K"), (750_000, "500K"), (3_000_000, "1M"))
+"""Most tokens of a conversation in each row. BEAM has no shorter conversations than 100K, give or take a tenth."""
 
 
 class Rating(Body):
@@ -209,6 +215,7 @@ class RatingRow(Record):
     ratings: int
     means: dict[str, float | None]
     beam: dict[str, float]
+    """Empty for lengths that BEAM does not have."""
 
 
 class RatingsPage(Record):
@@ -324,7 +331,9 @@ def ratings_page(workspace: Workspace) -> RatingsPage:
         else:
             waiting += 1
     rows = []
-    for length, beam in BEAM_TABLE_4.items():
+    for length in (*(name for _, name in _SIZES), "10M", ALL):
+        if length not in BEAM_TABLE_4 and not given[length]:
+            continue
         scores = {a: [s for ratings in given[length] for s in ratings[a].values()] for a in RATED_ASPECTS}
         rows.append(
             RatingRow(
@@ -332,7 +341,7 @@ def ratings_page(workspace: Workspace) -> RatingsPage:
                 conversations=len(given[length]),
                 ratings=sum(map(len, scores.values())),
                 means={a: fmean(values) if values else None for a, values in scores.items()},
-                beam=dict(zip(RATED_ASPECTS, beam, strict=True)),
+                beam=dict(zip(RATED_ASPECTS, BEAM_TABLE_4.get(length, ()), strict=False)),
             )
         )
     return RatingsPage(rows=tuple(rows), agreement=_rating_rows(workspace), waiting=waiting)
@@ -393,6 +402,6 @@ def _reviewer_row(
 
 
 def _size_of(workspace: Workspace, conversation_id: str) -> str:
-    """Return the nearest column of BEAM's table; conversations of 128K count for BEAM's 100K."""
+    """Return the row of a conversation; conversations of 128K count for BEAM's 100K."""
     tokens = sum(line.tokens for line in workspace.conversation(conversation_id).lines)
     return next((name for most, name in _SIZES if tokens <= most), "10M")

@@ -11,6 +11,9 @@ from .base import (
 from .calls import (
     ChatMessage as ChatMessage,
     ModelReply as ModelReply,
+    NeutralInputs as NeutralInputs,
+    NeutralReply as NeutralReply,
+    NeutralText as NeutralText,
     PromptInputs as PromptInputs,
     ReplyModel as ReplyModel,
     Retry as Retry,

@@ -45,6 +45,12 @@ class Record(BaseModel):
         """Return the record as JSON: fields in their order, no white space."""
         return self.model_dump_json().encode()
 
+    @classmethod
+    def taken_from(cls, source: object, **more: Any) -> Self:
+        """Return a record of the attributes of another object that are named like its fields, and of those given."""
+        same = {name: getattr(source, name) for name in cls.model_fields if name not in more and hasattr(source, name)}
+        return cls(**same, **more)
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with some fields replaced, without the original's cached values, such as its digest."""
         copy = super().model_copy(update=update, deep=deep)

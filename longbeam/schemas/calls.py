@@ -164,3 +164,22 @@ class ReplyModel(BaseModel):
     """Base of structured replies: unknown keys are ignored, because models add some."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class NeutralInputs(PromptInputs):
+    """Tell texts in neutral words, because a content filter withheld a request that holds them."""
+
+    texts: tuple[str, ...]
+
+
+class NeutralText(ReplyModel):
+    """A text in neutral words."""
+
+    number: int
+    text: str
+
+
+class NeutralReply(ReplyModel):
+    """Every text once, in order."""
+
+    texts: list[NeutralText]

@@ -184,10 +184,12 @@ class Gate(Record):
 
     code: str
     """`drafts`, `stale`, `checks`, `searches`, `nugget_no`, `nuggets`, `error_findings` or `what_if`."""
+    title: str
+    """The condition in a few words, for the verdict bar."""
     message: str
     nugget_ids: tuple[str, ...] = ()
     """Nuggets that the gate is about."""
-    can_override: bool
+    can_override: bool = False
     """Whether a save that names the code in `override`, with a note, goes through."""
 
 

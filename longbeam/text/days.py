@@ -61,13 +61,14 @@ _NEAR = {0: r"today|tonight|this (?:morning|afternoon|evening)", 1: "tomorrow", 
 def spoken(date: dt.date, today: dt.date, *, is_short: bool = True) -> str:
     """Return how somebody says a date on a day: as short as it is unique, or with its month if not `is_short`.
 
-    The year is left out of the nearest day of its name.
+    The year is left out of the nearest day of its name. A day of the week behind is said by its number: people who say
+    `last Wednesday` on a Friday mean the day two days ago or nine.
     """
     ahead = (date - today).days
     if abs(ahead) > HALF_YEAR:
         return format_date(date)
-    if is_short and 1 < abs(ahead) <= WEEK:
-        return weekday(date) if ahead > 0 else f"last {weekday(date)}"
+    if is_short and 1 < ahead <= WEEK:
+        return weekday(date)
     if is_short and NUMBERED[0] <= ahead <= NUMBERED[1] and ahead:
         return f"the {ordinal(date.day)}"
     return format_date(date, with_year=False)
@@ -80,7 +81,10 @@ def ordinal(number: int) -> str:
 
 
 def says_day(text: str, date: dt.date, today: dt.date) -> bool:
-    """Return whether a text of a day names a date by its weekday, by its number, or as `tomorrow`."""
+    """Return whether a text of a day names a date by its weekday, by its number, or as `tomorrow`.
+
+    `Last Wednesday` names no day of the week behind: it has two readings.
+    """
     ahead = (date - today).days
     if not (-WEEK <= ahead <= WEEK or NUMBERED[0] <= ahead <= NUMBERED[1]):
         return False
@@ -96,7 +100,7 @@ def _is_of_month(match: re.Match[str]) -> bool:
 def _pattern(number: int, day_of_week: int, ahead: int) -> re.Pattern[str]:
     forms = [_NEAR[ahead]] if ahead in _NEAR else []
     if 0 < abs(ahead) <= WEEK:
-        forms.append(f"(?<!{'last' if ahead > 0 else 'next'} ){WEEKDAYS[day_of_week]}")
+        forms.append(f"(?<!last )(?<!past ){'(?<!next )' if ahead < 0 else ''}{WEEKDAYS[day_of_week]}")
     if NUMBERED[0] <= ahead <= NUMBERED[1]:
         forms.append(rf"the {ordinal(number)}(?!\s+(?:of\s+)?{MONTH}|[-\w])")
     return re.compile(rf"(?<!\w)(?:{'|'.join(forms)})(?!\w)", re.IGNORECASE)

@@ -36,6 +36,17 @@ _AND_CLAUSE = re.compile(
     r"(?:(?!\b(?:that|which|who|whom|whose|where|when)\b)[^,;])*?\b(?:is|are|was|were|has|have|had|will|costs?|takes?)\b"
 )
 """`and` with a clause of its own behind it: a subject and a verb, not a second object or a relative clause."""
+_EXCLUDES = re.compile(
+    r"\b(?:and (?:to )?(?:nobody|no one|nothing|none) else|exactly these|only these)\b",
+    re.IGNORECASE,
+)
+"""Words that demand that an answer says what is not so."""
+_BAN = re.compile(
+    r"\b(?:do(?:es)? not|doesn['’]t|without|never|avoids?) (?:mention|say|give|stat|nam|reveal|repeat|tell)\w*\b",
+    re.IGNORECASE,
+)
+_ANY_FORM = re.compile(r"\b(?:hints?|any|form|wording|indication)\b", re.IGNORECASE)
+"""Words that ban a value in whatever form."""
 _VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|costs?|takes?)\b")
 _GENERIC = content_words(
     "answer response give state say mention value include contain name provide reply gold question"
@@ -46,6 +57,10 @@ _GENERIC = content_words(
 def find_in_nuggets(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield nuggets that ask for other values or things than the gold says, or for several at once."""
     own, gold = probe.probe_id, probe.gold_answer
+    for nugget in probe.rubric:
+        if _BAN.search(nugget.text) and distinct_values(nugget.text) and not _ANY_FORM.search(nugget.text):
+            text = f"{nugget.nugget_id} bans one spelling of a value, and another passes: {shorten(nugget.text)}"
+            yield Problem("literal_ban", own, text)
     # Such gold describes an answer; it need not hold what the nuggets ask for.
     if has_trait(probe, Trait.ABSTAINS, Trait.GUIDES_ANSWERS) or not gold.strip():
         return
@@ -76,6 +91,8 @@ def _wording_problems(probe: Probe, nugget: Nugget, known: frozenset[str]) -> It
         is_unrelated = True
     if is_unrelated and not has_trait(probe, Trait.WORDS_NUGGETS_FREELY):
         yield Problem("unrelated", own, f"neither gold nor evidence is about {name}: {shorten(text)}")
+    if _EXCLUDES.search(text):
+        yield Problem("excludes", own, f"{name} asks for what a right short answer does not say: {shorten(text)}")
     unquoted = _QUOTED.sub(" ", text)
     if _JOINED.search(unquoted) or _has_two_clauses(unquoted) or len(unquoted.split()) > MAX_WORDS:
         yield Problem("several_claims", own, f"{name} asks for several things: {shorten(text)}")
@@ -123,6 +140,8 @@ NUGGETS = Check(
         "several_claims": WARNING,
         "not_self_contained": WARNING,
         "user_voice": WARNING,
+        "excludes": WARNING,
+        "literal_ban": WARNING,
     },
     english_only={
         "not_in_gold": "reads dates, amounts and lengths of time as English writes them",
@@ -130,6 +149,8 @@ NUGGETS = Check(
         "several_claims": "compares English words",
         "not_self_contained": "compares English words",
         "user_voice": "compares English words",
+        "excludes": "compares English words",
+        "literal_ban": "compares English words",
     },
     on_probe=find_in_nuggets,
 )

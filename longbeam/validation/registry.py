@@ -6,9 +6,14 @@ entry points of `longbeam.checks`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
 from longbeam.abilities import abilities, resolve
+from longbeam.errors import SpecError
 from longbeam.plugins import load, offered, unfit
 from longbeam.validation import (
+    ability_fit,
     abstention,
     advice,
     arithmetic,
@@ -29,7 +34,7 @@ from longbeam.validation import (
     timeline,
     uniqueness,
 )
-from longbeam.validation.base import Check
+from longbeam.validation.base import Check, Problem, Problems
 
 ENTRY_POINTS = "longbeam.checks"
 """Group under which a package offers a `Check`: `name = "package.module:CHECK"`."""
@@ -53,6 +58,7 @@ CHECKS: tuple[Check, ...] = (
     nuggets.NUGGETS,
     evidence.CHECK,
     evidence_parts.CHECK,
+    ability_fit.CHECK,
     gold_values.CHECK,
     computation.CHECK,
     advice.SIDE_STORIES,
@@ -86,5 +92,28 @@ def all_checks() -> tuple[Check, ...]:
         plug_in = load(ENTRY_POINTS, name)
         if not isinstance(plug_in, Check) or plug_in.name != name:
             raise unfit(ENTRY_POINTS, name, f"Check of the name {name!r}")
-        found[name] = plug_in
+        found[name] = _guarded(plug_in)
     return tuple(found.values())
+
+
+def _guarded(check: Check) -> Check:
+    """Return another package's check; it raises SpecError where its function yields anything but its own problems."""
+
+    def guarded(function: Callable[..., Problems] | None) -> Callable[..., Problems] | None:
+        def problems(*given: object) -> Problems:
+            assert function is not None
+            found: object = function(*given)
+            for problem in found if isinstance(found, Iterable) else (found,):
+                if not isinstance(problem, Problem) or problem.kind not in check.severities:
+                    kinds = ", ".join(check.severities)
+                    raise SpecError(f"checks: {check.name!r} yields {problem!r:.80}; it must yield Problems of {kinds}")
+                yield problem
+
+        return problems if function is not None else None
+
+    return replace(
+        check,
+        on_conversation=guarded(check.on_conversation),
+        on_probe=guarded(check.on_probe),
+        on_benchmark=guarded(check.on_benchmark),
+    )

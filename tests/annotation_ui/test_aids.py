@@ -82,7 +82,7 @@ async def test_a_message_shows_its_comments(enter: Enter, workspace: Workspace) 
     workspace.log.append(new_event(EventKind.CONFIGURED, "", "bo", ActContent("overlap", after=2)))
     key = (await ana.item(ITEM))["evidence"][0]["message_key"]
     item = await ana.act(ITEM, "commented", f"message/{key}", note="Is this the year before?")
-    place, _, anchor = item["comments"][0]["href"].partition("#")
+    place, _, anchor = item["notes"][0]["href"].partition("#")
     page = await ana.client.get(place, headers={"Accept": "text/html"})
     assert f'id="{anchor}"' in page.text
     assert "Is this the year before?" in page.text

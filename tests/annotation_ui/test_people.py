@@ -21,7 +21,7 @@ async def test_opinions_are_hidden_until_both_have_saved(enter: Enter, two: Work
     await ana.act(ITEM, "commented", note="The date is wrong.")
     await ana.judge(ITEM, "reject", note="wrong date")
     seen = await bo.item(ITEM)
-    assert (seen["is_blind"], seen["saved"], seen["others"], seen["comments"]) == (True, 1, [], [])
+    assert (seen["is_blind"], seen["saved"], seen["others"], seen["notes"]) == (True, 1, [], [])
     assert (await bo.get(f"/items/{ITEM}/history.json"))["events"] == []
     await bo.judge(ITEM, "accept")
     seen = await bo.item(ITEM)
@@ -39,13 +39,34 @@ async def test_a_lead_decides_a_conflict_and_the_opinions_stay(enter: Enter, two
     await bo.post(f"/api/items/{ITEM}/check")
     await bo.judge(ITEM, "accept", override=["error_findings", "what_if"], note="the quote says it")
     page = await lead.get("/adjudication.json")
-    assert (page["open"], page["items"][0]["differs_in"]) == (1, ["item", "nugget/information_extraction.0.n1"])
+    assert (page["open"], page["items"][0]["differs"]) == (1, ["the verdict", "nugget 2"])
     assert (await ana.post(f"/api/items/{ITEM}/adjudicate", early, status=403))["error"] == "forbidden"
     decision = {**early, "content_of": "bo", "confidence": 4, "note": "bo is right"}
     item = (await lead.post(f"/api/items/{ITEM}/adjudicate", decision))["item"]
     assert (item["status"], item["rubric"][1]["text"]) == ("edited", "says 900 euros")
     assert (item["adjudication"]["taxonomy"], len(item["adjudication"]["judged"])) == ("edge_case", 2)
     assert {o["reviewer_id"]: o["verdict"] for o in item["others"]} == {"ana": "reject", "bo": "accept"}
+
+
+async def test_a_lead_rules_on_nuggets_and_what_is_wrong_leaves_the_rubric(enter: Enter, two: Workspace) -> None:
+    ana, bo, lead = await enter("ana"), await enter("bo"), await enter("cleo", "lead")
+    first, second = (f"information_extraction.0.n{i}" for i in range(2))
+    await ana.act(ITEM, "judged", f"nugget/{first}", {"label": "yes"})
+    await bo.act(ITEM, "judged", f"nugget/{first}", {"label": "no"})
+    await ana.judge(ITEM, "accept")
+    await bo.judge(ITEM, "reject")
+    (case,) = (await lead.get("/adjudication.json"))["items"]
+    rows = {field["nugget_id"]: field for field in case["fields"]}
+    assert [i for i, row in rows.items() if row["is_disputed"]] == [first]
+    assert all(line["quote"] and line["speaker"] for line in rows[first]["evidence"])
+    decision = {"verdict": "accept", "taxonomy": "other", "confidence": 3, "item_version": case["item_version"]}
+    address = f"/api/items/{ITEM}/adjudicate"
+    unknown = await lead.post(address, {**decision, "labels": {"n9": "no"}}, status=422)
+    assert "no nugget n9" in unknown["message"]
+    nothing = await lead.post(address, {**decision, "labels": {first: "no", second: "no"}}, status=422)
+    assert "reject the item" in nothing["message"]
+    item = (await lead.post(address, {**decision, "labels": {first: "no"}}))["item"]
+    assert (item["status"], [n["nugget_id"] for n in item["rubric"]]) == ("edited", [second])
 
 
 async def test_a_conflict_on_a_candidate_of_the_pool_is_decided_too(enter: Enter, two: Workspace) -> None:

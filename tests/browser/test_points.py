@@ -373,7 +373,7 @@ def test_key_presses_to_accept_three_nuggets_an_edited_gold_and_an_abstention(
     press(page, "Control+Enter")
     expect(page.locator("#gold-answer .field")).to_have_text(f"{gold}Indeed.")
     expect(page.locator(".nugget.stale").first).to_be_visible()
-    press(page, "Y", "a")
+    press(page, "Shift+Y", "a")
     keys = ("g", "Control+Enter", "Y", "a")
     if page.locator("dialog").count():  # the automatic judge asks for a word about the new gold
         page.locator("dialog textarea").fill("said so")
@@ -387,7 +387,7 @@ def test_key_presses_to_accept_three_nuggets_an_edited_gold_and_an_abstention(
     for number in range(needed):
         press(page, ".")
         expect(page.locator("[data-count]")).to_contain_text(f"{number + 1} of {needed}")
-    press(page, "Y", "a")
+    press(page, "Shift+Y", "a")
     accepted(absent, *"." * needed, "Y", "a", limit=5)
 
 

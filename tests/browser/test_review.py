@@ -119,7 +119,7 @@ def test_undo_after_save_and_redo_go_back_to_the_item(shared: Server, open_page:
     page.keyboard.press("z")
     expect(page.locator(".item")).to_have_attribute("data-item", first)
     assert api(page, server, f"/items/{first}.json")["mine"]["verdict"] is None
-    page.keyboard.press("Z")
+    page.keyboard.press("Shift+Z")
     expect(page.locator(".toast")).to_contain_text("Done again")
     assert api(page, server, f"/items/{first}.json")["mine"]["verdict"] == "skip"
 
@@ -380,7 +380,7 @@ def test_a_probe_written_by_hand_is_checked_and_reviewed_and_one_is_taken_from_t
 ) -> None:
     server, page = shared, open_page(shared, "pia")
     begin(page, server, first_of(page, server, "multi_session_reasoning"))
-    page.get_by_role("button", name="Pool", exact=True).click()
+    page.get_by_role("button", name="Other candidates", exact=True).click()
     candidate = page.locator("#pool li", has=page.get_by_role("button", name="take in")).first
     name = candidate.locator("a").inner_text()
     candidate.get_by_role("button", name="take in").click()

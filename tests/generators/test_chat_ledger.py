@@ -95,6 +95,59 @@ def test_words_are_values_and_a_day_without_its_year_is_none() -> None:
     assert verified(draft(quote=said[0].content, value="May 3"), said) is None
 
 
+def listed(**changes: Any) -> StatementDraft:
+    """A good draft of the options of `OFFERED`."""
+    given: dict[str, Any] = {
+        "message": 0,
+        "quote": "Take oil, wax or, for the table, shellac.",
+        "says": "list",
+        "subject": "the varnish",
+        "attribute": "options",
+        "items": ["oil", "wax", "shellac"],
+    }
+    return StatementDraft.model_validate(given | changes)
+
+
+OFFERED = [message(0, "Take oil, wax or, for the table, shellac.", ASSISTANT), message(1, "Take oil, wax, shellac.")]
+
+
+def test_a_list_of_the_assistants_is_noted_with_its_items() -> None:
+    found = verified(listed(), OFFERED)
+    assert found is not None
+    assert found.items == ("oil", "wax", "shellac")
+    assert found.line == "assistant: the varnish, options: oil; wax; shellac"
+    plan, voiced = plan_of(OFFERED, [found])
+    assert [(a.kind.value, a.items, a.topic) for a in plan.advice] == [("options", found.items, "the varnish")]
+    assert plan.facts == ()
+    assert voiced == {"p0.s0.t0.n0": ("p0.s0.b0",)}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"items": ["oil", "wax"]},  # somebody can be asked for three to seven
+        {"items": [*"abcdefgh"]},
+        {"items": ["oil", "shellac", "wax"]},  # not their order
+        {"items": ["oil", "wax", "varnish of amber"]},
+        {"items": ["oil", "Oil", "shellac"]},
+        {"items": ["oil", "", "shellac"]},
+        {"attribute": "price"},
+        {"subject": "the shellac"},  # no question can keep it back
+        {"message": 1, "quote": "Take oil, wax, shellac."},  # the user's own
+    ],
+)
+def test_a_list_that_cannot_be_asked_for_is_left_out(changes: dict[str, Any]) -> None:
+    assert verified(listed(**changes), OFFERED) is None
+
+
+@pytest.mark.parametrize("text", ["Then the six come to €840.", "Both add to €840.", "The 3 amounted to €840."])
+def test_a_sum_is_no_end_of_a_range(text: str) -> None:
+    found = verified(draft(quote=text, value="€840"), [message(0, text)])
+    assert found is not None
+    assert found.value is not None
+    assert found.value.number == 840
+
+
 @pytest.mark.parametrize(
     ("said", "day", "resolved"),
     [

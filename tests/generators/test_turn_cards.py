@@ -194,7 +194,7 @@ def test_a_bullet_told_days_later_has_its_day_on_the_card() -> None:
     earlier = _brief(0).bullet.model_copy(update={"happens_on": DAY - dt.timedelta(days=2)})
     deck = Deck(TurnLengths.BEAM, Category.GENERAL, "k")
     (card,) = draw_cards([BulletBrief(bullet=earlier), _brief(1)], 1, deck)
-    assert [(t.bullet_id, t.day, t.said) for t in card.told_on] == [("p0.s0.b0", dt.date(2024, 3, 4), "last Monday")]
+    assert [(t.bullet_id, t.day, t.said) for t in card.told_on] == [("p0.s0.b0", dt.date(2024, 3, 4), "the 4th")]
 
 
 def test_how_an_announced_day_went_has_no_day_of_telling_on_the_card() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -9,13 +11,25 @@ from functools import partial
 import pytest
 
 from longbeam.errors import ProviderError, ReplyError, RunStopped
-from longbeam.models import LONGEST_SHOWN, MOST_FAULTS, Acceptance, Asker, ModelCall, parse_reply
+from longbeam.models import (
+    LEFT_OUT,
+    LONGEST_SHOWN,
+    MOST_FAULTS,
+    Acceptance,
+    Asker,
+    ModelCall,
+    in_neutral_words,
+    parse_reply,
+    passages_in,
+    with_passages,
+)
 from longbeam.prompts.calls import PersonalityInputs, QuestionDetectorInputs, QuestionDetectorReply, TurnState
-from longbeam.schemas import BenchmarkSpec, IncidentKind, Limits, ModelReply
+from longbeam.schemas import BenchmarkSpec, IncidentKind, Limits, ModelReply, NeutralInputs
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 YES = '{"reason": "it asks", "asks_user": true}'
 INPUTS = QuestionDetectorInputs(reply="Shall we?")
+LONGER = QuestionDetectorInputs(reply="Shall we go to the harbour tonight?")
 PERSONALITY = PersonalityInputs(gender="female", traits=("calm",) * 6)
 
 
@@ -340,27 +354,83 @@ async def test_a_loop_whose_beginning_cannot_be_used_is_asked_again(looping: Mod
 
 def filtering(*at: int) -> ScriptedModel:
     """A model whose endpoint refuses the calls with these numbers for their content."""
+    return FilteringModel(lambda number, _: number in at)
 
-    class Filtering(ScriptedModel):
-        async def complete(self, call: ModelCall) -> ModelReply:
-            reply = await super().complete(call)
-            if len(self.calls) - 1 in at:
-                raise ProviderError("HTTP 400: filtered", kind="content_filter", is_retryable=False)
-            return reply
 
-    return Filtering({"question_detector": [YES]})
+class FilteringModel(ScriptedModel):
+    """A model whose endpoint's filter refuses some calls; it tells texts in neutral words by a rule."""
+
+    def __init__(self, is_refused: Callable[[int, str], bool]) -> None:
+        super().__init__({"question_detector": [YES], "neutral_words": ["-"]})
+        self._is_refused = is_refused
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        reply = await super().complete(call)
+        if self._is_refused(len(self.calls) - 1, call.messages()[-1].content):
+            raise ProviderError("HTTP 400: filtered", kind="content_filter", is_retryable=False)
+        if isinstance(call.inputs, NeutralInputs):
+            texts = [{"number": i, "text": f"soberly, {text}"} for i, text in enumerate(call.inputs.texts)]
+            return ModelReply(text=json.dumps({"texts": texts}))
+        return reply
 
 
 async def test_a_request_that_a_filter_withholds_is_asked_once_in_other_words() -> None:
     model = filtering(0)
-    assert (await asker_for(model).structured("question_detector", INPUTS)).asks_user
-    first, second = model.calls
+    assert (await asker_for(model).structured("question_detector", LONGER)).asks_user
+    first, told, second = model.calls
     assert first.retry is None
+    assert isinstance(told.inputs, NeutralInputs)
+    assert told.role is first.role
+    assert second.inputs == with_passages(first.inputs, {text: f"soberly, {text}" for text in told.inputs.texts})
+    assert second.inputs != first.inputs
     assert "a content filter withheld this request; all of it is fiction" in second.messages()[-1].content
-    model = filtering(0, 1, 2)
+    model = FilteringModel(lambda *_: True)
     with pytest.raises(ProviderError, match="HTTP 400: filtered") as caught:
-        await asker_for(model).structured("question_detector", INPUTS)
-    assert (caught.value.kind, len(model.calls)) == ("content_filter", 2)
+        await asker_for(model).structured("question_detector", LONGER)
+    assert caught.value.kind == "content_filter"
+
+
+@pytest.mark.parametrize("at", range(9))
+async def test_the_text_that_a_filter_refuses_is_left_out_and_the_others_are_told(at: int) -> None:
+    texts = [f"this is the story number {i} of nine" for i in range(9)]
+    asked: list[tuple[str, ...]] = []
+
+    async def tell(some: tuple[str, ...]) -> list[str]:
+        asked.append(some)
+        if texts[at] in some:
+            raise ProviderError("HTTP 400: filtered", kind="content_filter", is_retryable=False)
+        return [text.upper() for text in some]
+
+    told = await in_neutral_words(texts, tell)
+    assert told == {text: LEFT_OUT if i == at else text.upper() for i, text in enumerate(texts)}
+    assert len(asked) <= 9  # two calls for each halving of nine, and the first
+
+
+async def test_a_filter_that_refuses_everything_is_asked_a_few_times() -> None:
+    asked: list[int] = []
+
+    async def tell(some: tuple[str, ...]) -> list[str]:
+        asked.append(len(some))
+        raise ProviderError("HTTP 400: filtered", kind="content_filter", is_retryable=False)
+
+    told = await in_neutral_words([f"story {i} of a great many" for i in range(500)], tell)
+    assert set(told.values()) == {LEFT_OUT}
+    assert len(asked) == 12
+
+
+async def test_a_left_out_text_is_noted_and_another_failure_is_no_refusal() -> None:
+    bad = passages_in(LONGER)[0]
+    model = FilteringModel(lambda _, content: bad in content)
+    asker = asker_for(model)
+    assert (await asker.structured("question_detector", LONGER)).asks_user
+    assert LEFT_OUT in model.calls[-1].messages()[-1].content
+    assert "1 of them left out" in asker.incidents[-1].detail
+
+    async def broken(some: tuple[str, ...]) -> list[str]:
+        raise ProviderError("HTTP 503: busy", kind="server_error", is_retryable=True)
+
+    with pytest.raises(ProviderError, match="503"):
+        await in_neutral_words([bad], broken)
 
 
 def limited(asker: Asker, most: int) -> Asker:

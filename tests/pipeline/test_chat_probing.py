@@ -17,8 +17,9 @@ from longbeam.formats import ImportOptions, import_chat
 from longbeam.models import ModelCall
 from longbeam.offline import OfflineWriter
 from longbeam.pipeline import PROBING_FIELDS, Origin, chats_of, import_benchmark, probe_chats, probing_spec
+from longbeam.pipeline.run import SilentProgress
 from longbeam.prompts.calls import ContradictionInputs, CriticInputs, ExtractFactsInputs, ReadInputs, StatementDraft
-from longbeam.schemas import BenchmarkSpec, MessageRole, ModelReply
+from longbeam.schemas import BenchmarkSpec, MessageRole, ModelReply, Position
 from longbeam.store import Benchmark, SealedConversation, open_benchmark
 from tests.wired import answered_by
 
@@ -43,11 +44,17 @@ FACTS = {
     "4 May": ("Transvia", "arrival"),
     "210 kg": ("the piano", "weight"),
     "€1,290": ("the removal van", "price"),
+    "€700": ("the piano", "price"),
+    "€95": ("the bench", "suggested price"),
 }
 
 
+LISTED = ("shellac", "tung oil", "hard wax")
+"""Options that the assistant names in running text."""
+
+
 class Reader:
-    """Finds the facts above; the offline writer answers every other prompt.
+    """Finds the facts and the options above; the offline writer answers every other prompt.
 
     `can_both_be_true` is its verdict on two statements; None leaves that to the offline writer, too. `settling`: a
     message for which it, as the critic, refuses each contradiction.
@@ -92,6 +99,18 @@ class Reader:
             for m in call.inputs.messages
             for value in FACTS
             if value in m.content
+        ]
+        found += [
+            StatementDraft(
+                message=m.number,
+                quote=LISTED[0],
+                says="list",
+                subject="the varnish of the piano",
+                attribute="options",
+                items=list(LISTED),
+            ).model_dump()
+            for m in call.inputs.messages
+            if call.inputs.reads_lists and LISTED[0] in m.content
         ]
         found += [
             StatementDraft(message=m.number, quote=m.content, says="denial", subject="Goran").model_dump()
@@ -263,6 +282,69 @@ async def test_what_the_assistant_gave_is_asked_for_by_more_than_one_ability(tmp
     }
     assert "March 20, 2024" in " ".join(p.gold_answer for p in asked if p.ability == "information_extraction")
     assert run(["validate", "mine", "--out", str(tmp_path / "out")]) == OK
+
+
+async def test_a_list_of_the_assistants_and_a_sum_over_both_speakers_are_asked_for(tmp_path: Path) -> None:
+    talk = [
+        ("How do I treat the case?", "You could take shellac, tung oil or, if it has to be quick, hard wax."),
+        ("The price of the piano was €700.", "A fine piano."),
+        ("I need a bench, too.", "For the bench I would reckon with a price of €95."),
+        ("I sing at dawn.", "Sing on."),
+    ]
+    imported = imported_from(talk, tmp_path)
+    abilities = ["information_extraction", "multi_session_reasoning"]
+    given = BenchmarkSpec.model_validate({"name": "x", "abilities": abilities, "probes_per_ability": 4})
+    benchmark = replace(imported, spec=probing_spec(imported, given))
+    assert (await probe_chats(benchmark, answered_by(Reader()))).failures == ()
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        probes = [p for p in sealed.probes() if p.is_selected]
+        roles = {m.message_key: m.role for m in sealed.messages()}
+    (listed,) = (p for p in probes if all(item in p.gold_answer for item in LISTED))
+    assert [e.quote for e in listed.evidence] == [
+        "You could take shellac, tung oil or, if it has to be quick, hard wax."
+    ]
+    (summed,) = (p for p in probes if p.details.computed_value == "€795")
+    assert [roles[e.message_key] for e in summed.evidence] == [MessageRole.USER, MessageRole.ASSISTANT]
+    assert run(["validate", "mine", "--out", str(tmp_path / "out")]) == OK
+
+
+def test_an_estimate_sends_nothing_and_prices_each_stage(
+    imported: Benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "priced.toml"
+    spec.write_text(
+        '[models]\ndefault = "openai:m"\n[endpoints."openai:m"]\nbase_url = "http://127.0.0.1:9/v1"\n'
+        "price = { input = 1.0, output = 2.0 }\n"
+    )
+    command = ["probe", "mine", "--spec", str(spec), "--estimate", "--out", str(tmp_path / "out")]
+    assert run(command) == OK
+    shown = capsys.readouterr().out
+    assert shown.startswith("mine: 1 conversation of about ")
+    assert run([*command, "--json"]) == OK
+    found = json.loads(capsys.readouterr().out)
+    assert {row["stage"] for row in found["rows"]} == {"ledger", "probes", "checks"}
+    assert all(row["calls"] and row["cost_usd"] > 0 for row in found["rows"])
+    assert not imported.work_path("c000").exists()
+    # What it costs is also told before the messages are sent.
+    assert run([name for name in command if name != "--estimate"]) == USER_ERROR
+    told = capsys.readouterr().err
+    assert "mine: expected: about" in told
+    assert "nothing was sent" in told
+
+
+async def test_the_bar_of_the_ledger_knows_how_many_passages_come(tmp_path: Path) -> None:
+    seen: list[Position] = []
+
+    class Bar(SilentProgress):
+        def update(self, conversation_id: str, position: Position) -> None:
+            seen.append(position)
+
+    imported = imported_from([(f"Evening {i} was long. " * 300, "Indeed. " * 200) for i in range(6)], tmp_path)
+    benchmark = replace(imported, spec=probing_spec(imported, BenchmarkSpec(name="x")))
+    await probe_chats(benchmark, answered_by(Reader()), Bar())
+    ledger = [(p.units_done, p.units_total) for p in seen if p.stage == "ledger"]
+    # 6 evenings of 8,000 read characters: two fit into a passage of 16,000.
+    assert (ledger[0][1], ledger[-1]) == (3, (3, 3))
 
 
 @pytest.mark.parametrize("is_dated", [False, True])

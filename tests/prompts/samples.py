@@ -69,6 +69,7 @@ from longbeam.schemas import (
     KeptJson,
     MessageRole,
     Narrative,
+    NeutralInputs,
     Person,
     PlanSeed,
     Profile,
@@ -647,6 +648,7 @@ SAMPLES: dict[str, PromptInputs] = {
             ),
         ),
         known=("user: the old dairy, rent: 900 euros",),
+        reads_lists=True,
     ),
     "extract_keys": memory_calls.ExtractKeysInputs(before="user: Is the oven old?", exchange=SAID),
     "take_notes": memory_calls.TakeNotesInputs(before="user: Is it old?", exchange=SAID, said_on=dt.date(2023, 3, 7)),
@@ -700,6 +702,7 @@ SAMPLES: dict[str, PromptInputs] = {
         message="The kiln is 4,200 euros, and it comes in May. Where do I put it?",
         claims=("The kiln costs 4,200 euros.", "The kiln comes in April."),
     ),
+    "neutral_words": NeutralInputs(texts=("He was hurt in the knee.", "Take the ferry on Friday.")),
     "check_contradiction": check_calls.ContradictionInputs(
         earlier=check_calls.ToldRemark(text="I fired my first kiln on March 7.", day=dt.date(2022, 3, 8)),
         later=check_calls.ToldRemark(

@@ -18,7 +18,7 @@ TODAY = dt.date(2024, 3, 6)
     [
         (2, "Friday"),
         (6, "Tuesday"),
-        (-3, "last Sunday"),
+        (-3, "the 3rd"),
         (12, "the 18th"),
         (-8, "the 27th"),
         (1, "the 7th"),
@@ -62,6 +62,16 @@ def test_the_short_form_of_a_day_means_that_day_and_no_other(ahead: int) -> None
 )
 def test_what_is_no_day_of_its_own_stays(text: str) -> None:
     assert spell_out(text, TODAY) == text
+
+
+@pytest.mark.parametrize("ahead", range(-6, 0))
+def test_last_weekday_within_a_week_names_no_day(ahead: int) -> None:
+    """Issue 43, 3: `last Wednesday`, said on a Friday, is two days ago or nine."""
+    date = TODAY + dt.timedelta(ahead)
+    weekday = date.strftime("%A")
+    assert not says_day(f"They came last {weekday}.", date, TODAY)
+    assert not says_day(f"They came this past {weekday}.", date, TODAY)
+    assert says_day(f"They came on {weekday}.", date, TODAY)
 
 
 @pytest.mark.parametrize(("text", "year"), [("January 3", 2024), ("Dec. 30th", 2023), ("September 1", 2024)])

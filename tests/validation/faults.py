@@ -390,6 +390,21 @@ def one_session(reader: MemoryReader) -> MemoryReader:
     return reader.with_probe("temporal_reasoning", evidence=(first, same))
 
 
+def fewer_cited(ability: str) -> Spoil:
+    return lambda r: r.with_probe(ability, evidence=r.probe(ability).evidence[:2])
+
+
+def last_wednesday(reader: MemoryReader) -> MemoryReader:
+    """The inspection of Wednesday, April 17, told on the Thursday after it: the day before, or eight days."""
+    first, second = reader.probe("temporal_reasoning").evidence
+    said = "The inspection took place last Wednesday."
+    told = next(i for i, m in enumerate(reader.said) if m.message_key == second.message_key)
+    cited = (first, second.model_copy(update={"quote": said}))
+    return reader.with_message(told, content=f"{said} What papers should I keep?").with_probe(
+        "temporal_reasoning", evidence=cited
+    )
+
+
 def cite_replies(reader: MemoryReader) -> MemoryReader:
     cited = tuple(Evidence(message_key=m.message_key, quote=m.content) for m in reader.said[1:6:2])
     return reader.with_probe("summarization", evidence=cited)
@@ -611,6 +626,26 @@ FAULTS = (
         nugget("information_extraction", "States that Tom paints the front; the answer must also say $900"),
         "information_extraction.0",
     ),
+    Fault("nuggets.excludes", nugget("information_extraction", "States that Tom asks for $900 and nothing else"), ""),
+    Fault("nuggets.literal_ban", nugget("instruction_following", "Does not mention the $7,400 of the oven"), ""),
+    Fault("ability_fit.order_of_few", fewer_cited("event_ordering"), "event_ordering.0"),
+    Fault("ability_fit.summary_of_few", fewer_cited("summarization"), "summarization.0"),
+    Fault(
+        "ability_fit.summary_of_slots",
+        on_probe("summarization", question="On which day did I sign the lease, and how many loaves did I sell?"),
+        "summarization.0",
+    ),
+    Fault(
+        "ability_fit.hard_look_up",
+        on_probe("information_extraction", difficulty=Difficulty.HARD),
+        "information_extraction.0",
+    ),
+    Fault(
+        "ability_fit.said_elsewhere",
+        append(11, " The front's painting and the oven cost $8,300 together: $900 and $7,400."),
+        "multi_session_reasoning.0",
+    ),
+    Fault("ability_fit.two_readings", last_wednesday, "temporal_reasoning.0"),
     Fault("nuggets.not_self_contained", nugget("information_extraction", "States that it is $900"), ""),
     Fault(
         "nuggets.user_voice",

@@ -1,5 +1,6 @@
 // Adjudication: one case at a time. Digits answer the question that is asked; nothing is chosen beforehand.
 import { dataOf, get, post, tryNow } from "./api.js";
+import { nameOf } from "./keys.js";
 import { drop, keep, kept } from "./outbox.js";
 import { Diff, Icon } from "./parts.js";
 import { Pane } from "./talk/pane.js";
@@ -12,6 +13,11 @@ const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
 const session = dataOf("session");
 const SURE = ["1 guess", "2", "3", "4", "5 certain"];
 const NOTE = "dialog/decide";
+const NUGGET = "nugget/";
+const RULINGS = [
+  ["Yes, keep it", "yes"],
+  ["No, remove it", "no"],
+];
 
 /** @type {import("./types").AdjudicationPage} */
 let view = dataOf("view");
@@ -19,18 +25,20 @@ let at = Math.max(
   view.items.findIndex((item) => item.item_id === new URLSearchParams(location.search).get("item")),
   0,
 );
-/** The answers of the lead to the three questions. @type {Record<string, any>} */
+/** The answers of the lead to the questions. @type {Record<string, any>} */
 let chosen = {};
 /** The question that digits answer. */
 let asked = 0;
 let piece = 0;
+/** What a narrow screen shows: versions or conversation. */
+let tab = "versions";
 let message = "";
 /** @type {Talk | null} */
 let talk = null;
 
 const shown = () => view.items[at];
 
-/** The three questions, each with its answers. */
+/** The questions of a case, each with its answers; an acceptance needs a ruling on each nugget in dispute. */
 function questions(item) {
   const edited = item.opinions.filter((opinion) => opinion.changes.length);
   const accepts = edited.map((opinion) => ({
@@ -48,6 +56,11 @@ function questions(item) {
         { name: "Reject", value: { verdict: "reject", content_of: "" } },
       ],
     },
+    ...disputed(item).map(({ name, nugget_id: id }) => ({
+      key: `${NUGGET}${id}`,
+      title: `Is ${name} right?`,
+      answers: RULINGS.map(([text, value]) => ({ name: text, value })),
+    })),
     {
       key: "taxonomy",
       title: "They differ because of",
@@ -57,12 +70,22 @@ function questions(item) {
   ];
 }
 
+/** Nuggets of the version to be accepted on which reviewers differ. */
+function disputed(item) {
+  const { verdict, content_of: whose } = chosen.decision ?? {};
+  if (verdict !== "accept") return [];
+  const taken = item.opinions.find((opinion) => opinion.reviewer_id === whose)?.probe ?? item.sealed;
+  const ids = taken.rubric.map((nugget) => nugget.nugget_id);
+  return item.fields.filter((field) => field.is_disputed && ids.includes(field.nugget_id));
+}
+
 function choose(question, answer) {
   chosen = { ...chosen, [question.key]: answer.value };
   const list = questions(shown());
   const open = list.findIndex(({ key }) => chosen[key] === undefined);
   asked = open < 0 ? list.length : open;
   draw();
+  document.querySelector("tr.asked")?.scrollIntoView({ block: "nearest" });
 }
 
 async function decide() {
@@ -70,10 +93,12 @@ async function decide() {
   const open = questions(item).find(({ key }) => chosen[key] === undefined);
   if (open) return say(`Answer this first: ${open.title.toLowerCase()}.`);
   const note = kept(item.item_id, NOTE) ?? "";
+  const labels = disputed(item).map(({ nugget_id: id }) => [id, chosen[`${NUGGET}${id}`]]);
   const body = {
     ...chosen.decision,
     taxonomy: chosen.taxonomy,
     confidence: chosen.confidence,
+    labels: Object.fromEntries(labels),
     note,
     item_version: item.item_version,
   };
@@ -115,6 +140,7 @@ function open_(place) {
   chosen = {};
   asked = 0;
   piece = 0;
+  tab = "versions";
   message = "";
   const item = shown();
   if (item) {
@@ -155,30 +181,60 @@ function draw() {
   render(item ? html`<${Case} item=${item} />` : html`<${Nothing} />`, cases);
 }
 
+const Tabs = () => html`<nav class="tabs pane-tabs" aria-label="parts of the case">
+  ${["versions", "conversation"].map(
+    (name) => html`<button key=${name} type="button" aria-pressed=${String(tab === name)} onClick=${() => turnTo(name)}>
+      ${name[0].toUpperCase() + name.slice(1)}
+    </button>`,
+  )}
+</nav>`;
+
+function turnTo(name) {
+  tab = name;
+  draw();
+}
+
+/** Shows a cited message in the conversation. */
+function cite(id) {
+  tab = "conversation";
+  talk?.go(id).catch((problem) => say(problem.message));
+  draw();
+}
+
 const Nothing = () => html`<div class="prose empty" style=${{ padding: "32px 20px" }}>
   <p>Reviewers differ on no item. Cases come here once an item has all its opinions (${session.overlap}).</p>
 </div>`;
 
 function Case({ item }) {
-  return html`<article class="case conflict" data-item=${item.item_id}>
+  const asks = questions(item)[asked]?.key ?? "";
+  return html`<article class="case conflict" data-item=${item.item_id} data-tab=${tab}>
+    <${Tabs} />
     <div class="versions" tabindex="0" role="region" aria-label="versions">
       <h2><a href=${item.href}>${item.name}</a>${item.is_decided ? ", decided" : ""}</h2>
       <p class="warning">They differ in ${item.differs.join(", ")}.</p>
+      <ul class="plain verdicts">
+        ${item.opinions.map((opinion) => html`<li key=${opinion.reviewer_id} class="version"><${Who} opinion=${opinion} /></li>`)}
+      </ul>
       <table>
         <thead><tr>
           <th scope="col">As generated</th>
-          ${item.opinions.map((opinion) => html`<th scope="col" key=${opinion.reviewer_id} class="version"><${Who} opinion=${opinion} /></th>`)}
+          ${item.opinions.map((opinion) => html`<th scope="col" key=${opinion.reviewer_id}>${opinion.reviewer_id}</th>`)}
         </tr></thead>
         <tbody>
           ${item.fields.map(
-            (field) => html`<tr key=${field.name}>
-              <td dir="auto"><div class="label">${field.name}</div>${visible(field.text)}</td>
-              ${field.cells.map(
-                (cell, i) => html`<td key=${i} dir="auto" class=${cell.parts.length ? "changed" : undefined}>
-                  <div class="label">${item.opinions[i].reviewer_id} <b class=${cell.label === "no" ? "error" : "ok"}>${cell.label}</b></div>
-                  ${cell.parts.length ? html`<${Diff} parts=${cell.parts} />` : html`<span class="soft">the same</span>`}
-                </td>`,
-              )}
+            (field) => html`<tr key=${field.name} class=${asks === `${NUGGET}${field.nugget_id}` ? "asked" : undefined}>
+              <td dir="auto" colspan=${isShared(field) ? item.opinions.length + 1 : undefined}>
+                <div class="label">${field.name}</div>${visible(field.text)}
+                <${Quotes} lines=${field.evidence} />
+              </td>
+              ${
+                isShared(field)
+                  ? null
+                  : field.cells.map(
+                      (cell, i) =>
+                        html`<${Cell} key=${i} who=${item.opinions[i].reviewer_id} field=${field} cell=${cell} />`,
+                    )
+              }
             </tr>`,
           )}
         </tbody>
@@ -189,29 +245,60 @@ function Case({ item }) {
   </article>`;
 }
 
+/** Whether nobody has changed a field or marked it: then it needs no columns. */
+const isShared = (field) => field.cells.every((cell) => !cell.parts.length && !cell.label);
+
+const Cell = ({ who, field, cell }) => html`<td dir="auto" class=${cell.parts.length ? "changed" : undefined}>
+  <div class="label">
+    ${who}: <b class=${{ no: "error", yes: "ok" }[cell.label] ?? "soft"}>${field.nugget_id ? cell.label || "no mark" : ""}</b>
+  </div>
+  ${cell.parts.length ? html`<${Diff} parts=${cell.parts} />` : field.nugget_id ? null : html`<span class="soft">unchanged</span>`}
+</td>`;
+
+/** The quotes that are cited for a field, each with a way to its message. */
+const Quotes = ({ lines }) =>
+  lines.length
+    ? html`<ul class="plain quotes">
+      ${lines.map(
+        (line) => html`<li key=${`${line.message_id}${line.quote}`} dir="auto">
+          <button type="button" class="number quiet" onClick=${() => cite(line.message_id)}>#${line.message_id}</button>
+          <span class="soft"> ${line.speaker}:</span> “${visible(line.quote)}”
+        </li>`,
+      )}
+    </ul>`
+    : null;
+
 const Who = ({
   opinion,
 }) => html`${opinion.reviewer_id}: <b class=${opinion.verdict === "accept" ? "ok" : "error"}>${opinion.verdict}</b>
   ${" "}${words(opinion.reason_code)}${opinion.note ? html`<div dir="auto">“${visible(opinion.note)}”</div>` : null}`;
 
+/** The question that is asked, and the answers given so far: each of them opens its question again. */
 function Deciding({ item }) {
+  const list = questions(item);
+  const isSame = (question, answer) => JSON.stringify(chosen[question.key]) === JSON.stringify(answer.value);
+  const answered = list.filter((question, i) => i !== asked && chosen[question.key] !== undefined);
   return html`<section class="deciding" aria-label="decision">
-    ${questions(item).map(
-      (
-        question,
-        i,
-      ) => html`<fieldset key=${question.key} class=${i === asked ? "asked" : undefined} data-question=${question.key}>
-        <legend>${question.title}</legend>
+    ${list.slice(asked, asked + 1).map(
+      (question) => html`<fieldset key=${question.key} class="asked" data-question=${question.key}>
+        <legend>${`${asked + 1} of ${list.length}: ${question.title}`}</legend>
         ${question.answers.map(
           (answer, n) => html`<button
             key=${answer.name}
             type="button"
-            data-key=${i === asked ? String(n + 1) : undefined}
-            aria-pressed=${String(JSON.stringify(chosen[question.key]) === JSON.stringify(answer.value))}
+            data-key=${String(n + 1)}
+            aria-pressed=${String(isSame(question, answer))}
             onClick=${() => choose(question, answer)}
           >${answer.name}</button>`,
         )}
       </fieldset>`,
+    )}
+    ${answered.map(
+      (
+        question,
+      ) => html`<button key=${question.key} type="button" class="quiet" onClick=${() => askAt(list.indexOf(question))}>
+        ${question.title}: <b>${question.answers.find((answer) => isSame(question, answer))?.name}</b>
+      </button>`,
     )}
     <input
       name="note"
@@ -235,13 +322,13 @@ const KEYS = {
   "[": () => goToEvidence(-1),
   z: undo,
   n: () => /** @type {HTMLElement | null} */ (document.querySelector("input[name=note]"))?.focus(),
-  ArrowDown: () => ask_(1),
-  ArrowUp: () => ask_(-1),
+  ArrowDown: () => askAt(asked + 1),
+  ArrowUp: () => askAt(asked - 1),
 };
 
-/** Moves the question that digits answer. */
-function ask_(by) {
-  asked = Math.min(Math.max(asked + by, 0), 2);
+/** Asks one of the questions: digits answer it. */
+function askAt(place) {
+  asked = Math.min(Math.max(place, 0), questions(shown()).length);
   draw();
 }
 
@@ -252,7 +339,7 @@ document.addEventListener("keydown", (event) => {
     return undefined;
   const question = questions(shown())[asked];
   const answer = question?.answers[Number(event.key) - 1];
-  const known = answer ? () => choose(question, answer) : KEYS[event.key];
+  const known = answer ? () => choose(question, answer) : KEYS[nameOf(event)];
   if (!known) return undefined;
   event.preventDefault();
   return known();

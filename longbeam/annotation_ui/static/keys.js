@@ -18,7 +18,12 @@ export const perform = (action) => handlers.get(action)?.();
 
 const isField = (element) => element?.matches?.("input, textarea, select, [contenteditable]");
 
-const nameOf = (event) => (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + event.key;
+/** The key of an event as the table names it: a letter is a capital with Shift, whatever Caps Lock says. */
+export function nameOf(event) {
+  const isLetter = /^[a-z]$/i.test(event.key);
+  const key = isLetter ? (event.shiftKey ? event.key.toUpperCase() : event.key.toLowerCase()) : event.key;
+  return (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + key;
+}
 
 /** @param {KeyboardEvent} event */
 export function press(event) {

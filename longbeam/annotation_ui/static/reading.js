@@ -1,4 +1,5 @@
 // A conversation by itself: its sessions as an outline, and the conversation over the rest of the page.
+import { nameOf } from "./keys.js";
 import { Pane } from "./talk/pane.js";
 import { Talk } from "./talk/talk.js";
 import { html, render } from "./vendor/htm-preact.js";
@@ -34,7 +35,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     document.getElementById("search-box")?.focus();
   }
-  if (event.key === "h") nextHit();
+  if (nameOf(event) === "h") nextHit();
 });
 
 /** The sessions with their days; a day that several sessions share is said once. */

@@ -23,9 +23,14 @@ export function moment(text) {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock(text)}`;
 }
 
-export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+export const plural = (count, word) =>
+  `${count.toLocaleString("en")} ${word}${count === 1 ? "" : word.endsWith("ch") ? "es" : "s"}`;
 
 export const words = (name) => name.replaceAll("_", " ");
+
+/** A text in which a message has its number, not its key. */
+export const numbered = (text, messages) =>
+  messages.reduce((shown, { message_key: key, message_id: id }) => shown.replaceAll(key, `#${id}`), text);
 
 const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 

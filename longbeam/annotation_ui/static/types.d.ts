@@ -3,10 +3,9 @@
 export interface AbsenceView {
   needed: number;
   made: number;
-  queries: string[];
+  queries: QueryMade[];
   hits: number;
   looked_at: number;
-  claimed: string[];
   suggested: string[];
   missing: string;
   sessions: SessionCoverage[];
@@ -51,8 +50,6 @@ export interface Border {
 export interface CandidateLink {
   item_id: string;
   name: string;
-  probe_id: string;
-  rank: number;
   question: string;
   is_in_queue: boolean;
   status: string;
@@ -73,14 +70,10 @@ export interface CheckRow {
   count: number;
 }
 
-export interface CommentView {
-  event_id: string;
-  reviewer_id: string;
-  target: string;
-  name: string;
-  text: string;
-  created_at: string;
-  href: string;
+export interface CitedLine {
+  message_id: number;
+  speaker: string;
+  quote: string;
 }
 
 export interface ConflictView {
@@ -94,7 +87,6 @@ export interface ConflictView {
   fields: FieldRow[];
   evidence: number[];
   name: string;
-  differs_in: string[];
   differs: string[];
   is_decided: boolean;
 }
@@ -210,8 +202,6 @@ export interface EvidenceView {
   end: number;
   sent_at: string | null;
   session: number | null;
-  plan_index: number | null;
-  is_added: boolean;
   message: MessageView | null;
 }
 
@@ -222,8 +212,11 @@ export interface FieldCell {
 
 export interface FieldRow {
   name: string;
+  nugget_id: string;
   text: string;
   cells: FieldCell[];
+  evidence: CitedLine[];
+  is_disputed: boolean;
 }
 
 export interface FindingView {
@@ -235,16 +228,9 @@ export interface FindingView {
   messages: MessageLink[];
 }
 
-export interface FlagView {
-  event_id: string;
-  reviewer_id: string;
-  target: string;
-  name: string;
-  note: string;
-}
-
 export interface Gate {
   code: string;
+  title: string;
   message: string;
   nugget_ids: string[];
   can_override: boolean;
@@ -281,25 +267,19 @@ export interface ItemView {
   name: string;
   item_version: string;
   conversation_id: string;
-  conversation_title: string;
-  probe_id: string;
   ability: string;
   ability_title: string;
   panel: PanelKind;
-  source_category: string;
   difficulty: string;
   question: string;
   gold_answer: string;
   details: ProbeDetails;
-  asked_at: string | null;
   rubric: NuggetView[];
   evidence: EvidenceView[];
-  removed_evidence: EvidenceView[];
   context: MessageView[];
   spread: number;
   sessions_touched: number;
   diffs: Record<string, DiffPart[]>;
-  sealed: Probe;
   is_checking: boolean;
   is_checked: boolean;
   is_findings_current: boolean;
@@ -315,10 +295,8 @@ export interface ItemView {
   mine: OpinionView | null;
   others: OpinionView[];
   adjudication: AdjudicationView | null;
-  returned: CommentView | null;
-  former_verdicts: number;
-  flags: FlagView[];
-  comments: CommentView[];
+  returned: NoteView | null;
+  notes: NoteView[];
   gates: Gate[];
   lease: LeaseView | null;
   candidates: CandidateLink[];
@@ -327,7 +305,6 @@ export interface ItemView {
   outdated: Outdated | null;
   judge: JudgeSays | null;
   solved: Solved | null;
-  guideline_version: string;
   reason_codes: string[];
   can_write: boolean;
   is_lead: boolean;
@@ -357,12 +334,10 @@ export interface LeaseView {
 }
 
 export interface LedgerValue {
-  fact_id: string;
   subject: string;
   attribute: string;
   stance: string;
   value: string;
-  bullet_id: string;
   messages: MessageLink[];
   sent_at: string | null;
   is_current: boolean;
@@ -427,12 +402,8 @@ export interface MessageView {
   message_key: string;
   role: string;
   speaker: string;
-  kind: string;
   session: number;
   plan_index: number | null;
-  sub_plan_index: number | null;
-  turn_index: number | null;
-  bullet_ids: string[];
   sent_at: string;
   tokens: number;
   chars: number;
@@ -448,13 +419,22 @@ export interface MessageView {
 export interface MinimapView {
   conversation_id: string;
   total: number;
-  chars: number[];
-  roles: string;
   sessions: Border[];
   plans: Border[];
   dates: Border[];
   evidence: number[];
   comments: number[];
+}
+
+export interface NoteView {
+  event_id: string;
+  reviewer_id: string;
+  kind: string;
+  target: string;
+  name: string;
+  text: string;
+  created_at: string;
+  href: string;
 }
 
 export interface Nugget {
@@ -471,7 +451,6 @@ export interface NuggetCoverage {
 export interface NuggetView {
   nugget_id: string;
   text: string;
-  sealed_text: string | null;
   label: string | null;
   is_stale: boolean;
 }
@@ -484,15 +463,10 @@ export interface OpinionView {
   reason_code: string;
   note: string;
   labels: Record<string, string>;
-  stale: string[];
-  searches: SearchMade[];
-  cleared: string[];
   probe: Probe;
   unsaved: TypedText[];
   changes: ChangeView[];
-  saved_at: string | null;
   guideline_version: string;
-  active_ms: number;
 }
 
 export interface Outdated {
@@ -526,8 +500,6 @@ export interface PanelView {
   matches: ValueMatch[];
   sessions: number[];
   single: MessageLink[];
-  items_asked: number;
-  items_in_gold: number;
 }
 
 export interface PeopleProblem {
@@ -571,6 +543,12 @@ export interface ProbeDetails {
   preference: string;
   difficulty: MeasuredDifficulty;
   extra: Record<string, any>;
+}
+
+export interface QueryMade {
+  query: string;
+  total: number;
+  is_counted: boolean;
 }
 
 export interface QueuePlace {
@@ -633,11 +611,6 @@ export interface RubricTrial {
   rows: TrialRow[];
   lint: LintRow[];
   is_sound: boolean;
-}
-
-export interface SearchMade {
-  query: string;
-  total: number;
 }
 
 export interface SearchResult {

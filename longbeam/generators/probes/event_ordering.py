@@ -1,4 +1,4 @@
-"""Event ordering: in which order the user first told several things of one matter.
+"""Event ordering: in which order the user first told several things of one matter, or the assistant brought them in.
 
 The question lists the things, out of their order, and asks for the order in which they were first told. So it names
 what was said, no list can be incomplete, and no heading of the plan is needed. Things are of different days and of
@@ -22,12 +22,13 @@ from longbeam.generators.probes.candidates import (
     cite,
     difficulty_by_items,
     thin_out,
+    with_advice,
 )
 from longbeam.generators.probes.checks import check_form, check_voice, run_checks, shown
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls import OrderReply, ProbeReply
-from longbeam.schemas import ENGLISH, BulletKind, ProbeDetails
+from longbeam.schemas import ENGLISH, BulletKind, MessageRole, ProbeDetails
 from longbeam.text import ORDINAL_WORDS
 
 ABILITY = EVENT_ORDERING.name
@@ -44,6 +45,12 @@ NAMED = 0.5
 MOST_GROUPS = 12
 """Lists of one length that one matter gives at most; they begin at different places."""
 MAX_ITEM_WORDS = 24
+MOST_BESIDE = 2
+"""Words of a point that are neither the item's nor say its place: the verb and the person may be others."""
+_OF_AN_ORDER = words_of(
+    "names states says tells mentions lists places gives told tell said brought up came given mentioned number place "
+    f"position item order list user assistant {' '.join(ORDINAL_WORDS)}"
+)
 _PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(ORDINAL_WORDS, 1))
 """Patterns of the ways to say an item's place."""
 
@@ -51,7 +58,8 @@ _PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return lists of things that were told one after the other, of one narrative; where these are few, shorter ones.
 
-    Lists of several narratives come last: they are nobody's one matter.
+    Lists of several narratives come last: they are nobody's one matter. Behind them are those of what the assistant
+    brought in, of all narratives.
     """
     total = material.total_messages
     told = sorted(_tellings(material), key=lambda said: said.position)
@@ -69,7 +77,18 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         if len(found) < FEWEST:
             groups = (g for own in strand for g in _groups(own, lengths))
             found += thin_out(groups, sketch, total, FEWEST - len(found), len(found))
-    return found
+    sketches = filter(None, map(sketch, _groups(list(_advised(material)), wanted)))
+    return with_advice(found, sketches, total)
+
+
+def _advised(material: ProbeMaterial) -> Iterator[Quote]:
+    """Yield what the assistant brought in: figures, days and lists that no earlier reply has for the same thing."""
+    advice = material.advice
+    for said in sorted((*advice.settled, *(given.whole for given in advice.lists)), key=lambda said: said.position):
+        replies = material.search.close_together([said.attribute, said.subject])
+        first = next((m for m in replies if m.role is MessageRole.ASSISTANT), None)
+        if first is not None and first.message_key == said.message_key:
+            yield said
 
 
 def _tellings(material: ProbeMaterial) -> Iterator[Quote]:
@@ -111,7 +130,7 @@ def _groups(told: Sequence[Quote], lengths: Sequence[int]) -> Iterator[tuple[Quo
 
 
 def _name(said: Quote) -> str:
-    return f"{said.attribute} {said.subject}" if isinstance(said, FactQuote) else said.topic
+    return f"{said.attribute} {said.subject}" if said.attribute else said.topic
 
 
 def _is_later(said: Quote, before: Sequence[Quote]) -> bool:
@@ -127,17 +146,19 @@ def _is_first(material: ProbeMaterial, said: Quote) -> bool:
 
 def _sketch(material: ProbeMaterial, group: tuple[Quote, ...]) -> Sketch:
     names = [_name(said) for said in group]
+    is_given = group[0].speaker is MessageRole.ASSISTANT
+    variety = "advised" if is_given else "told"
     return Sketch.of(
         ABILITY,
         cite(group, grouped=True),
         can_spare=not all(said.is_stated_once for said in group if isinstance(said, FactQuote)),
         difficulty=difficulty_by_items(len(group)),
-        variety="told",
+        variety=variety,
         topic=group[0].narrative,
         summary=f"the order of {len(group)}: {', then '.join(names)}",
         listed_as=_out_of_order(len(group)),
-        details=ProbeDetails(variety="told"),
-    )._replace(is_proved=lambda: all(_is_first(material, said) for said in group))
+        details=ProbeDetails(variety=variety),
+    )._replace(is_proved=lambda: is_given or all(_is_first(material, said) for said in group))
 
 
 def _out_of_order(count: int) -> tuple[int, ...]:
@@ -184,6 +205,9 @@ def _check_places(candidate: ProbeCandidate, reply: ProbeReply, items: Sequence[
         point = f"point {i + 1} ({shown(nugget.text)})"
         if nugget.excerpts != [i] or coverage(item, nugget.text) < 0.5:
             yield f"{point} must be about {shown(item)}, and name excerpt {i} alone"
+        beyond = words_of(nugget.text) - words_of(item) - _OF_AN_ORDER
+        if candidate.language == ENGLISH and len(beyond) > MOST_BESIDE:
+            yield f"{point} says more than {shown(item)} and its place: {', '.join(sorted(beyond))}; leave that out"
         if candidate.language == ENGLISH and not re.search(_PLACES[i], nugget.text, re.IGNORECASE):
             yield f"{point} must say that {shown(item)} is number {i + 1}"
 

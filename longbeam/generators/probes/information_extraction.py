@@ -81,9 +81,9 @@ def _of_assistant(material: ProbeMaterial) -> Iterator[Sketch]:
 
 
 def _is_given_for_more(material: ProbeMaterial, given: GivenList) -> bool:
-    """Return whether another reply has half of the options: whoever finds that one could answer without this one."""
+    """Return whether another reply has all items of a list: whoever finds that one could answer without this one."""
     own = given.whole.message_key
-    others = (m for m in material.search.with_half_of(given.advice.items) if m.message_key != own)
+    others = (m for m in material.search.with_all_of(given.advice.items) if m.message_key != own)
     return any(message.role is MessageRole.ASSISTANT for message in others)
 
 

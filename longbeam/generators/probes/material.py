@@ -47,14 +47,10 @@ class MessageSearch:
         held = (i for i, text in self._texts.holding(words) if stand_together(text, words))
         return (self._messages[i] for i in (held if words else range(len(self._messages))))
 
-    def with_half_of(self, items: Sequence[str]) -> Iterator[Message]:
-        """Yield the messages that have half of some items or more, word for word."""
-        found: dict[str, list[Message]] = {}
-        for item in items:
-            for message in self.close_together([item]):
-                if item.casefold() in message.content.casefold():
-                    found.setdefault(message.message_key, []).append(message)
-        return (messages[0] for messages in found.values() if 2 * len(messages) >= len(items))
+    def with_all_of(self, items: Sequence[str]) -> Iterator[Message]:
+        """Yield the messages that have all of some items, word for word."""
+        wanted = [item.casefold() for item in items]
+        return (m for m in self.close_together(items[:1]) if all(item in m.content.casefold() for item in wanted))
 
     def by_user(self, terms: Sequence[str], before: int) -> Iterator[tuple[int, Message]]:
         """Yield the user's messages with all words, with their ordinals, as far as these are below `before`."""

@@ -46,6 +46,8 @@ _TALLIES = words_of("points attempts records entries questions notes")
 """Words of attributes that count what piles up around one thing: those of two things are no quantity together."""
 _NO_TOTALS = words_of("score rating grade page pages age share percentage temperature rank speed size friendship")
 """Words of attributes of which nobody forms a total."""
+_ANY_COUNT = words_of("number count amount quantity total")
+"""Words of attributes that do not say what is counted: meters and zones have no number together."""
 _SPANS = frozenset({"days", "weeks", "months", "years"})
 """Units of lengths of time that run side by side."""
 _UNREAL = re.compile(
@@ -77,19 +79,28 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 
 def _of_assistant(material: ProbeMaterial) -> Iterator[Asked]:
-    """Yield sums of amounts of money that the assistant set within one narrative: the user has to find them all."""
+    """Yield sums of money that the assistant set within one narrative, and of one attribute over both speakers.
+
+    The user has to find them all.
+    """
     given = sorted((*material.advice.settled, *(new for _, new in material.advice.corrected)), key=lambda s: s.position)
     money = [said for said in given if said.value.kind is ValueKind.MONEY]
     for narrative in dict.fromkeys(said.narrative for said in money):
         for family in _families([said for said in money if said.narrative == narrative]):
             yield from (("sum", group) for group in _sums(family) if _is_askable("sum", group))
+    attributes = {said.attribute.casefold() for said in given}
+    own = [said for said in material.stated.current if said.attribute.casefold() in attributes]
+    for family in _families(sorted((*own, *given), key=lambda s: s.position)):
+        both = (group for group in _sums(family) if len({said.speaker for said in group}) == 2)
+        yield from (("sum", group) for group in both if _is_askable("sum", group))
 
 
 def _families(facts: Sequence[FactQuote]) -> Iterator[list[FactQuote]]:
     """Facts of one attribute that can be added up."""
     families: dict[tuple[str, str, str], list[FactQuote]] = {}
     for said in facts:
-        if said.value.kind in AMOUNT_KINDS and said.value.number is not None:
+        is_counted = said.value.unit or words_of(said.attribute) - _ANY_COUNT
+        if said.value.kind in AMOUNT_KINDS and said.value.number is not None and is_counted:
             key = (said.attribute.casefold(), said.value.kind.value, said.value.unit)
             families.setdefault(key, []).append(said)
     yield from (family for family in families.values() if len(family) >= 2)
@@ -169,7 +180,9 @@ def _is_natural(computation: str, group: Sequence[FactQuote]) -> bool:
         return False
     if all(said.speaker is MessageRole.ASSISTANT for said in group):
         return rates == {""}
-    is_real = not any(said.value.kind is ValueKind.MONEY and _UNREAL.search(said.quote) for said in group)
+    # The assistant's figures are suggestions, and the question calls them so.
+    own = [said for said in group if said.speaker is MessageRole.USER]
+    is_real = not any(said.value.kind is ValueKind.MONEY and _UNREAL.search(said.quote) for said in own)
     return (
         rates == {""}
         and is_real

@@ -186,10 +186,11 @@ def _shares_of_replies(pools: Mapping[str, Sequence[Probe]], per_ability: int, l
         ability: sum(p.probe_id not in load.doubted and needs_reply(p.bullet_ids) for p in pool)
         for ability, pool in pools.items()
     }
-    # An ability is more than what the assistant said, so no more than half of its probes ask for that. Abilities with
-    # most of such probes give first: where only few have any, their few would else be all that is asked.
-    for _ in range(math.ceil(per_ability / 2)):
-        for ability in sorted(pools, key=lambda name: (-usable[name], name)):
+    # An ability is more than what the assistant said, so half of its probes ask for that: of the abilities with most of
+    # such probes first. Where the share would be missed, those give more that cite little.
+    half = math.ceil(per_ability / 2)
+    for given in range(per_ability):
+        for ability in sorted(pools, key=lambda name: (-usable[name] if given < half else _width(pools[name]), name)):
             if due.total() < wanted and due[ability] < usable[ability]:
                 due[ability] += 1
     return due
@@ -215,5 +216,5 @@ def _similarity(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / max(len(first | second), 1)
 
 
-def _width(pool: list[Probe]) -> float:
+def _width(pool: Sequence[Probe]) -> float:
     return sum(len(_subjects(p)) for p in pool) / len(pool)

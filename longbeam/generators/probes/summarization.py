@@ -23,7 +23,14 @@ from longbeam.generators.probes.candidates import (
     sessions_of,
     thin_out,
 )
-from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
+from longbeam.generators.probes.checks import (
+    check_coverage,
+    check_form,
+    check_values,
+    check_voice,
+    english_only,
+    run_checks,
+)
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls import ProbeReply
@@ -162,9 +169,23 @@ def check_facts(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return None
 
 
+@english_only
+def check_slots(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """The question asks for the matter, and names no two of the attributes that its excerpts settle."""
+    own = words_of(candidate.topic)
+    slots = {e.attribute.casefold(): words_of(e.attribute) for e in candidate.excerpts if e.attribute}
+    asked = words_of(reply.question)
+    named = sorted(name for name, words in slots.items() if words <= asked and not words <= own)
+    if len(named) < 2:
+        return None
+    return f"the question names {listed(named)}, a list of look-ups; ask how the matter came about and where it stands"
+
+
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
-    return run_checks(candidate, reply, (check_form, check_voice, check_coverage, check_facts, check_values))
+    return run_checks(
+        candidate, reply, (check_form, check_voice, check_coverage, check_facts, check_slots, check_values)
+    )
 
 
 GENERATOR = AbilityGenerator(find_candidates, check)

@@ -9,4 +9,9 @@ from .outlook import (
     stored_outlook as stored_outlook,
     unfit_cap as unfit_cap,
 )
-from .rehearsal import CountingModel as CountingModel, Rehearsal as Rehearsal, rehearse as rehearse
+from .rehearsal import (
+    CountingModel as CountingModel,
+    Rehearsal as Rehearsal,
+    rehearse as rehearse,
+    rehearse_probing as rehearse_probing,
+)

@@ -76,6 +76,8 @@ class Estimate(Record):
     unpriced_models: tuple[str, ...]
     gap_share: float
     """Share of a conversation's parts that may be missing when it is sealed."""
+    is_of_chats: bool = False
+    """Whether the estimate is of probes over imported chats."""
     short_contexts: tuple[str, ...]
     """A line for each model whose context is too short for some calls."""
 
@@ -96,6 +98,7 @@ def estimate_of(spec: BenchmarkSpec, rehearsal: Rehearsal) -> Estimate:
         band=Band.around(total.cost_usd, total.prompt_tokens + total.output_tokens),
         unpriced_models=tuple(sorted(m for m, price in prices.items() if price is None)),
         gap_share=spec.checks.gap_share,
+        is_of_chats=rehearsal.is_of_chats,
         short_contexts=tuple(short_contexts(spec, rehearsal)),
     )
 
@@ -146,21 +149,23 @@ def _cells(row: EstimateRow) -> tuple[str, ...]:
 
 def render_estimate(estimate: Estimate) -> str:
     """Return the estimate as text, with what it rests on; ends with a newline."""
-    asked = f"{counted(estimate.conversations, 'conversation')} of {estimate.length:,} tokens"
+    of = "about " if estimate.is_of_chats else ""
+    asked = f"{counted(estimate.conversations, 'conversation')} of {of}{estimate.length:,} tokens"
     lines = [f"{estimate.name}: {asked}, from an offline rehearsal"]
     if estimate.rehearsed < estimate.conversations:
         lines[0] += f" of the first {estimate.rehearsed}, scaled"
     notes = [
-        f"Expect {estimate.band.text}: runs of a very good model came within {BAND:.0%} of their rehearsal.",
+        f"Expect {estimate.band.text}: runs of a very good model came within {BAND:.0%} of their rehearsal"
+        f"{', in generation' if estimate.is_of_chats else ''}.",
         f"Tokens are counted in {estimate.tokenizer}; cached ones are what one server per model would find in a prefix",
         "cache of 16-token blocks that forgets nothing. Thinking of reasoning models and replies that have to be asked",
         "for again are not in it: a model whose replies often do not fit costs more than the band.",
     ]
     if estimate.unpriced_models:
         notes.append(f"No price is known of {', '.join(estimate.unpriced_models)}: set price under [endpoints].")
-    notes.append(
-        f"A conversation is sealed with at most {estimate.gap_share:.1%} of its parts missing ([checks] gap_share)."
-    )
+    if not estimate.is_of_chats:
+        share = f"{estimate.gap_share:.1%}"
+        notes.append(f"A conversation is sealed with at most {share} of its parts missing ([checks] gap_share).")
     notes += estimate.short_contexts
     return lines[0] + "\n" + render_rows(estimate.rows) + "\n".join(notes) + "\n"
 

@@ -6,8 +6,10 @@ cache of one server per model would hold is counted as vLLM does it. Large specs
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,10 +29,12 @@ from longbeam.models import (
     load_tokenizer,
     tokens_in,
 )
+from longbeam.pipeline.chat_probing import probe_chats
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.units import DIALOGUE
 from longbeam.pipeline.services import Services
 from longbeam.prompts import default_registry
+from longbeam.prompts.calls import MOST_STATEMENTS, ExtractFactsInputs
 from longbeam.schemas import COUNTS, BenchmarkSpec, Limits, MessageRole, ModelReply, Record, TurnWriting, Usage
 from longbeam.store import Benchmark, SealedConversation, create_benchmark
 
@@ -39,6 +43,11 @@ MOST_CONVERSATIONS, MOST_TOKENS = 6, 1_000_000
 JUDGED_EVERY = 8
 """Messages for one that is judged. In the recorded run rules are in doubt about 9 of 70 messages, each with one bullet
 (docs/checks.md); of a writer that rewords what it is given, about up to three in four."""
+
+
+STATEMENT_TOKENS = 69
+"""Tokens of a statement that is noted of somebody's chats. A very good model, by hand, noted 40 of each of two
+chats of 60 messages, the most that a reply may have (docs/imports.md). The stand-in notes far fewer."""
 
 
 class PromptSize(Record):
@@ -61,6 +70,8 @@ class Rehearsal(Record):
     usage: tuple[Usage, ...]
     sizes: tuple[PromptSize, ...]
     """Sizes of the rehearsed calls, by model and prompt."""
+    is_of_chats: bool = False
+    """Whether probes over imported chats were rehearsed."""
 
 
 async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
@@ -95,11 +106,58 @@ async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
         rehearsed=count,
         tokenizer=spec.tokenizer,
         usage=tuple(_scaled(row, len(lengths) * spec.conversations / count) for row in meter.usage()),
-        sizes=tuple(
-            PromptSize(model=model, prompt_id=prompt_id, sizes=tuple(sorted(sizes)))
-            for (model, prompt_id), sizes in sorted(counting.sizes.items())
-        ),
+        sizes=counting.prompt_sizes(),
     )
+
+
+async def rehearse_probing(benchmark: Benchmark, services: Services) -> Rehearsal:
+    """Probe a copy of the first chats of a benchmark with the stand-in model and return the usage, scaled to all.
+
+    Raises SpecError for a name in `models` that is no model.
+    """
+    spec = benchmark.spec
+    check_models(spec, services.kinds)
+    lengths = {i: _tokens_of(benchmark, i) for i in benchmark.sealed_ids}
+    rehearsed = list(_first(lengths))
+    changes = {
+        "limits": Limits(concurrency=256),
+        "checks": spec.checks.model_copy(update={"model": has_model_checks(spec)}),
+    }
+    smaller = spec.model_copy(update=changes)
+    with tempfile.TemporaryDirectory(prefix="longbeam-rehearsal-") as folder:
+        copy = replace(benchmark, root=Path(folder), spec=smaller.for_any_model())
+        for name in ("work", "conversations"):
+            (copy.root / name).mkdir()
+        for conversation_id in rehearsed:
+            shutil.copyfile(benchmark.sealed_path(conversation_id), copy.sealed_path(conversation_id))
+        counting = CountingModel(services.stand_in(), load_tokenizer(spec.tokenizer))
+        meter = CostMeter(counting, smaller)
+        await probe_chats(copy, services.models(meter))
+    factor = sum(lengths.values()) / max(1, sum(lengths[i] for i in rehearsed))
+    return Rehearsal(
+        length=sum(lengths.values()) // max(1, len(lengths)),
+        conversations=len(lengths),
+        rehearsed=len(rehearsed),
+        tokenizer=spec.tokenizer,
+        usage=tuple(_scaled(row, factor) for row in meter.usage()),
+        sizes=counting.prompt_sizes(),
+        is_of_chats=True,
+    )
+
+
+def _tokens_of(benchmark: Benchmark, conversation_id: str) -> int:
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        return sum(message.tokens for message in sealed.messages())
+
+
+def _first(lengths: dict[str, int]) -> Iterator[str]:
+    """Yield the conversations that are rehearsed: at least one, and further ones while they are few and short."""
+    tokens = 0
+    for number, (conversation_id, length) in enumerate(lengths.items()):
+        tokens += length
+        if number and (number == MOST_CONVERSATIONS or tokens > MOST_TOKENS):
+            return
+        yield conversation_id
 
 
 def _scaled(row: Usage, factor: float) -> Usage:
@@ -142,11 +200,20 @@ class CountingModel:
     def __post_init__(self) -> None:
         self.encode = PromptEncoder(self.tokenizer.encode)
 
+    def prompt_sizes(self) -> tuple[PromptSize, ...]:
+        """Return the sizes of the calls so far, by model and prompt."""
+        return tuple(
+            PromptSize(model=model, prompt_id=prompt_id, sizes=tuple(sorted(sizes)))
+            for (model, prompt_id), sizes in sorted(self.sizes.items())
+        )
+
     async def complete(self, call: ModelCall) -> ModelReply:
         """Answer, with tokens."""
         prompt = self.encode(call.messages())
         reply = await self.stand_in.complete(call)
         output = self.tokenizer.count(reply.text)
+        if isinstance(call.inputs, ExtractFactsInputs) and call.inputs.reads_lists:
+            output = max(output, STATEMENT_TOKENS * min(MOST_STATEMENTS, len(call.inputs.messages)))
         self.sizes[call.model, call.prompt.prompt_id].append(tokens_in(prompt) + output)
         return reply.model_copy(
             update={

@@ -81,6 +81,8 @@ class Units:
     """Failures of this run at replies without a usable text, by stage and unit."""
     _written: int = 0
     """Their sum."""
+    _expected: Counter[str] = field(default_factory=Counter)
+    """Units of stages that begin one after the other."""
     _begun: Counter[str] = field(default_factory=Counter)
     _ended: Counter[str] = field(default_factory=Counter)
     _restored: Counter[str] = field(default_factory=Counter)
@@ -96,6 +98,10 @@ class Units:
         self.on_position = position_changed
         journalled.on_reply = self._reply_came
 
+    def expect(self, stage: str, units: int) -> None:
+        """Report this many units of a stage at least, though they begin one after the other."""
+        self._expected[stage] = units
+
     def _reply_came(self, call: ModelCall, reply: ModelReply) -> None:
         key = UnitKey.parse(call.unit_key)
         if key.stage == DIALOGUE and call.inputs.asked_tokens is not None:
@@ -109,7 +115,7 @@ class Units:
             Position(
                 stage=stage,
                 units_done=self._ended[stage],
-                units_total=self._begun[stage],
+                units_total=max(self._begun[stage], self._expected[stage]),
                 restored=self._restored[stage],
                 tokens=self._written,
             )

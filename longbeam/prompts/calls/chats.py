@@ -11,7 +11,7 @@ from longbeam.schemas import MessageRole, PromptInputs, Record, ReplyModel
 
 MOST_STATEMENTS = 40
 """Statements of one passage; the template says this number."""
-Says = Literal["fact", "change", "denial", "instruction", "preference"]
+Says = Literal["fact", "change", "denial", "instruction", "preference", "list"]
 
 
 class ReadMessage(Record):
@@ -30,6 +30,8 @@ class ExtractFactsInputs(PromptInputs):
     messages: tuple[ReadMessage, ...]
     known: tuple[str, ...] = ()
     """Statements of earlier passages: speaker, subject, attribute and value, or a wish, a line each."""
+    reads_lists: bool = False
+    """Whether options and steps that the assistant lists are noted, too."""
 
 
 class StatementDraft(ReplyModel):
@@ -45,6 +47,8 @@ class StatementDraft(ReplyModel):
     """Value of a fact, as it stands in the quote."""
     condition: str = ""
     requirement: str = ""
+    items: list[str] = Field(default_factory=list)
+    """Options or steps of a list, as they stand in the message."""
 
 
 class ExtractFactsReply(ReplyModel):

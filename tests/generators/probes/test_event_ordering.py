@@ -7,7 +7,7 @@ import pytest
 from longbeam.generators.probes import MAX_ITEMS, ProbeCandidate, lengths_for
 from longbeam.generators.probes.event_ordering import check, find_candidates
 from longbeam.prompts.calls import NuggetDraft, OrderReply
-from longbeam.schemas import BulletKind, Difficulty
+from longbeam.schemas import AdviceKind, BulletKind, Difficulty
 from longbeam.text import money
 from tests.generators.probes.story import THINGS, Story, reply
 
@@ -136,3 +136,34 @@ def test_who_repeats_the_question_has_most_pairs_the_wrong_way_round(count: int)
     pairs = [(a, b) for i, a in enumerate(places) for b in places[i + 1 :]]
     assert sum(a > b for a, b in pairs) >= len(pairs) / 2
     assert places[-1] != count - 1
+
+
+def test_what_the_assistant_brought_in_is_put_in_order_too() -> None:
+    story = _story(5)
+    for session, thing in enumerate(THINGS[:5]):
+        items = (f"measure {thing}", f"draw {thing}")
+        text = f"The steps for {thing}: 1. {items[0]} 2. {items[1]}."
+        story.bring_in(story.bullets[session][0].bullet_id, AdviceKind.STEPS, "steps", text, items=items)
+    advised = [c for c in find_candidates(story.material()) if c.variety == "advised"]
+    assert {len(c.excerpts) for c in advised} == {4}
+    assert all(e.speaker == "assistant" for c in advised for e in c.excerpts)
+    assert all(c.needs_reply for c in advised)
+
+
+@pytest.mark.parametrize(
+    ("nugget", "is_fine"),
+    [
+        ("Names the start on the kitchen as told first", True),
+        ("States that the user first mentioned the start on the kitchen", True),
+        ("Names the start on the kitchen as told first, because the floor had to be dry before winter", False),
+    ],
+)
+def test_a_point_of_an_order_says_the_item_and_its_place_alone(nugget: str, is_fine: bool) -> None:
+    """Readers of legal16: the motive stood beside the order in one criterion."""
+    candidate = _candidate(4)
+    question = f"In which order did I first tell you of {', '.join(ITEMS[i] for i in candidate.listed_as)}?"
+    worded = _worded(question, "; ".join(f"{i}) {item}" for i, item in enumerate(ITEMS, 1)))
+    assert not check(candidate, worded)
+    first = worded.nuggets[0].model_copy(update={"text": nugget})
+    found = check(candidate, worded.model_copy(update={"nuggets": [first, *worded.nuggets[1:]]}))
+    assert any("says more than" in problem for problem in found) is not is_fine

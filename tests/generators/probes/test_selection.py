@@ -73,12 +73,20 @@ def test_evidence_in_the_last_tenth_is_taken_like_any_other() -> None:
     assert _select([late, shared, _probe("b", 0, at=2)]) == ["a.0", "b.0"]
 
 
-def test_no_ability_gives_all_of_its_probes_to_what_the_assistant_said() -> None:
-    # One pool alone has such probes, and five of the twenty are asked for: half of its own are all that it gives.
+def test_abilities_give_half_of_their_probes_to_what_the_assistant_said_and_more_only_for_the_share() -> None:
     said = [_probe(ability, i, at=10 * i) for ability in ("a", "b", "c", "d") for i in range(4)]
-    given = [_probe("a", 4 + i, at=40 + i).model_copy(update={"bullet_ids": (f"p0.s0.a{i}",)}) for i in range(4)]
-    chosen = select_probes([*said, *given], 4, Places(POSITIONS, 100, assistant_share=0.25))
-    assert sum(p.is_selected and bool(p.bullet_ids) for p in chosen) == 2
+    given = [
+        _probe(ability, 4 + i, at=40 + i).model_copy(update={"bullet_ids": (f"p0.s0.a{i}",)})
+        for ability, count in (("a", 4), ("b", 2))
+        for i in range(count)
+    ]
+
+    def of_assistant(share: float) -> list[str]:
+        chosen = select_probes([*said, *given], 4, Places(POSITIONS, 100, assistant_share=share))
+        return sorted(p.ability for p in chosen if p.is_selected and p.bullet_ids)
+
+    assert of_assistant(0.25) == ["a", "a", "b", "b"]  # four of sixteen
+    assert of_assistant(0.375) == ["a", "a", "a", "a", "b", "b"]  # six, and b has no more
 
 
 def test_half_of_the_probes_need_what_they_cite_where_there_are_such() -> None:

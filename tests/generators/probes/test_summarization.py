@@ -66,6 +66,8 @@ def test_check_wants_a_nugget_per_fact_with_its_value() -> None:
     assert "no nugget names excerpt 0" in str(check(candidate, reply(question, gold, *nuggets[:2])))
     stale = [*nuggets, ("States $80", [0])]
     assert "no longer holds" in str(check(candidate, reply(question, gold, *stale)))
+    slots = "What are the builder, the start date and the price of the kitchen?"
+    assert "a list of look-ups" in str(check(candidate, reply(slots, gold, *nuggets)))
     assert "does not say 'Bramble'" in str(check(candidate, reply(question, gold.replace("Bramble", "He"), *nuggets)))
 
 

@@ -1,7 +1,7 @@
 // The right pane: one aid at a time, chosen by tabs. Keys open an aid at the top, where its results are seen.
 import { itemAddress } from "../api.js";
 import { KeyButton, perform } from "../keys.js";
-import { moment, said, visible, words } from "../text.js";
+import { moment, numbered, said, visible, words } from "../text.js";
 import { html } from "../vendor/htm-preact.js";
 import { act } from "./acts.js";
 import { showAid } from "./aids.js";
@@ -13,11 +13,11 @@ import { Writing } from "./writing.js";
 
 const TABS = [
   ["checks", "Checks"],
-  ["counter", "Against it"],
+  ["counter", "Counter-evidence"],
   ["what-if", "Try the rubric"],
   ["guidelines", "Guidelines"],
   ["decisions", "My decisions"],
-  ["pool", "Pool"],
+  ["pool", "Other candidates"],
 ];
 const MOST_CANDIDATES = 20;
 const ORDER = ["error", "warning", "info"];
@@ -107,7 +107,7 @@ function Findings({ item }) {
     ${findings.map(
       (finding, i) => html`<p key=${i} class=${finding.severity}>
         <a href=${finding.href} title=${finding.doc} onClick=${(event) => lead(event, finding.href)}>${words(finding.check)}</a>:
-        ${` ${visible(finding.message)} `}
+        ${` ${visible(numbered(finding.message, finding.messages))} `}
         ${finding.messages.map((message) => html`<${Number_} key=${message.message_id} id=${message.message_id} />`)}
       </p>`,
     )}

@@ -57,12 +57,12 @@ async function recordLook(query, messageId) {
 }
 
 /** Makes the next suggested search that was not made yet, or the one that is given. */
-export function searchNext(query) {
+export function searchNext(wanted) {
   const { item, aids } = store.get();
   const record = aids.further;
   if (item?.panel.further !== "absence" || !record) return say("Nothing is suggested here: press /");
-  const made = new Set(record.queries.map((text) => text.toLowerCase()));
-  const next = query ?? record.suggested.find((text) => !made.has(text.toLowerCase()));
+  const made = new Set(record.queries.map(({ query }) => query.toLowerCase()));
+  const next = wanted ?? record.suggested.find((text) => !made.has(text.toLowerCase()));
   if (!next) return say("All suggested searches are made: press / for one of your own.");
   store.set({ tab: "evidence" });
   return talkOf(item)

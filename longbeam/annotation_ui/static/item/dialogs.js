@@ -16,16 +16,19 @@ import { closeDialog, complain, say, store } from "./state.js";
 export function Dialog({ dialog, item }) {
   if (!dialog) return null;
   const [title, Body] = KINDS[dialog.kind];
-  return html`<${Frame} title=${typeof title === "function" ? title(dialog) : title}><${Body} dialog=${dialog} item=${item} /></${Frame}>`;
+  // What overrides a gate is never the first thing offered.
+  const weight = dialog.kind === "gates" && item.gates.length ? "primary" : "quiet";
+  return html`<${Frame} title=${typeof title === "function" ? title(dialog) : title} weight=${weight}><${Body} dialog=${dialog} item=${item} /></${Frame}>`;
 }
 
-function Frame({ title, children }) {
+function Frame({ title, weight, children }) {
   const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useLayoutEffect(() => {
     box.current?.showModal();
     /** @type {HTMLElement | null | undefined} */ (
       box.current?.querySelector("[data-first], textarea, input")
     )?.focus();
+    box.current?.scrollTo(0, 0);
   }, []);
   const cancel = (event) => {
     event.preventDefault();
@@ -34,14 +37,14 @@ function Frame({ title, children }) {
   return html`<dialog ref=${box} aria-labelledby="dialog-title" onCancel=${cancel}>
     <h2 id="dialog-title">${title}</h2>
     ${children}
-    <p class="row end"><${KeyButton} action="leave" class="quiet">Close</${KeyButton}></p>
+    <p class="row end"><${KeyButton} action="leave" class=${weight}>${weight === "primary" ? "Back to the item" : "Close"}</${KeyButton}></p>
   </dialog>`;
 }
 
 const about = ({ target }) => (target === "item" ? "" : " (about the selected message)");
 
 /** A text to send; what is typed outlives the dialog, the page and the server. */
-function Text({ item, place, label, button = "Save", hint = "", finish }) {
+function Text({ item, place, label, button = "Save", weight = "primary", hint = "", finish }) {
   const [text, setText] = useState(kept(item.item_id, place) ?? "");
   const change = (typed) => {
     setText(typed);
@@ -58,7 +61,7 @@ function Text({ item, place, label, button = "Save", hint = "", finish }) {
   };
   return html`<p class="soft small">${hint}</p>
     <${GrowingArea} value=${text} onText=${change} aria-label=${label} />
-    <p><button type="button" class="primary" data-main data-key="Ctrl+Enter" onClick=${done}>${button}</button></p>`;
+    <p><button type="button" class=${weight} data-main data-key="Ctrl+Enter" onClick=${done}>${button}</button></p>`;
 }
 
 const sayIt = async (body, told) => {
@@ -169,7 +172,8 @@ function Gates({ item }) {
           place="dialog/override"
           label="why it may be accepted all the same"
           hint="Why it may be accepted all the same:"
-          button="Accept with this note"
+          button="Accept all the same"
+          weight=""
           finish=${accept}
         />`
         : null
@@ -200,7 +204,7 @@ const MendNuggets = ({ gate, item }) => html`<ul class="plain">
     ({ nugget }) => html`<li key=${nugget.nugget_id}>
       <span dir="auto">${nugget.text}</span>
       <span class="row">
-        ${item.rubric.length > 1 ? html`<button type="button" onClick=${() => removeNugget(nugget.nugget_id)}>Remove it</button>` : null}
+        ${item.rubric.length > 1 ? html`<button type="button" data-first onClick=${() => removeNugget(nugget.nugget_id)}>Remove it</button>` : null}
         <button
           type="button"
           onClick=${() => {
@@ -254,7 +258,7 @@ function Searches({ item }) {
 
 /** Searches that could disprove an abstention, one click each. */
 export function Suggested({ record }) {
-  const made = new Set(record.queries.map((text) => text.toLowerCase()));
+  const made = new Set(record.queries.map(({ query }) => query.toLowerCase()));
   return html`<p class="chips">
     <span class="soft small">Search for</span>
     ${record.suggested.map(

@@ -67,7 +67,7 @@ export function ItemPage({ state }) {
   const item = /** @type {ItemView} */ (state.item);
   const talk = talkOf(item);
   const evidence = item.evidence.map((piece) => piece.message_id).filter((id) => id !== null);
-  const comments = item.comments
+  const comments = item.notes
     .map((comment) => /\/messages\/(\d+)/.exec(comment.href)?.[1])
     .filter(Boolean)
     .map(Number);
@@ -89,7 +89,7 @@ export function ItemPage({ state }) {
           <${Probe} state=${state} item=${item} />
         </div>
         <div class="pane middle">
-          <${Dock} item=${item} piece=${state.piece} />
+          <${Dock} item=${item} piece=${state.piece} record=${state.aids.further} />
           <div id="room">
             <${Pane} talk=${talk} evidence=${evidence} comments=${comments} say=${say}>
               ${state.aids.further?.suggested ? html`<${Suggested} record=${state.aids.further} />` : null}
@@ -171,14 +171,17 @@ const STATES = {
 };
 
 /** The evidence: one line for each piece; the piece itself is highlighted in the conversation below. */
-function Dock({ item, piece }) {
+function Dock({ item, piece, record }) {
   const count = item.evidence.length;
   const isAbsent = item.panel.further === "absence";
+  const isSearched = isAbsent && record?.made >= record?.needed;
   const spread =
     count > 1 ? `, ${plural(item.spread, "message")} apart, in ${plural(item.sessions_touched, "session")}` : "";
-  const none = isAbsent
-    ? "No evidence, and rightly: the answer says that this is never told"
-    : "No message is cited as evidence";
+  const none = isSearched
+    ? `No message is cited as evidence; you made ${plural(record.made, "search")} for it`
+    : isAbsent
+      ? "No message is cited: search whether it is told after all"
+      : "No message is cited as evidence";
   return html`<section class="dock" id="dock" aria-label="evidence">
     <div class="part">
       <h2>${count ? `${plural(count, "piece")} of evidence${spread}` : none}</h2>
@@ -227,7 +230,8 @@ function Piece({ item, evidence, index, isCurrent }) {
     ${role === "support" ? null : html`<span class="tag">${role}</span>`}
     ${isWhole ? null : html`<span class="error">${evidence.attachment === "moved" ? "the quote has moved" : "the quote is gone"}</span>`}
     <span class="quote" dir="auto" title=${evidence.quote}>
-      <time class="soft">${said(evidence.sent_at).slice(0, 10)}</time> ${visible(evidence.quote)}
+      <span class="soft"><time>${said(evidence.sent_at).slice(0, 10)}</time> ${evidence.message?.speaker}: </span>
+      ${visible(evidence.quote)}
     </span>
     ${
       mayWork(item)
@@ -245,9 +249,13 @@ function Piece({ item, evidence, index, isCurrent }) {
 
 /** The verdict, always in view: what may be decided, and what still stands in the way. */
 function VerdictBar({ state, item }) {
+  // On a narrow screen the bar says only what its reader must know.
+  const isTold = item.gates.length || state.training || !item.can_write || !isWanted(item);
   return html`<section class="verdict-bar" id="verdict" aria-label="verdict">
     ${item.can_write ? html`<${Strip} state=${state} />` : null}
-    <div class="standing" tabindex="0" role="group" aria-label="what stands in the way"><${Standing} state=${state} item=${item} /></div>
+    <div class=${`standing${isTold ? " is-told" : ""}`} role="group" aria-label="what stands in the way">
+      <${Standing} state=${state} item=${item} />
+    </div>
     ${item.can_write ? html`<${Buttons} state=${state} item=${item} />` : null}
   </section>`;
 }
@@ -282,12 +290,19 @@ function Standing({ state, item }) {
   return html`
     ${mine?.verdict ? html`<b>Your verdict: ${mine.verdict}. </b>` : null}
     ${mine?.is_lapsed ? html`<b class="warning">You edited the item after your verdict. Give it again. </b>` : null}
-    ${item.gates.map((gate) => html`<span key=${gate.code} class="warning">${gate.message} </span>`)}
+    ${item.gates.length ? html`<span class="soft from-tablet">Before you accept: </span>` : null}
+    ${item.gates.map(
+      (gate) => html`<button
+        key=${gate.code}
+        type="button"
+        class="to-do warning"
+        title=${gate.message}
+        onClick=${() => ask({ kind: "gates" })}
+      >${gate.title}</button>`,
+    )}
     ${
       item.is_blind && !item.gates.length && !mine?.verdict
-        ? html`<span class="soft">You judge alone: what others think of this item is shown when ${
-            item.overlap > 1 ? `all ${item.overlap} have judged it` : "you have judged it"
-          }.</span>`
+        ? html`<span class="soft">You judge alone${item.overlap > 1 ? `: opinions are shown once all ${item.overlap} are in` : ""}.</span>`
         : null
     }`;
 }

@@ -1,5 +1,5 @@
 // The panel of an ability: history of values, sides and order, coverage of nuggets, absence, dates.
-import { said, words } from "../text.js";
+import { numbered, plural, said, visible, words } from "../text.js";
 import { html } from "../vendor/htm-preact.js";
 import { act } from "./acts.js";
 import { goTo } from "./conversation.js";
@@ -14,7 +14,7 @@ export function Panel({ item, aids }) {
     <${Ordering} item=${item} />
     ${failure ? html`<p class="error">${failure}</p>` : null}
     ${further && item.panel.further === "absence" ? html`<${Absence} record=${further} />` : null}
-    ${further && item.panel.further === "dates" ? html`<${Dates} dates=${further} />` : null}
+    ${further && item.panel.further === "dates" ? html`<${Dates} dates=${further} pieces=${item.evidence} />` : null}
     ${panel ? html`<${Bodies} panel=${panel} item=${item} />` : null}
   </section>`;
 }
@@ -30,11 +30,10 @@ const Link = ({ message }) =>
 
 function Details({ details }) {
   const rows = [
-    ["variety", details.variety && words(details.variety)],
     ["old value", details.old_value],
     ["new value", details.new_value],
     ["computed", details.computed_value && `${details.computation}: ${details.computed_value}`],
-    ["missing", details.missing],
+    ["never told", details.missing],
     ["instruction", details.instruction],
     ["preference", details.preference],
   ].filter(([, value]) => value);
@@ -94,6 +93,7 @@ function Bodies({ panel, item }) {
         ? html`<${Matches}
       key="matches"
       matches=${panel.matches}
+      item=${item}
       computed=${item.details.computed_value}
     />`
         : null
@@ -103,6 +103,7 @@ function Bodies({ panel, item }) {
         ? html`<${Coverage}
       key="coverage"
       coverage=${panel.coverage}
+      item=${item}
     />`
         : null
     }
@@ -110,11 +111,13 @@ function Bodies({ panel, item }) {
   `;
 }
 
+const STANCES = { sets: "told first", updates: "changed to this", denies: "denied", mentions: "told again" };
+
 const Values = ({ values }) => html`<h3>Values told</h3>
   <ul>
     ${values.map(
       (value, i) => html`<li key=${i} class=${value.is_current ? "ok" : ""}>
-        ${value.subject} ${value.attribute}: ${value.value} (${value.stance})
+        ${value.subject} ${value.attribute}: ${value.value} (${STANCES[value.stance] ?? value.stance})
         ${value.messages.slice(0, 3).map((message) => html`<${Link} key=${message.message_id} message=${message} />`)}
       </li>`,
     )}
@@ -136,36 +139,37 @@ function Sides({ sides, title }) {
     </ol>`;
 }
 
-function Matches({ matches, computed }) {
-  return html`<h3>Values of the gold in the evidence</h3>
+/** The messages of some pieces of evidence, as links. */
+const Quotes = ({ item, ids }) =>
+  item.evidence
+    .filter((piece) => ids.includes(piece.evidence_id) && piece.message_id !== null)
+    .map((piece) => html`<${Link} key=${piece.evidence_id} message=${piece} />`);
+
+function Matches({ item, matches, computed }) {
+  return html`<h3>Values of the gold answer, word for word</h3>
     <ul>
-      ${matches.map((match) => {
-        const isComputed = !match.evidence_ids.length && computed && match.value.includes(computed);
-        const found = match.evidence_ids.length
-          ? `said in ${match.evidence_ids.length}`
-          : isComputed
-            ? "computed"
-            : "said in no quote";
-        return html`<li
-          key=${match.value}
-          class=${match.evidence_ids.length ? "ok" : isComputed ? "" : "error"}
-        >${match.value}: ${found}</li>`;
+      ${matches.map(({ value, evidence_ids: ids }) => {
+        const other = computed && value.includes(computed) ? "computed from the quotes" : "in no quote in these words";
+        return html`<li key=${value}>${value}: ${ids.length ? html`quoted in <${Quotes} item=${item} ids=${ids} />` : other}</li>`;
       })}
     </ul>`;
 }
 
 // Words alone are a hint: one nugget in five of a sound probe is worded otherwise than its evidence.
-const Coverage = ({ coverage }) => html`<h3>Nuggets and evidence</h3>
+const Coverage = ({ item, coverage }) => html`<h3>Quotes for each nugget</h3>
   <ul>
     ${coverage.map(
       (row, i) => html`<li key=${row.nugget_id}>
-        nugget ${i + 1}: <span class=${row.cited.length ? "ok" : "warning"}>cited by ${row.cited.length}</span>,
-        <span class=${row.worded.length ? "ok" : row.cited.length ? "soft" : "warning"}> worded alike in ${row.worded.length}</span>
+        nugget ${i + 1}:
+        ${row.cited.length ? html` <${Quotes} item=${item} ids=${row.cited} />` : html` <span class="warning">none is cited</span>`}
+        ${row.worded.length ? null : html`<span class="soft">in other words</span>`}
       </li>`,
     )}
   </ul>`;
 
-const Sessions = ({ panel }) => html`<p>Sessions touched: ${panel.sessions.join(", ") || "none"}.</p>
+const Sessions = ({
+  panel,
+}) => html`<p>In sessions ${panel.sessions.map((session) => session + 1).join(", ") || "none"}.</p>
   ${
     panel.single.length
       ? html`<p class="warning">One message may answer it alone: ${panel.single.map(
@@ -177,14 +181,23 @@ const Sessions = ({ panel }) => html`<p>Sessions touched: ${panel.sessions.join(
       : null
   }`;
 
+/** Why a search does not count for the abstention. */
+function whyNot({ is_counted: isCounted, total }) {
+  if (isCounted) return "";
+  return total ? "; counts once you have looked at one" : "; does not count: it shares no word with the question";
+}
+
 function Absence({ record }) {
-  const isEnough = record.made >= record.needed;
-  return html`<h3>Searched, and not found</h3>
-    <p class=${isEnough ? "ok" : "warning"}>
-      ${record.made} of ${record.needed} searches count;
-      ${` you looked at ${record.looked_at.toLocaleString("en")} of ${record.hits.toLocaleString("en")} hits.`}
-    </p>
-    <ul>${record.queries.map((query) => html`<li key=${query} dir="auto">${query}</li>`)}</ul>
+  if (!record.queries.length) return html`<p class="warning">You have not searched yet whether it is told.</p>`;
+  return html`<h3>Your searches: ${record.made} of ${record.needed} count</h3>
+    <p>${`You looked at ${record.looked_at.toLocaleString("en")} of ${plural(record.hits, "hit")}.`}</p>
+    <ul>
+      ${record.queries.map(
+        (made) => html`<li key=${made.query} dir="auto">
+          ${visible(made.query)}: ${plural(made.total, "hit")}${whyNot(made)}
+        </li>`,
+      )}
+    </ul>
     <ul class="small">
       ${record.sessions
         .filter((session) => session.looked_at)
@@ -198,9 +211,9 @@ function Absence({ record }) {
 
 const SPAN_HEADS = ["from", "to", "days", "with both ends", "weeks"];
 
-const placeOfDate = (one) => place(one.where) + (one.is_year_guessed ? ", year of the message" : "");
-
-function Dates({ dates }) {
+function Dates({ dates, pieces }) {
+  const placeOfDate = (one) =>
+    numbered(place(one.where), pieces) + (one.is_year_guessed ? ", year of the message" : "");
   const days = new Map();
   for (const found of dates.dates) days.set(found.date, [...(days.get(found.date) ?? []), found]);
   const isWrong = (verdict) => verdict.startsWith("no") || verdict.includes("wrong");
@@ -224,7 +237,7 @@ function Dates({ dates }) {
       (length, i) => html`<li
       key=${i}
       class=${isWrong(length.verdict) ? "error" : ""}
-    >${place(length.where)}: ${length.text}: ${length.verdict}</li>`,
+    >${numbered(place(length.where), pieces)}: ${length.text}: ${length.verdict}</li>`,
     )}</ul>
     <h3>Dates</h3>
     <ul>

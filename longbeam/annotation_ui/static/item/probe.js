@@ -2,7 +2,7 @@
 import { KeyButton, keyOf } from "../keys.js";
 import { drop, keep, kept } from "../outbox.js";
 import { Changed, GrowingArea, Icon } from "../parts.js";
-import { visible, words } from "../text.js";
+import { plural, visible, words } from "../text.js";
 import { html, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
 import { act } from "./acts.js";
 import { closeGuide, markAll } from "./deciding.js";
@@ -174,22 +174,32 @@ export function Marks({ nugget, index, isCurrent = false }) {
   </p>`;
 }
 
+/** Comments and flags. Those of others stay closed while the viewer may still judge, so that they sway nobody. */
 function Notes({ item }) {
-  if (!item.comments.length && !item.flags.length) return null;
+  const { notes } = item;
+  if (!notes.length) return null;
+  const isSwayed = item.can_write && !item.mine?.is_saved && item.wanted > 0;
+  const closed = notes.filter((note) => isSwayed && note.reviewer_id !== item.mine?.reviewer_id);
+  const open = notes.filter((note) => !closed.includes(note));
   return html`<section id="notes">
     <div class="part"><h2>Notes</h2></div>
-    ${item.flags.map(
-      (flag) => html`<p key=${flag.event_id} class="warning" dir="auto">
-        ${flag.reviewer_id} flagged ${flag.name}: ${visible(flag.note)}
-      </p>`,
-    )}
-    ${item.comments.map(
-      (comment) => html`<p key=${comment.event_id} id=${`comment-${comment.event_id}`} dir="auto">
-        <a href=${comment.href}>${comment.reviewer_id} on ${comment.name}</a>: ${visible(comment.text)}
-      </p>`,
-    )}
+    ${open.map((note) => html`<${Note} key=${note.event_id} note=${note} />`)}
+    ${
+      closed.length
+        ? html`<details>
+          <summary>${plural(closed.length, "note")} of others: better read after you have judged</summary>
+          ${closed.map((note) => html`<${Note} key=${note.event_id} note=${note} />`)}
+        </details>`
+        : null
+    }
   </section>`;
 }
+
+const Note = ({
+  note,
+}) => html`<p id=${`comment-${note.event_id}`} dir="auto" class=${note.kind === "flagged" ? "warning" : undefined}>
+  <a href=${note.href}>${note.reviewer_id} ${note.kind === "flagged" ? "flagged" : "on"} ${note.name}</a>: ${visible(note.text)}
+</p>`;
 
 const decisionOf = ({ reviewer_id: lead, verdict, taxonomy, note }) =>
   `${lead}: ${verdict} (${words(taxonomy)}) ${note}`;

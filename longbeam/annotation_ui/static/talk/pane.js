@@ -149,7 +149,7 @@ export class Pane extends Component {
           )}
         </details>
         <span id="search-count" class="small" role="status">${talk.count}</span>
-        <span class="soft small figure">${talk.total ? `#${at} of ${talk.total}` : ""}</span>
+        <span class="soft small figure">${talk.total > 1 ? `${Math.round((100 * at) / (talk.total - 1))} % through` : ""}</span>
         </div>
         ${children}
         <${Hits} talk=${talk} go=${(place) => talk.nextHit(place).catch((problem) => say(problem.message, "error"))} />

@@ -1,0 +1,146 @@
+"""Faults that strict readers of the pages' pictures named as reasons not to work with them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import Opened, Server, serve
+from tests.browser.screenshots import half_review
+from tests.browser.test_review import api, begin, first_of
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def half(generated: Path, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with two opinions of twelve items, three conflicts, a flag, and ratings."""
+    out = tmp_path_factory.mktemp("half")
+    shutil.copytree(generated, out, dirs_exist_ok=True)
+    server = serve(out, "made", "--overlap", "2")
+    half_review(server, browser)
+    yield server
+    server.process.terminate()
+    server.process.communicate(timeout=20)
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_adjudication_shows_verdicts_quotes_and_the_decision(half: Server, open_page: Opened, width: int) -> None:
+    page = open_page(half, "lea", "lead", viewport={"width": width, "height": 800})
+    page.goto(f"{half.base}/adjudication")
+    for number, text in enumerate(("ana: accept", "ben: reject")):
+        expect(page.locator(".version").nth(number)).to_contain_text(text)
+        expect(page.locator(".version").nth(number)).to_be_in_viewport(ratio=1)
+    for name in (re.compile("^Accept"), re.compile("^Reject"), re.compile("^Decide")):
+        expect(page.locator(".deciding").get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+    quotes = page.locator(".quotes button")
+    expect(quotes.first).to_be_attached()
+    number = quotes.first.inner_text()
+    quotes.first.click()
+    expect(page.locator(".message.target")).to_be_visible()
+    expect(page.locator(".message.target")).to_contain_text(number)
+
+
+def test_a_nugget_in_dispute_is_ruled_on_and_leaves_the_rubric(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "lou", "lead")
+    cases = api(page, half, "/adjudication.json")["items"]
+    case = next(c for c in cases if sum(field["is_disputed"] for field in c["fields"]) > 1)
+    disputed = [field["nugget_id"] for field in case["fields"] if field["is_disputed"]]
+    page.goto(f"{half.base}/adjudication?item={case['item_id']}")
+    expect(page.locator(".deciding legend")).to_contain_text("Decision")
+    page.keyboard.press("1")
+    for nugget_id in disputed:
+        expect(page.locator("tr.asked .label").first).to_contain_text(f"nugget {int(nugget_id.rsplit('n', 1)[1]) + 1}")
+        page.keyboard.press("2" if nugget_id == disputed[0] else "1")
+    page.keyboard.press("3")
+    page.keyboard.press("5")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("h1")).to_contain_text("1 decided")
+    item = api(page, half, f"/items/{case['item_id']}.json")
+    assert disputed[0] not in [nugget["nugget_id"] for nugget in item["rubric"]]
+    assert item["status"] == "edited"
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_an_abstention_says_nothing_of_searches_before_one_is_made(half: Server, open_page: Opened, width: int) -> None:
+    page = open_page(half, f"abe{width}", viewport={"width": width, "height": 800})
+    page.goto(half.base + first_of(page, half, "abstention", "c001"))
+    page.wait_for_selector(".message", state="attached")
+    expect(page.locator("#dock h2")).to_have_text("No message is cited: search whether it is told after all")
+    expect(page.locator("#panel")).to_contain_text("You have not searched yet")
+    gate = page.locator("#verdict .to-do")
+    expect(gate).to_have_text(re.compile(r"^0 of \d searches$"))
+    expect(gate).to_be_in_viewport(ratio=1)  # whole, at each width
+    gate.click()
+    page.locator("dialog .chips button").first.click()
+    expect(gate).to_have_text(re.compile(r"^1 of \d searches$"))
+    expect(page.locator("#panel")).to_contain_text("Your searches: 1 of")
+
+
+def test_nothing_of_a_colleague_is_shown_before_one_has_judged(half: Server, open_page: Opened) -> None:
+    lead, other = open_page(half, "lex", "lead"), open_page(half, "oda")
+    item = api(lead, half, "/queue.json?view=flagged")["rows"][0]["href"]
+    note = "a part of the answer in the second session"
+    begin(lead, half, item)
+    expect(lead.locator("#notes")).not_to_contain_text(note, use_inner_text=True)  # closed, until the lead asks for it
+    lead.locator("#notes summary").click()
+    expect(lead.locator("#notes")).to_contain_text(note, use_inner_text=True)
+    assert api(other, half, f"{item}.json")["notes"] == []
+    assert all(row["flags"] == 0 for row in api(other, half, "/queue.json?count=100")["rows"])
+    other.goto(f"{half.base}/conversations/c000")
+    expect(other.locator("main")).to_contain_text("2 of 2 rated")
+    expect(other.locator("main")).not_to_contain_text("mean of")
+    assert api(other, half, "/log.json?kind=rated")["events"] == []
+    for number in range(3):
+        other.locator("button[data-score='3']").nth(number).click()
+        expect(other.locator("button[data-score='3']").nth(number)).to_have_attribute("aria-pressed", "true")
+    expect(other.locator("main")).to_contain_text("mean of 3")
+
+
+def test_the_first_button_of_a_dialog_does_not_override(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "ova")
+    begin(page, half, first_of(page, half, "event_ordering"))
+    page.keyboard.press("n")
+    page.wait_for_timeout(200)
+    page.keyboard.press("a")
+    expect(page.locator("dialog .primary")).to_have_text("Back to the item")
+    expect(page.locator("dialog").get_by_role("button", name="Remove it")).to_be_focused()
+
+
+def test_figures_of_few_items_are_not_given_and_no_column_is_hidden(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "fig", viewport={"width": 390, "height": 800})
+    page.goto(f"{half.base}/agreement")
+    expect(page.locator("tbody tr").nth(1)).to_contain_text("too few items")
+    for path in ("/agreement", "/progress", "/ratings"):
+        page.goto(half.base + path)
+        cells = page.locator("main :is(td, tbody th)").all()
+        assert len(cells) > 10
+        edges = [box["x"] + box["width"] for cell in cells if (box := cell.bounding_box())]
+        assert max(edges) <= 390, path
+    rows = {row["length"]: row for row in api(page, half, "/ratings.json")["rows"]}
+    assert (rows["under 90K"]["conversations"], rows["under 90K"]["beam"]) == (2, {})
+    assert rows["128K"]["conversations"] == 0
+
+
+def test_a_letter_is_a_capital_with_shift_whatever_caps_lock_says(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "cap")
+    item = first_of(page, half, "summarization")
+    begin(page, half, item)
+    press = "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Y', shiftKey: false, bubbles: true }))"
+    with page.expect_response(re.compile("/acts")):
+        page.evaluate(press)  # `y` with Caps Lock
+    marks = [nugget["label"] for nugget in api(page, half, f"{item}.json")["rubric"]]
+    assert marks.count("yes") == 1
+    page.keyboard.press("Shift+Y")
+    expect(page.locator(".choices [data-word=yes][aria-pressed=true]")).to_have_count(len(marks))
+
+
+def test_a_piece_of_evidence_says_who_spoke(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "who")
+    begin(page, half, first_of(page, half, "knowledge_update"))
+    expect(page.locator("#dock .evidence").first).to_contain_text(re.compile("(user|assistant): "))

@@ -1,0 +1,146 @@
+"""Plug-ins that fail while they run: one line with the plug-in's name, whatever they raise or return."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from longbeam.cli import USER_ERROR, run
+
+Plug = Callable[[str, str, str], None]
+RAISED = {
+    "ZeroDivisionError('a bug')": "ZeroDivisionError: a bug",
+    "SystemExit(3)": "SystemExit: 3",
+    "KeyError('\\x1b[31m')": "KeyError",
+    "OSError(5, 'no')": "OSError",
+    "RuntimeError('two\\nlines')": "RuntimeError: two lines",
+}
+
+
+@pytest.fixture
+def plug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plug:
+    """Installs a module with an object `PLUG` under a group and a name."""
+
+    def install(group: str, name: str, code: str) -> None:
+        site = tmp_path / f"site-{name}"
+        info = site / f"longbeam_{name}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (site / f"broken_{name}.py").write_text(code)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: longbeam-{name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[longbeam.{group}]\n{name} = broken_{name}:PLUG\n")
+        monkeypatch.syspath_prepend(str(site))
+
+    return install
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A folder with the import `mine` of a short chat with a probe, as LoCoMo has it."""
+    sample = {
+        "sample_id": "one",
+        "conversation": {
+            "speaker_a": "Ana",
+            "speaker_b": "Ben",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [{"speaker": "Ana", "dia_id": "D1:1", "text": "I adopted a dog named Rex."}],
+        },
+        "qa": [{"question": "What is the dog's name?", "answer": "Rex", "evidence": ["D1:1"], "category": 4}],
+    }
+    (tmp_path / "locomo10.json").write_text(json.dumps([sample]))
+    assert run(["import", "locomo", str(tmp_path / "locomo10.json"), "--name", "mine", "--out", str(tmp_path)]) == 0
+    return tmp_path
+
+
+def told(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert run(command) == USER_ERROR
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err + shown.out
+    assert "\x1b" not in shown.err
+    return next(line for line in shown.err.splitlines() if line.startswith("error: "))
+
+
+CHECK = """
+from longbeam.validation.base import WARNING, Check, Problem
+def find(index, probe):
+    {body}
+PLUG = Check(name={name!r}, doc="d", severities={{"long": WARNING}}, on_probe=find)
+"""
+
+
+@pytest.mark.parametrize("number", range(len(RAISED)))
+def test_a_check_that_raises_is_named(plug: Plug, out: Path, capsys: pytest.CaptureFixture[str], number: int) -> None:
+    raised, said = list(RAISED.items())[number]
+    name = f"check{number}"
+    plug("checks", name, CHECK.format(body=f"raise {raised}", name=name))
+    line = told(["validate", "mine", "--out", str(out)], capsys)
+    assert line.startswith(f"error: checks: '{name}' (broken_{name}:PLUG) failed: {said}")
+
+
+@pytest.mark.parametrize("body", ["return ['a text']", "yield None", "yield Problem('other', 'p', 'm')", "return [3]"])
+def test_a_check_that_yields_no_problems_of_its_own_is_named(
+    plug: Plug, out: Path, capsys: pytest.CaptureFixture[str], body: str
+) -> None:
+    name = f"yields{crc32(body.encode())}"
+    plug("checks", name, CHECK.format(body=body, name=name))
+    line = told(["validate", "mine", "--out", str(out)], capsys)
+    assert line.startswith(f"error: checks: '{name}' yields ")
+    assert line.endswith("it must yield Problems of long")
+
+
+FORMAT = """
+from longbeam.formats.registry import Format
+def read(path, options):
+    {read}
+def write(*given, **named):
+    raise ZeroDivisionError("a bug")
+PLUG = Format(read=read, write=write)
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        ("raise KeyError('chat')", "(broken_{}:PLUG) failed: KeyError: 'chat'"),
+        ("return None", "gives NoneType as a conversation"),
+        ("return ['chat']", "gives str as a conversation"),
+        ("yield 1 / 0", "(broken_{}:PLUG) failed: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_format_that_fails_is_named(
+    plug: Plug, out: Path, capsys: pytest.CaptureFixture[str], read: str, said: str
+) -> None:
+    name = f"format{crc32(read.encode())}"
+    plug("formats", name, FORMAT.format(read=read))
+    line = told(["import", name, str(out / "locomo10.json"), "--name", "other", "--out", str(out)], capsys)
+    assert line.startswith(f"error: formats: '{name}' " + said.format(name))
+    assert not (out / "other").exists()
+    exported = ["export", "mine", "--format", name, "--to", str(out / "to"), "--out", str(out)]
+    assert f"(broken_{name}:PLUG) failed: ZeroDivisionError: a bug" in told(exported, capsys)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise ZeroDivisionError('a bug')", "models: '{0}' (broken_{0}:PLUG) failed: ZeroDivisionError: a bug"),
+        ("return 'a text'", "models: '{0}:small' answers with str, not with a ModelReply"),
+    ],
+)
+def test_a_model_that_fails_is_named(
+    plug: Plug, out: Path, capsys: pytest.CaptureFixture[str], body: str, said: str
+) -> None:
+    name = f"model{crc32(body.encode())}"
+    code = f"class Model:\n    async def complete(self, call):\n        {body}\n"
+    plug("models", name, code + "def PLUG(name, endpoint):\n    return Model()\n")
+    command = ["evaluate", "mine", "--system", "rag", "--reader", f"{name}:small", "--out", str(out)]
+    assert told(command, capsys).startswith("error: " + said.format(name))
+
+
+def test_a_model_that_cannot_be_made_is_named(plug: Plug, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plug("models", "unmade", "def PLUG(name, endpoint):\n    return {}['key']\n")
+    command = ["evaluate", "mine", "--system", "rag", "--reader", "unmade:small", "--out", str(out)]
+    assert told(command, capsys).startswith("error: models: 'unmade' (broken_unmade:PLUG) failed: KeyError: 'key'")
