@@ -428,7 +428,7 @@ def power(
     if len(named) != 2:
         raise UserError(f"--systems {systems!r}: name two systems, such as rag,light")
     one = read_run(evaluation_folder(open_benchmark(out, name)), run)
-    needed, spread = conversations_needed(one, *named, difference)
+    needed, spread = conversations_needed(one, named[0], named[1], difference)
     cost = one.kept.cost_usd if one.kept else None
     told = "at an unknown cost" if cost is None else f"about ${cost / one.run.conversations * needed:,.2f} to evaluate"
     print(
