@@ -164,7 +164,7 @@ def evaluate(
         files = read_evaluation(Path(name))
         codes = [
             _evaluate_one(
-                one.benchmark, one.arms, {**given, **one.options}, _Shown(out, json, estimate, gates, invocation_log)
+                one.benchmark, one.arms, {**given, **one.options}, _Output(out, json, estimate, gates, invocation_log)
             )
             for one in files
         ]
@@ -174,11 +174,11 @@ def evaluate(
         arms = arms_of(system, sets, [*(grid or ()), *ablations(without, system)])
     if save is not None:
         write_evaluation(save, name, arms, given)
-    return _evaluate_one(name, arms, given, _Shown(out, json, estimate, gates, invocation_log))
+    return _evaluate_one(name, arms, given, _Output(out, json, estimate, gates, invocation_log))
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _Output:
     """How an evaluation is shown, and what its exit code depends on."""
 
     out: Path
@@ -188,7 +188,7 @@ class _Shown:
     invocation_log: Path | None
 
 
-def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how: _Shown) -> int:
+def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how: _Output) -> int:
     """Evaluate one benchmark, print its table, and return the exit code."""
     from longbeam.errors import RunStopped
     from longbeam.evaluation import always_there, as_json, grouped_failures, last_results, render_table

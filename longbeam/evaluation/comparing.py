@@ -23,7 +23,7 @@ _NAMED = 10
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunPair:
     """One system in two runs, or two systems of one run, probe by probe."""
 
     comparison: Comparison
@@ -34,7 +34,7 @@ class Pair:
     """Probes that changed sides: conversation, probe, score before, score now."""
 
 
-def compare_runs(before: Evaluated, now: Evaluated, systems: Sequence[str] = ()) -> list[Pair]:
+def compare_runs(before: Evaluated, now: Evaluated, systems: Sequence[str] = ()) -> list[RunPair]:
     """Return `now` minus `before` for each system of both runs, p-values corrected for their number (Holm).
 
     UserError where no system, or no probe, is in both.
@@ -48,14 +48,14 @@ def compare_runs(before: Evaluated, now: Evaluated, systems: Sequence[str] = ())
     if not found:
         raise UserError("no probe has a score in both runs; they are of other conversations or other probes")
     corrected = holm([pair.comparison for pair in found])
-    return [Pair(c, p.won, p.lost, p.tied, p.changed) for c, p in zip(corrected, found, strict=True)]
+    return [RunPair(c, p.won, p.lost, p.tied, p.changed) for c, p in zip(corrected, found, strict=True)]
 
 
 def _of(one: Evaluated, system: str) -> list[Result]:
     return [r for r in one.results if r.system == system]
 
 
-def _paired(first: Sequence[Result], second: Sequence[Result], names: tuple[str, str]) -> Pair | None:
+def _paired(first: Sequence[Result], second: Sequence[Result], names: tuple[str, str]) -> RunPair | None:
     """Return the first minus the second; None where no probe has a score in both."""
     results = [
         r.model_copy(update={"system": name}) for name, of in zip(names, (first, second), strict=True) for r in of
@@ -69,7 +69,7 @@ def _paired(first: Sequence[Result], second: Sequence[Result], names: tuple[str,
         for r in first
         if (new := r.score("paper")) is not None and (old := before.get((r.conversation_id, r.probe_id))) is not None
     ]
-    return Pair(
+    return RunPair(
         comparison,
         won=sum(new > old for *_, old, new in scored),
         lost=sum(new < old for *_, old, new in scored),
@@ -78,12 +78,12 @@ def _paired(first: Sequence[Result], second: Sequence[Result], names: tuple[str,
     )
 
 
-def render_pairs(pairs: Sequence[Pair], before: str, now: str) -> str:
+def render_pairs(pairs: Sequence[RunPair], before: str, now: str) -> str:
     """Return the differences of two runs as text; ends with a line break."""
     return "\n".join(_pair_lines(pairs, before, now)) + "\n"
 
 
-def _pair_lines(pairs: Sequence[Pair], before: str, now: str) -> Iterator[str]:
+def _pair_lines(pairs: Sequence[RunPair], before: str, now: str) -> Iterator[str]:
     yield f"{now} minus {before}, on the probes that have a score in both (95 % interval over conversations; p by Holm)"
     for pair in pairs:
         c = pair.comparison
