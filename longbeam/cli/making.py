@@ -419,6 +419,8 @@ def report_run(benchmark: Benchmark, summary: RunSummary, out: Path, *, is_quiet
     done = f"{name}: {summary.finished} of {counted(summary.conversations, 'conversation')} finished, "
     done += f"{counted(summary.calls, 'model call')}{replayed}"
     gaps, allowed = gaps_of(benchmark), benchmark.spec.checks.gap_share
+    if remade := ", ".join(f"{count:,} of stage {stage}" for stage, count in summary.remade.items() if count):
+        print(f"{name}: units made anew, because prompts, rules or the spec changed since: {remade}", file=sys.stderr)
     if summary.finished < summary.conversations or summary.failures or gaps:
         print(done, file=sys.stderr)
         for conversation_id in dict.fromkeys(i for i, _ in summary.failures):

@@ -80,7 +80,7 @@ def _writers(benchmark: Benchmark) -> list[str]:
     return sorted(models or benchmark.spec.models_in_use)
 
 
-@app.command(short_help="Show messages or a probe of a benchmark.")
+@app.command(short_help="Show messages, a probe or the plan of a benchmark.")
 def show(
     name: Name,
     item: Annotated[
@@ -89,12 +89,19 @@ def show(
     ] = None,
     first: Annotated[int, typer.Option("--from", min=0, help="First message to show.")] = 0,
     count: Annotated[int, typer.Option("--count", min=1, help="Messages to show.")] = 6,
+    plan: Annotated[bool, typer.Option("--plan", help="Show how the conversation was planned.")] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Self-contained page to write, with --plan.", show_default=False)
+    ] = None,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Show a benchmark's probes; with c000, messages of a conversation; with c000/summarization.0, a whole probe.
 
-    Probes are shown as reviewed: these are the probes that `evaluate` asks and `export` writes.
+    Probes are shown as reviewed: these are the probes that `evaluate` asks and `export` writes. With --plan, the
+    events of the story with their days, its facts from when until when, and why others were not chosen to change.
     """
+    if plan or html is not None:
+        return _show_plan(name, item, html, out)
     from longbeam.formats import advice_without_probes
     from longbeam.review import reviewed_probes
     from longbeam.store import SealedConversation, open_benchmark
@@ -120,6 +127,25 @@ def show(
                 lines = chain([title], _overview(sealed, candidates, asked), ending)
         for line in lines:
             print(printable(line))
+    return OK
+
+
+def _show_plan(name: str, item: str | None, html: Path | None, out: Path) -> int:
+    from longbeam.pipeline import read_stories, story_lines, story_page
+    from longbeam.store import open_benchmark, write_atomically
+
+    benchmark = open_benchmark(out, name)
+    conversation_id = item or benchmark.conversation_ids[0]
+    if conversation_id not in benchmark.conversation_ids:
+        raise UserError(f"{conversation_id!r} is no conversation of {name!r}: {_few(benchmark.conversation_ids)}")
+    stories = read_stories(benchmark, conversation_id)
+    title = f"The story of {name}, {conversation_id}"
+    if html is not None:
+        write_atomically(html, story_page(title, stories))
+        print(f"written to {html}")
+        return OK
+    for line in chain([title], *map(story_lines, stories)):
+        print(printable(line))
     return OK
 
 

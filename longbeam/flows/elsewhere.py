@@ -12,6 +12,7 @@ import signal
 import tempfile
 import uuid
 import warnings
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -208,6 +209,7 @@ class DaskRun:
             calls=sum(result.position.calls for result in results),
             replayed=sum(result.replayed for result in results),
             stopped=self.stopped or next((r.stopped for r in results if r.is_capped), ""),
+            remade=sum((Counter(result.remade) for result in results), Counter()),
         )
 
 

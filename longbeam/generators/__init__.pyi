@@ -5,16 +5,15 @@ from .augmentation import (
     StageToAugment as StageToAugment,
     write_special_bullets as write_special_bullets,
 )
-from .augmented import Augmented as Augmented, augmented_plan as augmented_plan
+from .augmented import Augmented as Augmented, Targets as Targets, augmented_plan as augmented_plan
 from .budget import Budget as Budget
 from .bullets import (
-    EVOLVED as EVOLVED,
     Drafted as Drafted,
     Known as Known,
     assembled as assembled,
     faults_of as faults_of,
     new_slot as new_slot,
-    repeated_line as repeated_line,
+    repeated as repeated,
     typed_value as typed_value,
 )
 from .calibration import (
@@ -35,10 +34,18 @@ from .chat_ledger import (
     verified as verified,
     without_echoes as without_echoes,
 )
+from .choices import (
+    APART_DAYS as APART_DAYS,
+    APART_MESSAGES as APART_MESSAGES,
+    FORMS as FORMS,
+    SETTLED_DAYS as SETTLED_DAYS,
+    USES as USES,
+    Choices as Choices,
+    choose_targets as choose_targets,
+)
 from .clock import FIRST_HOUR as FIRST_HOUR, LAST_HOUR as LAST_HOUR, REPLY_S as REPLY_S, sent_times as sent_times
 from .closed_world import ClosedWorld as ClosedWorld
 from .demand import LEAST as LEAST, MOST as MOST, QUICK as QUICK, STATEMENT as STATEMENT, demand_of as demand_of
-from .dependents import dependents_of as dependents_of, stale_words as stale_words
 from .dialogue import Talk as Talk, extend as extend, talk as talk
 from .dialogue_history import (
     HISTORY_TOKENS as HISTORY_TOKENS,
@@ -70,18 +77,17 @@ from .entailment_judge import (
 from .layout import (
     NARRATIVES as NARRATIVES,
     Layout as Layout,
+    Pace as Pace,
     layout_for as layout_for,
     plan_lengths as plan_lengths,
     pool_for as pool_for,
 )
 from .ledger import (
     Ledger as Ledger,
-    line_of as line_of,
     replaced_wishes as replaced_wishes,
     split_evenly as split_evenly,
     standing_bullets as standing_bullets,
 )
-from .line_targets import CHANGEABLE as CHANGEABLE, Story as Story, until_due as until_due, with_targets as with_targets
 from .mending import TurnPlace as TurnPlace, mend_turn as mend_turn, turn_key as turn_key, voice_bullet as voice_bullet
 from .mentions import Mentions as Mentions
 from .names import LOCALES as LOCALES, Names as Names, romanised as romanised
@@ -118,14 +124,18 @@ from .plan_seeds import (
     write_plan_summary as write_plan_summary,
 )
 from .plans import (
+    EVENTS_PROMPTS as EVENTS_PROMPTS,
     OUTLINE_PROMPTS as OUTLINE_PROMPTS,
     SUB_PLAN_PROMPTS as SUB_PLAN_PROMPTS,
     Frame as Frame,
     PlanContext as PlanContext,
-    recalled_by as recalled_by,
+    ends_of as ends_of,
+    ledger_of as ledger_of,
+    write_events as write_events,
     write_outline as write_outline,
     write_sub_plan as write_sub_plan,
 )
+from .quotas import Demand as Demand
 from .reply_excerpt import (
     END_CHARACTERS as END_CHARACTERS,
     asking_part as asking_part,
@@ -148,29 +158,24 @@ from .seeds import (
     write_seeds as write_seeds,
 )
 from .seeds_file import domain_of as domain_of, parse_seeds as parse_seeds, read_seeds_file as read_seeds_file
-from .sheets import (
+from .side_stories import SideInputs as SideInputs, with_side_stories as with_side_stories
+from .stages import (
     CAST as CAST,
     LEADING as LEADING,
-    SheetInputs as SheetInputs,
-    bullet_counts as bullet_counts,
-    draw_sheet as draw_sheet,
-    narratives_ahead as narratives_ahead,
     narratives_for as narratives_for,
-    narratives_over as narratives_over,
+    sizes_of as sizes_of,
     stages_of as stages_of,
+    turns_told as turns_told,
+    window_of as window_of,
 )
-from .side_stories import SideInputs as SideInputs, with_side_stories as with_side_stories
-from .slips import (
-    APART_DAYS as APART_DAYS,
-    APART_MESSAGES as APART_MESSAGES,
-    Pace as Pace,
-    aftermath as aftermath,
-    is_fresh as is_fresh,
-    is_settled as is_settled,
-    scenes_against as scenes_against,
-    slips_of as slips_of,
+from .story_graph import (
+    DayConflict as DayConflict,
+    Window as Window,
+    event_faults as event_faults,
+    relaxed as relaxed,
+    unclosed as unclosed,
+    with_days as with_days,
 )
-from .special_targets import Targets as Targets, choose_targets as choose_targets
 from .transcript import Transcript as Transcript, TranscriptLine as TranscriptLine, turns_asked as turns_asked
 from .turn_cards import (
     ASKS_AGAIN as ASKS_AGAIN,
@@ -217,4 +222,3 @@ from .user_turns import (
     write_user_turns as write_user_turns,
 )
 from .voices import HABITS as HABITS, voice_of as voice_of
-from .wish_forms import FORMS as FORMS, wish_forms as wish_forms

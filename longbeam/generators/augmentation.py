@@ -1,21 +1,20 @@
 """Augmentation: each stage of a plan gets updates, contradictions and standing instructions.
 
-`special_targets` chooses what the special bullets are about, and where they stand. A model then words them, stage after
-stage in the order of the story: it sees the bullets and days around each place, what depends on a changed value, and
-what was added to the stages before.
+`choices` chooses what the special bullets are about, and where they stand. A model then words them, stage after
+stage in the order of the story: it sees the bullets and days around each place, and what was added before.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 
-from longbeam.generators.augmented import Augmented, augmented_plan
+from longbeam.generators.augmented import Augmented, Target, Targets, augmented_plan
 from longbeam.generators.bullets import SETTLED, is_cut, typed_value
-from longbeam.generators.dependents import stale_words
 from longbeam.generators.entailment import RuleAnswer, Ruling, rule_on_contradiction, rule_on_update
 from longbeam.generators.entailment_judge import (
     CONTRADICTION_PROMPTS,
@@ -25,7 +24,6 @@ from longbeam.generators.entailment_judge import (
 )
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
-from longbeam.generators.special_targets import Target, Targets
 from longbeam.keys import SubPlanKey
 from longbeam.models import Asker, ListTask, Sifted
 from longbeam.prompts.calls import (
@@ -33,16 +31,15 @@ from longbeam.prompts.calls import (
     AugmentReply,
     ContradictionDraft,
     ContradictionTarget,
-    InstructionDraft,
-    InstructionTarget,
     LedgerLine,
     Place,
-    RevisionDraft,
     Stage,
     StoryLine,
     ToldRemark,
     UpdateDraft,
     UpdateTarget,
+    WishDraft,
+    WishTarget,
 )
 from longbeam.schemas import (
     ENGLISH,
@@ -61,9 +58,14 @@ from longbeam.schemas import (
 from longbeam.text import overlapping, says
 
 AUGMENT_PROMPTS = ("augment", *ENTAILMENT_PROMPTS, *CONTRADICTION_PROMPTS)
-_Draft = UpdateDraft | ContradictionDraft | InstructionDraft
+_Draft = UpdateDraft | ContradictionDraft | WishDraft
+EVOLVED = "evolved"
+"""Variety of a preference that replaces an earlier one."""
+EVOLVES_AFTER_DAYS = 7
+"""Days that a preference stands before another one may replace it."""
 _VOW = re.compile(
-    r"\b(?:no more|never again|not (?:another|one more)|for good|from now on|once and for all)\b", re.IGNORECASE
+    r"\b(?:no more|never again|not (?:another|one more)|for good(?=[^\w\s]|$| and\b)|from now on|once and for all)\b",
+    re.IGNORECASE,
 )
 """Words of a vow, which the bullets planned for later would break."""
 
@@ -100,18 +102,22 @@ class StageToAugment:
 
     @cached_property
     def wishes(self) -> tuple[Bullet, ...]:
-        """The user's other wishes: those of earlier plans, preferences of all stages, and instructions so far."""
+        """The user's other wishes so far, those of earlier plans included."""
         earlier = self.frame.chapter.standing if self.frame.chapter else ()
         return standing_bullets((*earlier, *self.plan.bullets()))
+
+    @cached_property
+    def replaceable(self) -> tuple[Bullet, ...]:
+        """Preferences that one told in the stage may replace."""
+        if not any(t.kind is BulletKind.PREFERENCE for t in self.targets.wishes):
+            return ()
+        before = self.stage.first_day - dt.timedelta(days=EVOLVES_AFTER_DAYS)
+        return tuple(b for b in self.wishes if b.kind is BulletKind.PREFERENCE and b.happens_on <= before)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of all parts."""
         return digest_of(self.frame, self.base.digest, self.stage, self.targets, self.before)
-
-
-_Item = tuple[_Draft, *tuple[RevisionDraft, ...]]
-"""A remark of a reply; behind an update, the bullets that depend on it in their new words."""
 
 
 async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented:
@@ -129,19 +135,20 @@ async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented
         lines=_lines(task),
         updates=targets.updates,
         contradictions=targets.contradictions,
-        instructions=targets.instructions,
+        wishes=targets.wishes,
+        replaceable=task.replaceable,
         taken_conditions=tuple(dict.fromkeys(b.condition for b in task.wishes if b.condition)),
     )
     remarks = _Remarks(asker, task)
 
-    def rest(kept: tuple[_Item, ...]) -> AugmentInputs:
-        written = {draft.target_id for draft, *_ in kept}
-        conditions = (draft.condition for draft, *_ in kept if isinstance(draft, InstructionDraft))
+    def rest(kept: tuple[_Draft, ...]) -> AugmentInputs:
+        written = {draft.target_id for draft in kept}
+        conditions = (draft.condition for draft in kept if isinstance(draft, WishDraft))
         return inputs.model_copy(
             update={
                 "updates": tuple(t for t in targets.updates if t.target_id not in written),
                 "contradictions": tuple(t for t in targets.contradictions if t.target_id not in written),
-                "instructions": tuple(t for t in targets.instructions if t.target_id not in written),
+                "wishes": tuple(t for t in targets.wishes if t.target_id not in written),
                 "taken_conditions": tuple(dict.fromkeys((*inputs.taken_conditions, *conditions))),
             }
         )
@@ -150,7 +157,7 @@ async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented
         inputs,
         remarks.sift,
         rest,
-        show=lambda item: f"{item[0].target_id}: {item[0].text}",
+        show=lambda item: f"{item.target_id}: {item.text}",
         least=0,
         confirm=remarks.judge,
     )
@@ -179,37 +186,37 @@ class _Remarks:
     denied: dict[str, str] = field(default_factory=dict)
     """By target, what rules or checker said last against the remark: it does not say what it must."""
 
-    def sift(self, kept: tuple[_Item, ...], reply: AugmentReply) -> Sifted[_Item]:
+    def sift(self, kept: tuple[_Draft, ...], reply: AugmentReply) -> Sifted[_Draft]:
         """Join the remarks kept so far with the good ones of a reply, in the order of the targets."""
         targets = self.task.targets
         every = targets.by_id()
-        good: dict[str, _Item] = {item[0].target_id: item for item in kept}
+        good: dict[str, _Draft] = {draft.target_id: draft for draft in kept}
         faults: dict[str, str] = {}
-        revisions = {draft.bullet_id: draft for draft in reply.revisions}
-        drafts = (
-            _by_target(reply.updates, targets.updates, good)
-            | _by_target(reply.contradictions, targets.contradictions, good)
-            | _by_target(reply.instructions, targets.instructions, good)
+        told: Iterable[tuple[_Draft, type[Target]]] = (
+            *((draft, UpdateTarget) for draft in reply.updates),
+            *((draft, ContradictionTarget) for draft in reply.contradictions),
+            *((draft, WishTarget) for draft in reply.wishes),
         )
+        drafts: dict[str, _Draft] = {}
+        for one, kind in told:
+            if isinstance(every.get(one.target_id), kind):
+                drafts.setdefault(one.target_id, one)
         for target_id, target in every.items():
             if target_id in good:
                 continue
-            draft = drafts.get(target_id)
-            if draft is None:
+            if (draft := drafts.get(target_id)) is None:
                 faults[target_id] = f"{target_id} is missing"
                 continue
-            dependents = target.dependents if isinstance(target, UpdateTarget) else ()
-            reworded = tuple(revisions[i] for d in dependents if (i := d.bullet.bullet_id) in revisions)
-            wishes = [draft for draft, *_ in good.values() if isinstance(draft, InstructionDraft)]
-            if found := list(self._faults(draft, target, reworded, wishes)):
+            wishes = [draft for draft in good.values() if isinstance(draft, WishDraft)]
+            if found := list(self._faults(draft, target, wishes)):
                 faults[target_id] = f"{target_id} {'; it '.join(found)}"
             else:
-                good[target_id] = (draft, *reworded)
+                good[target_id] = draft
         return Sifted(tuple(good[i] for i in every if i in good), tuple(faults.values()))
 
     def value_of(self, draft: _Draft, target: Target) -> Value | None:
         """Return the typed value of a remark, None if it has none; raises ValueError for words that cannot be read."""
-        if isinstance(draft, InstructionDraft) or isinstance(target, InstructionTarget):
+        if isinstance(draft, WishDraft) or isinstance(target, WishTarget):
             return None
         if target.fact is None or not draft.value.strip():
             return None
@@ -217,9 +224,9 @@ class _Remarks:
             return Value(kind=ValueKind.DATE, text=draft.value.strip())  # code reads English days only
         return typed_value(draft.value, target.fact.kind, target.place.day)
 
-    async def judge(self, item: _Item) -> str:
+    async def judge(self, item: _Draft) -> str:
         """Return what the checker says against a remark of which rules cannot tell; empty if it has nothing."""
-        draft, target = item[0], self.task.targets.by_id()[item[0].target_id]
+        draft, target = item, self.task.targets.by_id()[item.target_id]
         ruling = self._ruling(draft, target)
         # Rules tell what excludes a statement; whether somebody would say it is for the checker alone.
         is_open = ruling.answer is RuleAnswer.UNSURE or (
@@ -230,22 +237,22 @@ class _Remarks:
         self.denied[target.target_id] = reason
         return f"{target.target_id} must be worded anew: {reason}"
 
-    def note_left_out(self, written: Sequence[_Item]) -> None:
+    def note_left_out(self, written: Sequence[_Draft]) -> None:
         """Note the remarks that are left out because they did not say what they must."""
-        there = {draft.target_id for draft, *_ in written}
+        there = {draft.target_id for draft in written}
         for target_id, reason in self.denied.items():
             if target_id not in there:
                 detail = f"{target_id} is left out: {reason}"
                 self.asker.note(Incident(kind=IncidentKind.NOT_ENTAILED, prompt_id="augment", detail=detail))
 
-    def _faults(
-        self, draft: _Draft, target: Target, reworded: Sequence[RevisionDraft], wishes: Sequence[InstructionDraft]
-    ) -> Iterator[str]:
+    def _faults(self, draft: _Draft, target: Target, wishes: Sequence[WishDraft]) -> Iterator[str]:
         """Yield what is wrong with a remark by rules."""
-        if text := next((d.text for d in (draft, *reworded) if is_cut(d.text)), ""):
-            yield f"breaks off within a sentence, {text[:40]!r}...; write one or two whole ones of at most 30 words"
-        if isinstance(draft, InstructionDraft):
-            yield from _instruction_faults(draft, self.task.wishes, wishes)
+        if is_cut(draft.text):
+            yield f"breaks off in a sentence, {draft.text[:40]!r}...; write one or two whole ones of at most 30 words"
+        if isinstance(draft, WishDraft):
+            is_preference = isinstance(target, WishTarget) and target.kind is BulletKind.PREFERENCE
+            replaced = _replaced_by(draft, self.task.replaceable) if is_preference else None
+            yield from _wish_faults(draft, (b for b in self.task.wishes if b is not replaced), wishes)
             return
         try:
             value = self.value_of(draft, target)
@@ -254,7 +261,6 @@ class _Remarks:
             return
         if isinstance(target, UpdateTarget):
             yield from _update_faults(draft.text, target, value)
-            yield from _revision_faults(reworded, target)
         elif isinstance(target, ContradictionTarget):
             yield from _contradiction_faults(draft.text, target, value)
         ruling = self._ruling(draft, target)
@@ -282,18 +288,6 @@ class _Remarks:
         return await contradiction_fault(self.asker, f"denies.{draft.target_id}", told, slip)
 
 
-def _by_target(drafts: Sequence[_Draft], targets: Sequence[Target], kept: Mapping[str, _Item]) -> dict[str, _Draft]:
-    """Return the first draft of each target; drafts that name none, as older replies do, have the targets left over.
-
-    `kept`: remarks of earlier replies. A draft that only says one of them again has no target.
-    """
-    told = {draft.text for draft, *_ in kept.values()}
-    named = {d.target_id: d for d in reversed(drafts) if d.target_id}
-    free = (t.target_id for t in targets if t.target_id not in named and t.target_id not in kept)
-    unnamed = (d for d in drafts if not d.target_id and d.text not in told)
-    return named | {i: d.model_copy(update={"target_id": i}) for i, d in zip(free, unnamed, strict=False)}
-
-
 def _update_faults(text: str, target: UpdateTarget, value: Value | None) -> Iterator[str]:
     old, kind = target.fact.value, target.fact.kind
     if value is None:
@@ -317,16 +311,14 @@ def _contradiction_faults(text: str, target: ContradictionTarget, value: Value |
             yield f"states the same value {value.text!r}"
 
 
-def _instruction_faults(
-    draft: InstructionDraft, told: Iterable[Bullet], written: Iterable[InstructionDraft]
-) -> Iterator[str]:
-    """Yield what an instruction lacks, and the wish with whose condition its own overlaps."""
+def _wish_faults(draft: WishDraft, told: Iterable[Bullet], written: Iterable[WishDraft]) -> Iterator[str]:
+    """Yield what a wish lacks, and the wish with whose condition its own overlaps."""
     if not draft.condition or not draft.requirement:
         yield "lacks its condition or its requirement"
         return
     # The same wish may be said again after years, and not within a stage.
     others = (b for b in told if b.condition and b.requirement != draft.requirement)
-    wishes: list[Bullet | InstructionDraft] = [*others, *written]
+    wishes: list[Bullet | WishDraft] = [*others, *written]
     for wish in wishes:
         if overlapping(draft.condition, wish.condition):
             yield (
@@ -335,22 +327,17 @@ def _instruction_faults(
             )
 
 
-def _revision_faults(reworded: Sequence[RevisionDraft], target: UpdateTarget) -> Iterator[str]:
-    texts = {draft.bullet_id: draft.text for draft in reworded}
-    for dependent in target.dependents:
-        bullet_id = dependent.bullet.bullet_id
-        if bullet_id not in texts:
-            yield f"changes what {bullet_id} depends on ({dependent.reason}), and that is not reworded"
-        elif stale := stale_words(texts[bullet_id], dependent, target.fact.value):
-            yield f"makes wrong that {bullet_id} still says {stale!r}"
-        elif missing := [v.text for line in dependent.kept if (v := line.value) and not says(texts[bullet_id], v)]:
-            yield f"leaves as it is what {bullet_id} must go on saying, {missing[0]!r}"
+def _replaced_by(draft: WishDraft, replaceable: Iterable[Bullet]) -> Bullet | None:
+    """Return the preference that a wish replaces: the one with its condition, where it asks for something else."""
+    own = draft.condition.strip().casefold()
+    same = (b for b in replaceable if b.condition.strip().casefold() == own)
+    return next((b for b in same if b.requirement != draft.requirement), None)
 
 
 # --- records of the reply ---------------------------------------------------------------------------------------
 
 
-def _assemble(written: Sequence[_Item], task: StageToAugment, remarks: _Remarks) -> Augmented:
+def _assemble(written: Sequence[_Draft], task: StageToAugment, remarks: _Remarks) -> Augmented:
     """Return the remarks as bullets, numbered after those of their sub-plan, with the assertions they make."""
     targets, sub_plan = task.targets, task.sub_plan
     key = SubPlanKey(sub_plan.plan_index, sub_plan.sub_plan_index)
@@ -358,7 +345,7 @@ def _assemble(written: Sequence[_Item], task: StageToAugment, remarks: _Remarks)
     target_of = targets.by_id()
     made: list[tuple[Place, Bullet]] = []
     assertions: list[Assertion] = []
-    for draft, *_ in written:
+    for draft in written:
         target = target_of[draft.target_id]
         if isinstance(target, UpdateTarget):
             bullet = _referring_to(target, BulletKind.UPDATE, next(ids), draft.text)
@@ -370,34 +357,32 @@ def _assemble(written: Sequence[_Item], task: StageToAugment, remarks: _Remarks)
                 value = remarks.value_of(draft, target) if target.variety == "other_value" else None
                 assertions.append(_assertion(bullet, target.fact.fact_id, Stance.DENIES, value))
         else:
-            assert isinstance(draft, InstructionDraft)
-            bullet = _instruction(draft, target.area, next(ids), target.place)
+            assert isinstance(draft, WishDraft)
+            bullet = _wish(draft, target, next(ids), task.replaceable)
         made.append((target.place, bullet))
     told = {b.bullet_id: i for i, b in enumerate(sub_plan.bullets)}
     made.sort(key=lambda one: told[one[0].after])
-    texts = {draft.bullet_id: draft.text.strip() for _, *reworded in written for draft in reworded}
-    updates = [t for draft, *_ in written if isinstance(t := target_of[draft.target_id], UpdateTarget)]
-    dependents = [d for target in updates for d in target.dependents]
     return Augmented(
         stage_index=targets.stage_index,
         bullets=tuple(bullet for _, bullet in made),
         after=tuple(place.after for place, _ in made),
         assertions=tuple(assertions),
-        revised=tuple(d.bullet.model_copy(update={"text": texts[d.bullet.bullet_id]}) for d in dependents),
-        stale=tuple(line.fact_id for d in dependents for line in d.stale),
+        refused=targets.refused,
     )
 
 
-def _instruction(draft: InstructionDraft, area: str, bullet_id: str, place: Place) -> Bullet:
+def _wish(draft: WishDraft, target: WishTarget, bullet_id: str, replaceable: Iterable[Bullet]) -> Bullet:
+    former = _replaced_by(draft, replaceable) if target.kind is BulletKind.PREFERENCE else None
     return Bullet(
         bullet_id=bullet_id,
-        kind=BulletKind.INSTRUCTION,
-        narrative=area,
-        topic=draft.topic,
+        kind=target.kind,
+        narrative=target.narrative,
+        topic=former.topic if former else draft.topic,
         text=draft.text,
-        happens_on=place.day,
-        condition=draft.condition,
+        happens_on=target.place.day,
+        condition=former.condition if former else draft.condition,
         requirement=draft.requirement,
+        variety=EVOLVED if former else "",
     )
 
 

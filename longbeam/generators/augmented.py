@@ -1,11 +1,35 @@
-"""Special bullets of the stages of a plan, and the plan with them at their places."""
+"""Special bullets of the stages of a plan: their targets, themselves, and the plan with them at their places."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
 
+from longbeam.prompts.calls import ContradictionTarget, PassedOver, Place, UpdateTarget, WishTarget
 from longbeam.schemas import Assertion, Bullet, Plan, Record, compact
+
+Target = UpdateTarget | ContradictionTarget | WishTarget
+"""What a special bullet is about."""
+
+
+class Targets(Record):
+    """The targets of one stage's special bullets."""
+
+    stage_index: int
+    updates: tuple[UpdateTarget, ...] = ()
+    contradictions: tuple[ContradictionTarget, ...] = ()
+    wishes: tuple[WishTarget, ...] = ()
+    refused: tuple[PassedOver, ...] = ()
+    """What the plan passed over; with the first stage."""
+
+    def by_id(self) -> dict[str, Target]:
+        """Return the targets by id: updates, contradictions, wishes."""
+        every: list[Target] = [*self.updates, *self.contradictions, *self.wishes]
+        return {target.target_id: target for target in every}
+
+    def places(self) -> dict[str, Place]:
+        """Return the place of each target, by its id."""
+        return {target_id: target.place for target_id, target in self.by_id().items()}
 
 
 class Augmented(Record):
@@ -17,28 +41,22 @@ class Augmented(Record):
     after: tuple[str, ...]
     """For each, the id of the plan's bullet that it follows."""
     assertions: tuple[Assertion, ...]
-    revised: tuple[Bullet, ...] = ()
-    """Later bullets that depend on a changed value, worded anew."""
-    stale: tuple[str, ...] = ()
-    """Ids of the facts that these no longer tell."""
+    refused: tuple[PassedOver, ...] = ()
+    """What the plan passed over; with its first stage."""
 
 
 def augmented_plan(plan: Plan, augmented: Sequence[Augmented]) -> Plan:
-    """Return the plan with the special bullets at their places, and what depends on an update worded anew."""
+    """Return the plan with the special bullets at their places."""
     if not augmented:
         return plan
     following: dict[str, list[Bullet]] = {}
     for bullet, after in chain.from_iterable(zip(a.bullets, a.after, strict=True) for a in augmented):
         following.setdefault(after, []).append(bullet)
-    revised = {b.bullet_id: b for a in augmented for b in a.revised}
-    stale = {fact_id for a in augmented for fact_id in a.stale}
     sub_plans = tuple(
         s.model_copy(
             update={
                 "bullets": tuple(
-                    told
-                    for bullet in s.bullets
-                    for told in (revised.get(bullet.bullet_id, bullet), *following.get(bullet.bullet_id, ()))
+                    told for bullet in s.bullets for told in (bullet, *following.get(bullet.bullet_id, ()))
                 )
             }
         )
@@ -50,10 +68,7 @@ def augmented_plan(plan: Plan, augmented: Sequence[Augmented]) -> Plan:
         plan.model_copy(
             update={
                 "sub_plans": sub_plans,
-                "facts": tuple(f for f in plan.facts if f.fact_id not in stale),
-                "assertions": tuple(
-                    sorted((a for a in assertions if a.fact_id not in stale), key=lambda a: order[a.bullet_id])
-                ),
+                "assertions": tuple(sorted(assertions, key=lambda a: order[a.bullet_id])),
             }
         )
     )

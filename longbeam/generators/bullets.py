@@ -9,13 +9,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.keys import FactId, SubPlanKey
-from longbeam.prompts.calls import LONGEST_TEXT, ONCE, BulletDraft, FactDraft, NewSlot, SheetLine, Stage
+from longbeam.prompts.calls import LONGEST_TEXT, ONCE, BulletDraft, FactDraft, NewSlot, Stage, StoryEvent
 from longbeam.schemas import (
     CLOSING,
     ENGLISH,
@@ -40,7 +40,6 @@ from longbeam.text import (
     duration,
     format_date,
     number,
-    overlapping,
     read_value,
     says,
     unrecorded_values,
@@ -49,8 +48,6 @@ from longbeam.text import (
 
 SELF = "me"
 """Subject of the facts of an introduction."""
-EVOLVED = "evolved"
-"""Variety of a preference that replaces an earlier one."""
 MOST_WORDS = 60
 """Words of an event's text: twice as many as asked for. A text of more is a loop, or was cut by its form. What
 begins or ends a story may have twice as many."""
@@ -68,7 +65,8 @@ WORDED = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.EXPRESSION, ValueK
 _OF_THE_USER = re.compile(r"the user\b(?! (?:stor|inter|manual|guide|table|group))", re.IGNORECASE)
 """Beginning of a line that speaks of the user in the third person, and of no `user story` or `user interface`."""
 SETTLED = re.compile(
-    r"\b(?:once and for all|for good|set in stone|(?:is|are|was|were|stays?|now) final|my last word|"
+    r"\b(?:once and for all|for good(?=[^\w\s]|$| and\b)|set in stone|my last word|"
+    r"(?:is|are|was|were|stays?|now) final|"
     r"(?:will|won['’]t|does not|doesn['’]t) (?:not )?change (?:again|any ?more)|"
     r"final (?:figure|price|number|sum|limit|amount|offer|count|date|day|word|total|budget|size|length))\b",
     re.IGNORECASE,
@@ -85,8 +83,8 @@ class Drafted(Record):
     assertions: tuple[Assertion, ...]
     group: int = 0
     """Lines that the next group may have, learnt from the acceptance of those before; 0: nothing is learnt."""
-    recalled: tuple[str, ...] = ()
-    """Ids of the facts that its lines come back to without their values."""
+    events: tuple[str, ...] = ()
+    """Id of the event that each bullet tells."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +98,8 @@ class Known:
     history: PlanHistory
     values: Mapping[str, Value | None]
     """Present value of each fact, those of earlier plans included, as far as it is known."""
-    preferences: tuple[Bullet, ...]
-    """Preferences in force."""
-    labels: frozenset[str]
-    """Labels of the narratives."""
+    over: Mapping[str, str] = field(default_factory=dict)
+    """Event that ended the matter of a fact, by the fact's id: the fact keeps its value."""
     language: str = ENGLISH
 
     @cached_property
@@ -115,6 +111,11 @@ class Known:
     def names(self) -> tuple[str, ...]:
         """Values that are only their words and have digits in them."""
         return tuple(v.text for v in self.told if v.kind in WORDED and any(c.isdigit() for c in v.text))
+
+    @cached_property
+    def slots(self) -> dict[str, Fact]:
+        """The plan's own facts by name."""
+        return {f.slot: f for f in self.ledger.facts if f.fact_id not in self.history.facts}
 
     def fact(self, fact_id: str) -> Fact | None:
         """Return the fact with an id; None if there is none."""
@@ -143,47 +144,43 @@ def typed_value(text: str, kind: ValueKind, told: dt.date) -> Value:
 # --- faults -----------------------------------------------------------------------------------------------------
 
 
-def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str]:
-    """Yield everything that is wrong with the draft of a line, each in a sentence that a model can act on."""
-    place = f"line {line.line}"
-    if fault := length_fault(draft.text, line):
+def faults_of(draft: BulletDraft, event: StoryEvent, known: Known) -> Iterator[str]:
+    """Yield everything that is wrong with the draft of an event, each in a sentence that a model can act on."""
+    place, told = event.event_id, told_on(event)
+    if fault := length_fault(draft.text, event):
         yield f"{place} {fault}"
         return
     if known.language == ENGLISH and _OF_THE_USER.match(draft.text):
         yield f"{place} speaks of the user; the user speaks, so write I, my or we"
-    if draft.narrative and draft.narrative not in known.labels:
-        yield f"{place} names narrative {draft.narrative!r}, which is none of those given; leave it empty"
-    if line.kind is BulletKind.PREFERENCE:
-        if not draft.requirement or not (draft.condition or line.evolves):
-            yield f"{place} is a preference without condition or requirement"
-        elif not line.evolves and (taken := _taken_condition(draft, known)):
-            yield f"{place} has the condition {draft.condition!r}, which overlaps with {taken!r}, another wish"
-        return
-    may_change = line.changes is not None or any(not slot.is_fixed for slot in line.sets)
-    if line.part != CLOSING and may_change and (found := SETTLED.search(draft.text)):
+    may_change = any(ONCE not in fact.slot for fact in draft.facts)
+    if event.part != CLOSING and may_change and (found := SETTLED.search(draft.text)):
         yield f"{place} says {found[0]!r} of what may still change later; leave that out"
-    changed = line.changes if line.changes and any(f.slot == line.changes.fact_id for f in draft.facts) else None
-    if not (draft.topic.strip() or changed or line.outcome_of):
-        yield f"{place} has no topic"
     read: list[Value] = []
     for fact in draft.facts:
         try:
-            value = value_of(fact, line, known)
+            value = value_of(fact, event, known)
         except ValueError as exc:
             yield f"{place}: {exc}"
             continue
         read.append(value)
-        yield from (f"{place}: {fault}" for fault in _fact_faults(fact, value, draft, line, known))
-    yield from (f"{place}: {fault}" for fault in wrong_weekdays(draft.text, line.day))
-    for value in values_without_fact(draft, line, known, read):
-        yield f"{place}: the text says {value.text!r}, and no fact of the line does; add the fact or leave it out"
+        yield from (f"{place}: {fault}" for fault in _fact_faults(fact, value, draft, event, known))
+    yield from (f"{place}: {fault}" for fault in wrong_weekdays(draft.text, told))
+    for value in values_without_fact(draft, event, known, read):
+        yield f"{place}: the text says {value.text!r}, and no fact of it does; add the fact or leave it out"
 
 
-def length_fault(text: str, line: SheetLine) -> str:
-    """Return what is wrong with the length of a line's text; empty if nothing is."""
+def told_on(event: StoryEvent) -> dt.date:
+    """Return the day on which an event is told; raises ValueError for one that has no day yet."""
+    if event.day is None:
+        raise ValueError(f"{event.event_id} has no day yet")
+    return event.day
+
+
+def length_fault(text: str, event: StoryEvent) -> str:
+    """Return what is wrong with the length of an event's text; empty if nothing is."""
     if not text.strip():
         return "has no text"
-    most = MOST_WORDS if line.kind is BulletKind.EVENT and not line.part else 2 * MOST_WORDS
+    most = 2 * MOST_WORDS if event.part else MOST_WORDS
     if (words := len(text.split())) > most:
         return f"has {words} words; write one or two sentences of at most 35"
     if is_cut(text):
@@ -202,22 +199,10 @@ def is_cut(text: str, longest: int = LONGEST_TEXT) -> bool:
     return len(text) >= longest - CUT_MARGIN and not text.rstrip().endswith(tuple(SENTENCE_ENDS))
 
 
-def _taken_condition(draft: BulletDraft, known: Known) -> str:
-    """Return the condition of another preference of the plan that one question could meet, too; empty if none."""
-    wish = draft.topic.strip(), draft.condition
-    own = (b for b in known.preferences if b.bullet_id in known.ledger.bullet and _wish_of(b) != wish)
-    return next((b.condition for b in own if overlapping(draft.condition, b.condition)), "")
-
-
-def repeated_line(draft: BulletDraft, others: Iterable[BulletDraft]) -> int | None:
-    """Return the line of which a draft repeats nearly all words, or the wish; None if it repeats none of the others."""
+def repeated(draft: BulletDraft, others: Iterable[BulletDraft]) -> str:
+    """Return the event of which a draft repeats nearly all words; empty if it repeats none of the others."""
     own = content_words(draft.text)
-    for other in others:
-        if draft.condition and other.condition and overlapping(draft.condition, other.condition):
-            return other.line
-        if same_words(own, content_words(other.text)):
-            return other.line
-    return None
+    return next((other.event for other in others if same_words(own, content_words(other.text))), "")
 
 
 def same_words(words: frozenset[str], others: frozenset[str]) -> bool:
@@ -226,23 +211,29 @@ def same_words(words: frozenset[str], others: frozenset[str]) -> bool:
     return shorter >= LEAST_COMPARED and len(words & others) >= REPEATED * shorter
 
 
-def _fact_faults(fact: FactDraft, value: Value, draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str]:
+def _fact_faults(fact: FactDraft, value: Value, draft: BulletDraft, event: StoryEvent, known: Known) -> Iterator[str]:
     if not says(draft.text, value):
         yield f"the fact {fact.value!r} does not stand in the text; write the same words in both"
+    told = told_on(event)
     known_fact = known.fact(fact.slot)
     if known_fact is None:
         if new_slot(fact.slot) is None:
             yield f"slot {fact.slot!r} is neither an id of the list nor a kind of value"
         elif not fact.name.strip():
             yield f"the fact {fact.value!r} has no name"
-        elif value.date is not None and fact.slot.endswith(ONCE) and value.date > line.day:
-            yield f"{value.text} has happened once, and the line is told on {format_date(line.day)}, before it"
+        elif value.date is not None and fact.slot.endswith(ONCE) and value.date > told:
+            yield f"{value.text} has happened once, and it is told on {format_date(told)}, before it"
+        known_fact = known.slots.get(slot_key(event.thing, fact.name))
+        if known_fact is None:
+            return
+    present = known.values.get(known_fact.fact_id)
+    if present is None or value.means_same_as(present):
         return
-    present = known.values.get(fact.slot)
-    if line.changes and fact.slot == line.changes.fact_id and present and value.means_same_as(present):
-        yield f"{fact.slot} keeps its value {present.text!r}; give it another one"
-    if known_fact.is_fixed and present and not value.means_same_as(present):
-        yield f"{fact.slot} has happened once, as {present.text!r}, and cannot become {value.text!r}"
+    it = f"{known_fact.attribute} of {known_fact.subject}"
+    if known_fact.is_fixed:
+        yield f"{it} has happened once, as {present.text!r}, and cannot become {value.text!r}"
+    elif (end := known.over.get(known_fact.fact_id)) is not None:
+        yield f"{it} is {present.text!r}; its matter was over with {end}, so it does not become {value.text!r}"
 
 
 def wrong_weekdays(text: str, told: dt.date) -> Iterator[str]:
@@ -256,17 +247,17 @@ def wrong_weekdays(text: str, told: dt.date) -> Iterator[str]:
             yield f"{match['day']} is a {weekday(day)}, not a {match['weekday']}"
 
 
-def values_without_fact(draft: BulletDraft, line: SheetLine, known: Known, read: Sequence[Value]) -> list[Value]:
+def values_without_fact(draft: BulletDraft, event: StoryEvent, known: Known, read: Sequence[Value]) -> list[Value]:
     """Return the values in digits that a text says and nothing gives: no fact of the line, ledger, user or topic."""
     text = draft.text
-    for given in (draft.topic, *(fact.value.strip() for fact in draft.facts), *known.names):
+    for given in (event.thing, *(fact.value.strip() for fact in draft.facts), *known.names):
         if any(c.isdigit() for c in given):  # `file 18-204` is a name: its digits are no value of their own
             text = re.sub(rf"(?<!\w){re.escape(given)}(?!\w)", " ", text)
     age = known.profile.age
     own = (*read, number(age), duration(age, "years"))
     # The ledger of a long story is large, and most lines say their own values only.
-    new = _in_digits(text, unrecorded_values(text, own, line.day))
-    return _in_digits(text, unrecorded_values(text, (*own, *known.told), line.day)) if new else new
+    new = _in_digits(text, unrecorded_values(text, own, told_on(event)))
+    return _in_digits(text, unrecorded_values(text, (*own, *known.told), told_on(event))) if new else new
 
 
 def _in_digits(text: str, values: Iterable[Value]) -> list[Value]:
@@ -282,7 +273,7 @@ def new_slot(code: str) -> NewSlot | None:
     return NewSlot(kind=ValueKind(kind), is_fixed=bool(mark))
 
 
-def value_of(fact: FactDraft, line: SheetLine, known: Known, told: Fact | None = None) -> Value:
+def value_of(fact: FactDraft, event: StoryEvent, known: Known, told: Fact | None = None) -> Value:
     """Return the typed value of a drafted fact; raises ValueError with a sentence for a text that cannot be read.
 
     `told`: the fact that its slot names, where the ledger does not have it yet.
@@ -292,25 +283,24 @@ def value_of(fact: FactDraft, line: SheetLine, known: Known, told: Fact | None =
     if kind is ValueKind.NAME and len(fact.value.split()) > MOST_WORDS_OF_A_NAME:
         raise ValueError(f"{fact.value!r} is no name; a name has at most {MOST_WORDS_OF_A_NAME} words")
     if kind is not ValueKind.DATE or known.language == ENGLISH:
-        return typed_value(fact.value, kind, line.day)
-    # Code reads English dates only: elsewhere the day is the sheet's.
-    day = next((slot.day for slot in line.sets if slot.day is not None), None)
-    if day is None:
-        raise ValueError(f"the sheet gives no day for {fact.value!r}; leave the day out")
-    return Value(kind=ValueKind.DATE, text=fact.value.strip(), date=day)
+        return typed_value(fact.value, kind, told_on(event))
+    try:  # code reads English dates only
+        return Value(kind=ValueKind.DATE, text=fact.value.strip(), date=dt.date.fromisoformat(fact.day))
+    except ValueError:
+        raise ValueError(f"`day` of {fact.value!r} is {fact.day!r}; write it as 2024-03-05") from None
 
 
 # --- records ----------------------------------------------------------------------------------------------------
 
 
-def assembled(drafts: Sequence[tuple[SheetLine, BulletDraft]], known: Known, plan_index: int) -> Drafted:
-    """Return the records of one stage from its drafts, in the order of the sheet; `known`: before the stage.
+def assembled(drafts: Sequence[tuple[StoryEvent, BulletDraft]], known: Known, plan_index: int) -> Drafted:
+    """Return the records of one stage from its drafts, in the order of its events; `known`: before the stage.
 
     A fact whose value cannot be read is left out.
     """
     maker = _Maker(known, SubPlanKey(plan_index, known.stage.stage_index))
-    for line, draft in drafts:
-        maker.add(line, draft)
+    for event, draft in drafts:
+        maker.add(event, draft)
     sub_plan = SubPlan(
         plan_index=plan_index,
         sub_plan_index=known.stage.stage_index,
@@ -321,7 +311,7 @@ def assembled(drafts: Sequence[tuple[SheetLine, BulletDraft]], known: Known, pla
         sub_plan=sub_plan,
         facts=tuple(maker.facts),
         assertions=tuple(maker.assertions),
-        recalled=tuple(line.recalls.fact_id for line, _ in drafts if line.recalls is not None),
+        events=tuple(event.event_id for event, _ in drafts),
     )
 
 
@@ -330,57 +320,48 @@ class _Maker:
 
     def __init__(self, known: Known, key: SubPlanKey) -> None:
         self._known, self._key = known, key
-        own = [f for f in known.ledger.facts if f.fact_id not in known.history.facts]
-        self._slots = {f.slot: f for f in own}
-        self._first_ordinal = len(own)
+        self._slots = dict(known.slots)
+        self._first_ordinal = len(self._slots)
         self._values = dict(known.values)
-        self._preferences = {_wish_of(b): b.requirement for b in known.preferences}
         self.bullets: list[Bullet] = []
         self.facts: list[Fact] = []
         self.assertions: list[Assertion] = []
 
-    def add(self, line: SheetLine, draft: BulletDraft) -> None:
-        """Append the bullet of a line with its facts."""
-        bullet = self._bullet(line, draft)
-        self.bullets.append(bullet)
-        if line.kind is BulletKind.INTRODUCTION:
+    def add(self, event: StoryEvent, draft: BulletDraft) -> None:
+        """Append the bullet of an event with its facts."""
+        bullet = Bullet(
+            bullet_id=str(self._key.bullet(len(self.bullets))),
+            kind=event.kind,
+            narrative=event.narrative,
+            topic=event.thing,
+            text=draft.text.strip(),
+            happens_on=told_on(event),
+            variety=CLOSING if event.part == CLOSING else "",
+        )
+        if event.kind is BulletKind.INTRODUCTION:
             for attribute, value in _introduced(self._known.profile):
                 if says(bullet.text, value):
                     slot = NewSlot(kind=value.kind, is_fixed=attribute == "full name")
                     self._assert(bullet, self._new_fact(SELF, attribute, slot), value)
-        for fact in draft.facts:
-            self._add_fact(bullet, line, fact)
+        said = [self._add_fact(bullet, event, fact) for fact in draft.facts]
+        if not bullet.variety and any(said):
+            bullet = bullet.model_copy(update={"variety": OUTCOME})
+        self.bullets.append(bullet)
 
-    def _bullet(self, line: SheetLine, draft: BulletDraft) -> Bullet:
-        # A draft leaves empty what its line of the sheet says.
-        bullet = Bullet(
-            bullet_id=str(self._key.bullet(len(self.bullets))),
-            kind=line.kind,
-            narrative=draft.narrative if draft.narrative in self._known.labels else line.narrative,
-            topic=draft.topic.strip() or line.topic,
-            text=draft.text.strip(),
-            happens_on=line.day,
-            condition=draft.condition or (line.evolves.condition if line.evolves else ""),
-            requirement=draft.requirement,
-            variety=CLOSING if line.part == CLOSING else OUTCOME if line.outcome_of else "",
-        )
-        if line.kind is not BulletKind.PREFERENCE:
-            return bullet
-        former = self._preferences.get(_wish_of(bullet))
-        self._preferences[_wish_of(bullet)] = bullet.requirement
-        return bullet if former in {None, bullet.requirement} else bullet.model_copy(update={"variety": EVOLVED})
-
-    def _add_fact(self, bullet: Bullet, line: SheetLine, draft: FactDraft) -> None:
+    def _add_fact(self, bullet: Bullet, event: StoryEvent, draft: FactDraft) -> bool:
+        """Add what a draft says of a fact; return whether it is an announced day that is past by now."""
         fact = self._known.fact(draft.slot) or next((f for f in self.facts if f.fact_id == draft.slot), None)
         try:
-            value = value_of(draft, line, self._known, fact)
+            value = value_of(draft, event, self._known, fact)
         except ValueError:
-            return
+            return False
         if fact is None:
             slot = new_slot(draft.slot) or NewSlot(kind=value.kind, is_fixed=False)
             slot = slot.model_copy(update={"kind": value.kind})
             fact = self._told(bullet.topic, draft.name, slot, value) or self._new_fact(bullet.topic, draft.name, slot)
-        self._assert(bullet, fact, value)
+        stance = self._assert(bullet, fact, value)
+        is_past = value.date is not None and value.date < bullet.happens_on
+        return is_past and stance is Stance.MENTIONS and not fact.is_fixed
 
     def _told(self, subject: str, attribute: str, slot: NewSlot, value: Value) -> Fact | None:
         """Return the fact that is told again under its name; None if it is another one of the same name."""
@@ -406,17 +387,14 @@ class _Maker:
         self._slots[fact.slot] = fact
         return fact
 
-    def _assert(self, bullet: Bullet, fact: Fact, value: Value) -> None:
+    def _assert(self, bullet: Bullet, fact: Fact, value: Value) -> Stance:
         stance = Stance.SETS
         if fact.fact_id in self._values or fact.fact_id in self._known.history.facts:
             present = self._values.get(fact.fact_id)
             stance = Stance.MENTIONS if present and value.means_same_as(present) else Stance.UPDATES
         self._values[fact.fact_id] = value
         self.assertions.append(Assertion(bullet_id=bullet.bullet_id, fact_id=fact.fact_id, stance=stance, value=value))
-
-
-def _wish_of(bullet: Bullet) -> tuple[str, str]:
-    return bullet.topic, bullet.condition
+        return stance
 
 
 def _introduced(profile: Profile) -> tuple[tuple[str, Value], ...]:

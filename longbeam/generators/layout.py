@@ -7,16 +7,30 @@ because the token budget drives each dialogue until its share is used.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from pydantic import Field
 
-from longbeam.schemas import FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, MIN_LENGTH, Category, Record
+from longbeam.schemas import (
+    CLOSING,
+    FULL_POOL_LENGTH,
+    MAX_SINGLE_PLAN_LENGTH,
+    MIN_LENGTH,
+    Category,
+    Plan,
+    Record,
+    SubPlan,
+)
 
 POOL_PER_KIND = 10
 """Special bullets of each kind per plan from 128K on: eight checked candidates are wanted, and two may fail."""
 SPARE_CANDIDATES = 2
-"""Special bullets of each kind beyond the probes asked for, up to 64K; more changes in a short talk confuse anybody."""
+"""Updates and contradictions beyond the probes asked for, up to 64K; more changes in a short talk confuse anybody.
+
+Of wishes a short talk has none to spare: nobody gives an assistant nine rules in sixty messages.
+"""
 SHORT, LONG = 64_000, FULL_POOL_LENGTH
 """Lengths between which the pool grows from the probes asked for to the full one."""
 
@@ -33,14 +47,20 @@ class Layout(Record):
     questions: int = Field(ge=1)
     """I: main questions per batch."""
     specials: int = Field(ge=1)
-    """Special bullets of each kind in the whole plan: updates, instructions, contradictions, and preferences."""
+    """Updates, and contradictions, in the whole plan."""
+    wishes: int = Field(ge=1)
+    """Instructions, and preferences, in the whole plan."""
 
     def specials_in(self, stage_index: int) -> int:
-        """Return the special bullets of each kind in one sub-plan; later ones take what cannot be divided evenly.
+        """Return the specials of each kind in one sub-plan; later ones take what cannot be divided evenly."""
+        return self._share(self.specials, stage_index)
 
-        Augmentation adds the updates, instructions and contradictions; preferences are among `bullets_per_sub_plan`.
-        """
-        return self.specials * (stage_index + 1) // self.sub_plans - self.specials * stage_index // self.sub_plans
+    def preferences_in(self, stage_index: int) -> int:
+        """Return how many of the bullets of one sub-plan are left to preferences."""
+        return self._share(self.wishes, stage_index)
+
+    def _share(self, count: int, stage_index: int) -> int:
+        return count * (stage_index + 1) // self.sub_plans - count * stage_index // self.sub_plans
 
 
 class _LayoutRow(Record):
@@ -126,6 +146,11 @@ def pool_for(length: int, asked: int) -> int:
     return _rounded(few * (LONG - SHORT) + (POOL_PER_KIND - few) * between, LONG - SHORT)
 
 
+def wishes_for(length: int, asked: int) -> int:
+    """Return the number of instructions, and of preferences, in a plan."""
+    return asked if length <= SHORT else pool_for(length, asked)
+
+
 def layout_for(length: int, category: Category, asked: int) -> Layout:
     """Return the counts of a one-plan conversation of `length` tokens, for `asked` probes of each ability.
 
@@ -153,6 +178,7 @@ def layout_for(length: int, category: Category, asked: int) -> Layout:
         batches=_ceil_div(questions, per_batch),
         questions=per_batch,
         specials=pool,
+        wishes=wishes_for(length, asked),
     )
 
 
@@ -200,3 +226,42 @@ def _rounded(amount: int, parts: int) -> int:
 
 def _ceil_div(amount: int, size: int) -> int:
     return -(-amount // size)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Number of messages between the bullets of a plan, known before its dialogues are.
+
+    Answers and follow-ups are left out: they only add messages.
+    """
+
+    plan: Plan
+    layout: Layout
+
+    @cached_property
+    def _message_of(self) -> dict[str, float]:
+        """Messages up to each bullet."""
+        found: dict[str, float] = {}
+        passed = 0.0
+        for i, sub_plan in enumerate(self.plan.sub_plans):
+            own = len(sub_plan.bullets)
+            # Each special bullet has a message of its own; an ordinary message may voice several bullets.
+            turns = min(self.layout.batches * self.layout.questions, own) + 4 * self.layout.specials_in(i)
+            for bullet in sub_plan.bullets:
+                passed += 2 * turns / own
+                found[bullet.bullet_id] = passed
+        return found
+
+    def messages_between(self, one: str, other: str) -> float:
+        """Return the least number of messages between two bullets; those of other plans are infinitely far away."""
+        if one not in self._message_of or other not in self._message_of:
+            return float("inf")
+        return abs(self._message_of[one] - self._message_of[other])
+
+
+def start_of_ending(sub_plan: SubPlan) -> int:
+    """Return the ordinal of the first of the bullets that end the story; their number where there is none."""
+    end = len(sub_plan.bullets)
+    while end and sub_plan.bullets[end - 1].variety == CLOSING:
+        end -= 1
+    return end

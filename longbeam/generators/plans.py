@@ -1,38 +1,55 @@
-"""The plan of a story: an outline of its stages, then group after group of the lines of its sheet, with their facts.
+"""The plan of a story: an outline of its stages, the events of each stage, and then their words with their facts.
 
-Code draws the sheet (`sheets.py`): kinds, days, people and slots. One call writes the outline; then one call words some
-five lines of a stage, given the outline and the bullets before them, and code makes records of them (`bullets.py`).
+The writer tells what happens and what comes before what; code gives days (`story_graph.py`) and says which values are
+still missing (`quotas.py`). Then one call words some six events, given the outline and the bullets before them.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from longbeam.errors import ReplyError
-from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, repeated_line, same_words
+from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, repeated, same_words
 from longbeam.generators.draft_mends import Mender
 from longbeam.generators.layout import Layout
-from longbeam.generators.ledger import Ledger, standing_bullets
-from longbeam.generators.line_targets import Story, may_tell_any_outcome, until_due, with_targets
+from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.sheets import SheetInputs, draw_sheet
+from longbeam.generators.quotas import Demand
+from longbeam.generators.stages import StageSize, sizes_of, turns_told, window_of
+from longbeam.generators.story_graph import (
+    OPENING,
+    DayConflict,
+    event_faults,
+    introduction,
+    relaxed,
+    unclosed,
+    with_days,
+)
 from longbeam.models import Acceptance, Asker, ListTask, Sifted, describe_changes
 from longbeam.prompts.calls import (
     BulletDraft,
     Chapter,
+    EventDraft,
+    EventsInputs,
+    EventsReply,
     LedgerLine,
+    Link,
     OutlineInputs,
     OutlineReply,
-    PlanSheet,
     ProjectName,
-    SheetLine,
     Stage,
+    StageStory,
+    StoryEvent,
+    StoryGraph,
     SubPlanInputs,
     SubPlanReply,
 )
 from longbeam.schemas import (
+    CLOSING,
     BulletKind,
     Incident,
     IncidentKind,
@@ -47,6 +64,7 @@ from longbeam.schemas import (
 from longbeam.text import content_words
 
 OUTLINE_PROMPTS = ("outline",)
+EVENTS_PROMPTS = ("events",)
 SUB_PLAN_PROMPTS = ("sub_plan",)
 MOST_NAME_WORDS = 5
 """Words of the name of a thing."""
@@ -54,6 +72,14 @@ LARGEST_GROUP = 3
 """How many times as large as at first a group may become."""
 LAST_TOLD = 60
 """Bullets of the story whose sentences a small model might repeat: more than it is shown."""
+EARLIER_SHOWN = 40
+"""Events of earlier stages that a stage's writer sees, the newest, beside those that opened what is open."""
+TOLD_ANEW = 2
+"""Times that events which cannot all hold are told anew; after that they lose their links."""
+FOLLOWING_SHOWN, LATER_SHOWN = 3, 8
+"""Events just behind a group that its writer sees, and later ones that follow from it."""
+SLOTS_SHOWN = 24
+"""Values of a group's matters that its writer sees, the newest."""
 
 
 class Frame(Record):
@@ -95,18 +121,19 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
         asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="outline", detail=detail))
     kept = (n for i, n in enumerate(reply.names) if i not in faulty)
     names = tuple(ProjectName(name=n.name.strip(), what=n.what.strip(), stage=n.stage) for n in kept)
-    return tuple(
+    titled = (
         s.model_copy(
             update={
                 "title": d.title,
                 "summary": d.summary,
                 "wants": tuple(d.wants[: len(s.cast)]),
                 "names": names,
-                "spans": tuple(d.spans) if len(d.spans) == len(s.narratives) else (),
+                "turns": tuple(d.turns),
             }
         )
         for s, d in zip(stages, reply.stages, strict=True)
     )
+    return turns_told(tuple(titled))
 
 
 def _faulty_names(reply: OutlineReply, stages: Sequence[Stage], taken: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -125,7 +152,7 @@ def _faulty_names(reply: OutlineReply, stages: Sequence[Stage], taken: Iterable[
 
 @dataclass(frozen=True)
 class PlanContext:
-    """Inputs that all sub-plans of a plan are drafted from."""
+    """Inputs that all stages of a plan are made from."""
 
     plan_index: int
     frame: Frame
@@ -133,70 +160,277 @@ class PlanContext:
     stages: tuple[Stage, ...]
     history: PlanHistory
     """The plans before this one."""
-    rng_key: str
-    """Key of the sheet's random draws."""
     group: int
-    """Lines that are asked for together at first."""
+    """Events that are worded together at first."""
 
     @property
     def digest(self) -> str:
         """SHA-256 (hex) of all of it; the history of a conversation grows, so its digest is taken anew."""
-        own = self.plan_index, self.frame, self.layout, self.stages, self.rng_key, self.group
+        own = self.plan_index, self.frame, self.layout, self.stages, self.group
         return digest_of(*own, self.history.digest)
 
     @cached_property
-    def sheet(self) -> PlanSheet:
-        """The frame of the plan's sheet."""
-        chapter = self.frame.chapter
-        inputs = SheetInputs(
-            layout=self.layout,
-            stages=self.stages,
-            category=self.frame.seed.category,
-            plan_index=self.plan_index,
-            is_last=chapter is None or self.plan_index == len(chapter.plan_seeds) - 1,
-            rng_key=self.rng_key,
+    def is_last(self) -> bool:
+        """Whether no plan follows."""
+        return self.frame.chapter is None or self.plan_index == len(self.frame.chapter.plan_seeds) - 1
+
+    @cached_property
+    def sizes(self) -> tuple[StageSize, ...]:
+        """How much each stage tells."""
+        return sizes_of(self.layout, self.plan_index, is_last=self.is_last)
+
+    @cached_property
+    def demand(self) -> Demand:
+        """Values that the abilities need from the plan."""
+        return Demand(self.layout.specials, self.frame.seed.category)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the narratives."""
+        return tuple(n.label for n in self.frame.narratives)
+
+
+# --- events -------------------------------------------------------------------------------------------------------
+
+
+async def write_events(asker: Asker, context: PlanContext, earlier: Sequence[StageStory]) -> StageStory:
+    """Return the events of the stage after those in `earlier`, with their days.
+
+    Good events are kept, and only missing and faulty ones are asked for again. Of events that cannot all hold, the
+    last one is told anew; where that does not help, it loses its links, and that is noted.
+    """
+    told = _Telling(context, StoryGraph(stages=tuple(earlier)))
+    frame, size = context.frame, told.size
+    inputs = EventsInputs(
+        seed=frame.seed,
+        profile=frame.profile,
+        people=frame.relationships.people,
+        narratives=frame.narratives,
+        stages=context.stages,
+        stage_index=told.stage.stage_index,
+        earlier=_shown(told.before),
+        open_matters=told.open_before,
+        numbers=told.numbers,
+        counts=tuple(s.events for s in context.sizes),
+        endings=context.sizes[-1].closing,
+        chapter=frame.chapter,
+    )
+
+    def rest(kept: tuple[StoryEvent, ...]) -> EventsInputs:
+        own = {e.event_id for e in kept}
+        numbers = tuple(n for n in told.numbers if f"e{n}" not in own)
+        return inputs.model_copy(update={"numbers": numbers})
+
+    task = ListTask(inputs, told.sift, rest, show=_shown_as, least=max(size.events // 2, 1))
+    written = await asker.listed("events", task)
+    events, reasons = relaxed(written, told.window, told.placed)
+    for reason in (*told.reasons, *reasons):
+        asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="events", detail=f"links left out: {reason}"))
+    own = {matter for e in events for matter in e.opens}
+    open_still = [m for m in told.stays_open if m in own or m in told.open_before]
+    return StageStory(stage_index=told.stage.stage_index, events=events, stays_open=tuple(open_still))
+
+
+def _shown_as(event: StoryEvent) -> str:
+    return f"{event.event_id}, {event.narrative}, {event.thing}: {event.what}"
+
+
+def _shown(graph: StoryGraph) -> tuple[StoryEvent, ...]:
+    """Return the earlier events that a stage's writer sees."""
+    events = graph.events()
+    still = set(graph.open_matters())
+    older = [e for e in events[:-EARLIER_SHOWN] if still & set(e.opens)]
+    return (*older, *events[-EARLIER_SHOWN:])
+
+
+@dataclass
+class _Telling:
+    """The events of one stage while replies tell them."""
+
+    context: PlanContext
+    before: StoryGraph
+    """Events of the stages before."""
+    rounds: int = 0
+    reasons: list[str] = field(default_factory=list)
+    """Why links were left out."""
+    stays_open: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        told = self.before.events()
+        index = len(self.before.stages)
+        self.stage, self.size = self.context.stages[index], self.context.sizes[index]
+        first = 1 + sum(size.events for size in self.context.sizes[:index])
+        self.numbers = tuple(range(first, first + self.size.events))
+        country = self.context.frame.profile.country
+        self.is_last_stage = index == len(self.context.stages) - 1
+        self.window = window_of(self.stage, is_last=self.is_last_stage, country=country)
+        self.placed = {e.event_id: e.day for e in told if e.day is not None}
+        chapter = self.context.frame.chapter
+        carried = chapter.open_matters if chapter and not index else ()
+        self.open_before = (*carried, *self.before.open_matters())
+
+    def sift(self, kept: tuple[StoryEvent, ...], reply: EventsReply) -> Sifted[StoryEvent]:
+        """Join the events kept so far with the good ones of a reply, in the order of their numbers."""
+        self.rounds += 1
+        self.stays_open += [m for m in map(str.strip, reply.stays_open) if m]
+        good, faults = {e.event_id: e for e in kept}, list[str]()
+        drafts = {_number(draft.event): draft for draft in reversed(reply.events)}
+        for number in self.numbers:
+            if f"e{number}" in good:
+                continue
+            if (draft := drafts.get(number)) is None:
+                faults.append(f"e{number} is missing")
+                continue
+            event = self._event(number, draft)
+            ids = (f"e{n}" for n in self.numbers)
+            if found := list(event_faults(event, self.context.labels, (*self.placed, *ids))):
+                faults += found
+            else:
+                good[event.event_id] = event
+        events = [good[f"e{n}"] for n in self.numbers if f"e{n}" in good]
+        events = self._possible(events, faults)
+        if not faults and self.rounds == 1:
+            events = self._complete(events, faults)
+        return Sifted(tuple(events), tuple(faults))
+
+    def _event(self, number: int, draft: EventDraft) -> StoryEvent:
+        names = [p.first_name for p in self.context.frame.relationships.people]
+        people = tuple(name for name in names if name in set(map(str.strip, draft.people)))
+        part = CLOSING if number > self.numbers[-1] - self.size.closing else ""
+        if number == 1 and self.context.plan_index:
+            part = OPENING
+        return StoryEvent(
+            event_id=f"e{number}",
+            narrative=draft.narrative,
+            thing=draft.thing.strip(),
+            what=draft.what.strip(),
+            people=people,
+            kind=BulletKind.RELATIONSHIP if draft.of_a_person and people and not part else BulletKind.EVENT,
+            part=part,
+            after=tuple(
+                Link(event=f"e{_number(link.event)}", least=link.least_days, most=link.most_days)
+                for link in draft.after
+            ),
+            on=None if part == OPENING else self._day(draft.on),
+            open_on=draft.open_on,
+            opens=tuple(m.strip() for m in draft.opens if m.strip()),
+            closes=tuple(m.strip() for m in draft.closes if m.strip()),
+            is_turn=draft.turning_point,
+            weight=draft.weight,
         )
-        return PlanSheet(stages=draw_sheet(inputs))
+
+    def _day(self, text: str) -> dt.date | None:
+        """Return a day that the story fixes; None for one that is no day of the stage."""
+        try:
+            day = dt.date.fromisoformat(text.strip())
+        except ValueError:
+            return None
+        return day if self.window.first <= day <= self.window.last else None
+
+    def _possible(self, events: list[StoryEvent], faults: list[str]) -> list[StoryEvent]:
+        """Return events that can all have a day: one of each conflict is told anew, later it loses its links."""
+        while True:
+            try:
+                with_days(events, self.window, self.placed)
+                return events
+            except DayConflict as exc:
+                if self.rounds > TOLD_ANEW:
+                    relaxed_events, reasons = relaxed(events, self.window, self.placed)
+                    self.reasons += reasons
+                    links = {e.event_id: e for e in relaxed_events}
+                    return [links[e.event_id].model_copy(update={"day": None}) for e in events]
+                left_out = [e for e in events if e.event_id in exc.event_ids][-1]
+                faults.append(f"{left_out.event_id} has to be told anew: {exc}")
+                events = [e for e in events if e is not left_out]
+
+    def _complete(self, events: list[StoryEvent], faults: list[str]) -> list[StoryEvent]:
+        """Return the events without those in whose place a turning point or an end is missing."""
+        left_out = set[str]()
+        for label in self.stage.turns:
+            own = [e for e in events if e.narrative == label and not e.part]
+            if not any(e.is_turn and e.narrative == label for e in events):
+                free = [e for e in own or events if e.event_id not in left_out and not e.part]
+                if free:
+                    left_out.add(free[-1].event_id)
+                    faults.append(f"{free[-1].event_id} has to be told anew as the turning point of {label!r}")
+        if self.is_last_stage:
+            for matter, event_id in unclosed(events, self.open_before, self.stays_open).items():
+                where = event_id if event_id and event_id not in left_out else events[-1].event_id
+                if where not in left_out:
+                    left_out.add(where)
+                    faults.append(
+                        f"{where} has to be told anew: {matter!r} is opened and nothing closes it; close it, or name it"
+                        " in `stays_open`"
+                    )
+        return [e for e in events if e.event_id not in left_out]
 
 
-Written = tuple[SheetLine, BulletDraft]
-"""A line of the sheet and its words."""
+def _number(event_id: str) -> int:
+    found = re.search(r"\d+", event_id)
+    return int(found[0]) if found else 0
 
 
-async def write_sub_plan(asker: Asker, context: PlanContext, earlier: Sequence[Drafted]) -> Drafted:
-    """Return the sub-plan after those in `earlier`, written in groups of lines.
+# --- words --------------------------------------------------------------------------------------------------------
+
+
+Written = tuple[StoryEvent, BulletDraft]
+"""An event and its words."""
+
+
+def ends_of(graph: StoryGraph, drafted: Iterable[Drafted], ledger: Ledger) -> dict[str, StoryEvent]:
+    """Return the event that ended the matter of each fact, by the fact's id; facts whose matter goes on have none.
+
+    A matter ends with the first event behind the fact's own that closes it, or that ends the story of its narrative.
+    """
+    place = {e.event_id: i for i, e in enumerate(graph.events())}
+    of_bullet = {
+        b.bullet_id: event_id for d in drafted for b, event_id in zip(d.sub_plan.bullets, d.events, strict=False)
+    }
+    ends = [e for e in graph.events() if e.closes or e.part == CLOSING]
+    found = {}
+    for fact in ledger.facts:
+        setting = ledger.bullet[ledger.by_fact[fact.fact_id][0].bullet_id] if ledger.by_fact.get(fact.fact_id) else None
+        if setting is None or (own := of_bullet.get(setting.bullet_id)) not in place:
+            continue
+        for event in ends:
+            is_its = fact.subject in event.closes or (event.part == CLOSING and event.narrative == setting.narrative)
+            if is_its and place[event.event_id] > place[own]:
+                found[fact.fact_id] = event
+                break
+    return found
+
+
+async def write_sub_plan(asker: Asker, context: PlanContext, graph: StoryGraph, earlier: Sequence[Drafted]) -> Drafted:
+    """Return the sub-plan after those in `earlier`: its events, worded in groups.
 
     A group that is accepted at once makes the next one larger, a refused one smaller. That follows from the replies
     alone, so that a resumed run, which reads the same replies from the journal, asks for the same groups.
     """
-    stage = context.stages[len(earlier)]
-    before = replace(_known(context, stage, earlier), language=asker.spec.language)
-    left = list(context.sheet.stages[stage.stage_index])
+    index = len(earlier)
+    stage = context.stages[index]
+    left = list(graph.stages[index].events)
+    if context.sizes[index].is_introduced:
+        left.insert(0, introduction(stage.first_day))
+    before = replace(_known(context, stage, graph, earlier), language=asker.spec.language)
     size = (earlier[-1].group if earlier else 0) or context.group
     drafts: list[Written] = []
     made = assembled(drafts, before, context.plan_index)
     while left:
-        known = replace(_known(context, stage, (*earlier, made)), language=asker.spec.language)
-        # A rest of half a group is written along with the group before it.
-        due = until_due(left if len(left) <= size + size // 2 else left[:size])
-        ended = frozenset(
-            line.narrative
-            for line in context.sheet.stages[stage.stage_index]
-            if line.is_last and line.line < due[0].line
-        )
-        story = Story(known.ledger, known.preferences, context.stages, recalled_by((*earlier, made)), ended)
-        lines = with_targets(due, story, f"{context.rng_key}/{stage.stage_index}")
-        left = left[len(lines) :]
-        awaited = tuple(slot for slot in story.awaited if all(slot != line.recalls for line in lines))
-        if stage is context.stages[-1] and not any(may_tell_any_outcome(line) for line in left):
-            awaited = ()
-        group = _Group(lines, left, awaited)
-        written, was_accepted = await _write_group(asker.within(f"l{lines[0].line}"), context, known, group)
+        known = replace(_known(context, stage, graph, (*earlier, made)), language=asker.spec.language)
+        # A rest of half a group is written along with the group before it; the ending when all before it is known.
+        due = left if len(left) <= size + size // 2 else left[:size]
+        going_on = [e for e in due if e.part != CLOSING]
+        due = going_on or due
+        left = left[len(due) :]
+        group = _Group(tuple(due), left[:FOLLOWING_SHOWN], graph)
+        written, was_accepted = await _write_group(asker.within(due[0].event_id), context, known, group)
         size = _next_size(size, context.group, was_accepted=was_accepted)
         drafts += written
         made = assembled(drafts, before, context.plan_index)
     if not drafts:
-        raise ReplyError(f"{asker.unit_key}, prompt 'sub_plan': no reply had a line that could be used", kind="schema")
+        raise ReplyError(
+            f"{asker.unit_key}, prompt 'sub_plan': no reply had an event that could be used", kind="schema"
+        )
     return made.model_copy(update={"group": size})
 
 
@@ -206,39 +440,75 @@ def _next_size(size: int, first: int, *, was_accepted: bool) -> int:
     return max(size * 2 // 3, 1)
 
 
-def _known(context: PlanContext, stage: Stage, parts: Sequence[Drafted]) -> Known:
+def _known(context: PlanContext, stage: Stage, graph: StoryGraph, parts: Sequence[Drafted]) -> Known:
     """Return what is known behind these parts of the plan."""
     frame, ledger = context.frame, ledger_of(parts, context.history)
-    carried, standing = (frame.chapter.facts, frame.chapter.standing) if frame.chapter else ((), ())
-    wishes = standing_bullets((*standing, *ledger.bullets))
+    carried = frame.chapter.facts if frame.chapter else ()
+    ends = ends_of(graph, parts, ledger)
+    told = {event_id for d in parts for event_id in d.events}
     return Known(
         stage=stage,
         profile=frame.profile,
         ledger=ledger,
         history=context.history,
         values={line.fact_id: line.value for line in (*carried, *ledger.lines())},
-        preferences=tuple(b for b in wishes if b.kind is BulletKind.PREFERENCE),
-        labels=frozenset(n.label for n in frame.narratives),
+        over={fact_id: event.event_id for fact_id, event in ends.items() if event.event_id in told},
     )
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Lines of a stage that are asked for together."""
+    """Events of a stage that are worded together."""
 
-    lines: tuple[SheetLine, ...]
-    left: Sequence[SheetLine]
-    """Lines of the stage behind these."""
-    awaited: tuple[LedgerLine, ...]
-    """Announced days of which none of these tells how they went."""
+    events: tuple[StoryEvent, ...]
+    next_ones: Sequence[StoryEvent]
+    """The events of the stage just behind these."""
+    graph: StoryGraph
+
+    def following(self) -> tuple[StoryEvent, ...]:
+        """Return the events just behind these, and those later on that follow from them or close what they open.
+
+        A day that a text announces is the day of such an event.
+        """
+        own = {e.event_id for e in self.events}
+        things = {m.casefold() for e in self.events for m in (e.thing, *e.opens)}
+        ids = own | {e.event_id for e in self.next_ones}
+        told = [e.event_id for e in self.graph.events()]
+        behind = self.graph.events()[max((told.index(i) + 1 for i in own if i in told), default=0) :]
+        later = [
+            e
+            for e in behind
+            if e.event_id not in ids
+            and (own & {a.event for a in e.after} or things & {m.casefold() for m in (e.thing, *e.closes)})
+        ]
+        return (*self.next_ones, *later[:LATER_SHOWN])
+
+    def share_told(self) -> float:
+        """Return the share of the plan's events that is told behind the group."""
+        ids = [e.event_id for e in self.graph.events()]
+        return (ids.index(self.events[-1].event_id) + 1) / len(ids) if self.events[-1].event_id in ids else 0.0
+
+    def slots(self, known: Known) -> tuple[LedgerLine, ...]:
+        """Return the values of the group's matters, the newest."""
+        things = {m.casefold() for e in self.events for m in (e.thing, *e.opens, *e.closes)}
+        labels = {e.narrative for e in self.events}
+        of_narrative = {b.topic.casefold() for b in known.ledger.bullets if b.narrative in labels}
+        own = [
+            line
+            for line in known.ledger.lines()
+            if line.subject.casefold() in things
+            or (line.subject.casefold() in of_narrative and line.fact_id not in known.over)
+        ]
+        own.sort(key=lambda line: line.subject.casefold() in things)  # those of the things themselves are kept longest
+        return tuple(own[-SLOTS_SHOWN:])
 
 
 async def _write_group(asker: Asker, context: PlanContext, known: Known, group: _Group) -> tuple[list[Written], bool]:
-    """Return the lines that could be written, with their words, and whether the first reply had all of them.
+    """Return the events that could be worded, with their words, and whether the first reply had all of them.
 
-    Good drafts are kept, and only missing and faulty lines are asked for again. Lines that stay faulty are left out.
+    Good drafts are kept, and only missing and faulty ones are asked for again. Those that stay faulty are left out.
     """
-    frame, lines = context.frame, group.lines
+    frame, events = context.frame, group.events
     inputs = SubPlanInputs(
         seed=frame.seed,
         profile=frame.profile,
@@ -247,56 +517,57 @@ async def _write_group(asker: Asker, context: PlanContext, known: Known, group: 
         stages=context.stages,
         stage_index=known.stage.stage_index,
         earlier_bullets=known.ledger.bullets,
-        lines=lines,
-        lines_left=len(group.left),
-        last_day=group.left[-1].day if group.left else None,
-        awaited=group.awaited,
+        events=events,
+        following=group.following(),
+        slots=group.slots(known),
+        quotas=context.demand.menu(known.ledger, group.share_told(), len(events), is_ending=events[0].part == CLOSING),
         chapter=frame.chapter,
     )
     was_accepted, is_first = True, True
     told = [content_words(bullet.text) for bullet in known.ledger.bullets[-LAST_TOLD:]]
     mender = Mender(known, told, is_copied=partial(asker.is_copied, "sub_plan", inputs))
-    mends: dict[int, str] = {}
+    mends: dict[str, str] = {}
 
     def sift(kept: tuple[Written, ...], reply: SubPlanReply) -> Sifted[Written]:
         nonlocal was_accepted, is_first
-        good, faults = {line.line: (line, draft) for line, draft in kept}, list[str]()
-        drafts = {draft.line: draft for draft in reversed(reply.bullets)}
-        for line in lines:
-            if line.line in good:
+        good, faults = {event.event_id: (event, draft) for event, draft in kept}, list[str]()
+        drafts = {f"e{_number(draft.event)}": draft for draft in reversed(reply.bullets)}
+        for event in events:
+            name = event.event_id
+            if name in good:
                 continue
-            said = drafts.get(line.line)
+            said = drafts.get(name)
             if said is None:
-                faults.append(f"line {line.line} is missing")
+                faults.append(f"{name} is missing")
                 continue
             others = [d for _, d in good.values()]
-            draft = mender.mended(said, line, others, is_last=not is_first)
-            mends[line.line] = "" if draft is said else f"line {line.line}: {describe_changes(said, draft)}"
-            found, words = list(faults_of(draft, line, known)), content_words(draft.text)
-            if (same := repeated_line(draft, others)) is not None:
-                found.append(f"line {line.line} repeats line {same}; each line is one new thing")
+            draft = mender.mended(said, event, others, is_last=not is_first)
+            mends[name] = "" if draft is said else f"{name}: {describe_changes(said, draft)}"
+            found, words = list(faults_of(draft, event, known)), content_words(draft.text)
+            if same := repeated(draft, others):
+                found.append(f"{name} repeats {same}; each event is one new thing")
             elif any(same_words(words, earlier) for earlier in told):
-                found.append(f"line {line.line} says again what was told before; each line is one new thing")
+                found.append(f"{name} says again what was told before; each event is one new thing")
             faults += found
             if not found:
-                good[line.line] = line, draft
+                good[name] = event, draft
         was_accepted, is_first = was_accepted and not faults, False
-        return Sifted(tuple(good[number] for number in sorted(good)), tuple(faults))
+        return Sifted(tuple(good[e.event_id] for e in events if e.event_id in good), tuple(faults))
 
     def rest(kept: tuple[Written, ...]) -> SubPlanInputs:
-        written = {line.line for line, _ in kept}
-        return inputs.model_copy(update={"lines": tuple(line for line in lines if line.line not in written)})
+        written = {event.event_id for event, _ in kept}
+        return inputs.model_copy(update={"events": tuple(e for e in events if e.event_id not in written)})
 
-    task = ListTask(inputs, sift, rest, show=lambda item: f"{item[0].line}. {item[1].text}")
+    task = ListTask(inputs, sift, rest, show=lambda item: f"{item[0].event_id}. {item[1].text}")
     try:
-        written = await asker.listed("sub_plan", task, state=lambda: context.sheet)
+        written = await asker.listed("sub_plan", task, state=lambda: group.graph)
     except ReplyError as exc:
-        for line in lines:
-            detail = f"line {line.line} of {lines[0].line} to {lines[-1].line}: {exc.reason}"
+        for event in events:
+            detail = f"{event.event_id} of {events[0].event_id} to {events[-1].event_id}: {exc.reason}"
             asker.note(Incident(kind=IncidentKind.SKIPPED, prompt_id="sub_plan", detail=detail))
         return [], False
-    taken = {line.line for line, _ in written}
-    if detail := "; ".join(mend for number, mend in mends.items() if mend and number in taken):
+    taken = {event.event_id for event, _ in written}
+    if detail := "; ".join(mend for name, mend in mends.items() if mend and name in taken):
         asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="sub_plan", detail=detail))
     return list(written), was_accepted
 
@@ -307,11 +578,6 @@ def ledger_of(drafted: Iterable[Drafted], history: PlanHistory) -> Ledger:
     assertions = tuple(a for d in parts for a in d.assertions)
     back = history.known({a.fact_id for a in assertions})
     return Ledger(tuple(d.sub_plan for d in parts), (*back, *(f for d in parts for f in d.facts)), assertions)
-
-
-def recalled_by(drafted: Iterable[Drafted]) -> frozenset[str]:
-    """Return the ids of the facts that the lines of some sub-plans come back to."""
-    return frozenset(fact_id for d in drafted for fact_id in d.recalled)
 
 
 def plan_of(drafted: Iterable[Drafted], plan_index: int = 0) -> Plan:

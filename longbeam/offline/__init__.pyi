@@ -18,7 +18,6 @@ from .packs import (
     Pack as Pack,
     PackSlot as PackSlot,
     Point as Point,
-    Preference as Preference,
     Snippet as Snippet,
     Thread as Thread,
     WorkedProblem as WorkedProblem,
@@ -45,9 +44,9 @@ from .planning import (
     INTRODUCTION_LABEL as INTRODUCTION_LABEL,
     PREFERENCES_LABEL as PREFERENCES_LABEL,
     augment as augment,
+    events as events,
     match_beat as match_beat,
     narratives as narratives,
-    sub_plan as sub_plan,
     thread_of as thread_of,
 )
 from .probe_wording import (
@@ -62,8 +61,15 @@ from .remarks import without_remark as without_remark
 from .replies import assemble as assemble, assistant_reply as assistant_reply
 from .rules import rule_files as rule_files, rules_digest as rules_digest
 from .side_answers import answer_over as answer_over
-from .story import Story as Story, StoryInputs as StoryInputs, people_thread as people_thread, story_of as story_of
-from .telling import COST_SLOT as COST_SLOT, WHOLE as WHOLE
+from .story import (
+    Script as Script,
+    StoryInputs as StoryInputs,
+    draft_of as draft_of,
+    people_thread as people_thread,
+    scenes_of as scenes_of,
+    script_of as script_of,
+)
+from .telling import COST_SLOT as COST_SLOT, WHOLE as WHOLE, StoryScene as StoryScene
 from .titles import seeds as seeds
 from .turns import (
     ask_back_for as ask_back_for,

@@ -170,7 +170,7 @@ def beginning(inputs: SubPlanInputs) -> BulletDraft:
     before = ", ".join(within_sentence(s) for s in behind)
     rng = random.Random(f"{inputs.seed.title}/{chapter.plan_index}")
     told = next((f for f in chapter.facts if f.subject == "me" and f.attribute == "age"), None)
-    facts, aged, labels = [], "", {n.label for n in inputs.narratives}
+    facts, aged = [], ""
     if told is not None and told.value is not None and told.value.number != inputs.profile.age:
         age = values.number(inputs.profile.age)
         facts = [FactDraft(slot=told.fact_id, name=told.attribute, value=age.text)]
@@ -182,13 +182,13 @@ def beginning(inputs: SubPlanInputs) -> BulletDraft:
             f"I haven't had much to do with the old subjects lately: {before}. Now it's this: {theme}.{aged}",
         )
     )
-    return BulletDraft(
-        line=0,
-        narrative=BEGINNING if BEGINNING in labels else inputs.narratives[0].label,
-        topic=within_sentence(chapter.plan_seed.subtopics[0]),
-        text=text,
-        facts=facts,
-    )
+    return BulletDraft(event="e1", text=text, facts=facts)
+
+
+def opening_thing(chapter: Chapter | None) -> str:
+    """Return the thing of the first event of a later plan; empty for a first plan."""
+    is_later = chapter is not None and chapter.plan_index
+    return within_sentence(chapter.plan_seed.subtopics[0]) if chapter is not None and is_later else ""
 
 
 def plan_summary(inputs: PlanSummaryInputs) -> str:

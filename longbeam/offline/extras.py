@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from longbeam.models import ModelCall
-from longbeam.prompts.calls import PlanSheet, TurnsSoFar, TurnState
+from longbeam.prompts.calls import StoryGraph, TurnsSoFar, TurnState
 from longbeam.schemas import KeptJson, PromptInputs
 
 STATES: Mapping[str, type[KeptJson]] = {
-    "sub_plan": PlanSheet,
+    "sub_plan": StoryGraph,
     "user_turns": TurnsSoFar,
     "more_turns": TurnsSoFar,
     "assistant_reply": TurnState,

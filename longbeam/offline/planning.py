@@ -1,33 +1,31 @@
-"""The offline writer as planner: personality, narratives, outline, bullets of a stage, special bullets."""
+"""The offline writer as planner: personality, narratives, outline, events and their words, special bullets."""
 
 from __future__ import annotations
 
 import datetime as dt
 import random
 import re
-from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
 
-from longbeam.offline.chapters import BEGINNING, beginning, bounds_of
+from longbeam.offline.chapters import BEGINNING, beginning, bounds_of, opening_thing
 from longbeam.offline.drawing import changed, misremembered
 from longbeam.offline.language import fill, match, upper_first
 from longbeam.offline.packs import (
     Pack,
     PackSlot,
-    Preference,
     Standing,
     Thread,
-    changed_preferences,
     fields_of,
     pack_for,
     threads_elsewhere,
     wishes,
 )
-from longbeam.offline.remarks import outcome_of, without_remark
-from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
+from longbeam.offline.remarks import without_remark
+from longbeam.offline.story import Script, StoryInputs, draft_of, people_thread, scenes_of, script_of
 from longbeam.offline.telling import WHOLE, StoryScene
 from longbeam.prompts.calls import (
     AugmentInputs,
@@ -35,25 +33,26 @@ from longbeam.prompts.calls import (
     BulletDraft,
     ContradictionDraft,
     ContradictionTarget,
-    Dependent,
+    EventDraft,
+    EventsInputs,
+    EventsReply,
     FactDraft,
-    InstructionDraft,
     NarrativesInputs,
     NarrativesReply,
     NewSlot,
     OutlineInputs,
     OutlineReply,
     PersonalityInputs,
-    PlanSheet,
-    RevisionDraft,
-    SheetLine,
     StageDraft,
+    StoryGraph,
     SubPlanInputs,
     SubPlanReply,
     UpdateDraft,
     UpdateTarget,
+    WishDraft,
+    WishTarget,
 )
-from longbeam.schemas import Bullet, BulletKind, Narrative, Person, Value, ValueKind
+from longbeam.schemas import Bullet, BulletKind, Narrative, Value, ValueKind
 from longbeam.text import overlapping, values
 
 W = TypeVar("W", bound=Standing)
@@ -61,8 +60,6 @@ WISHES_APART = 11
 """Offset in the list of wishes between one conversation of a benchmark and the next."""
 STORIES_KEPT = 16
 """Conversations whose newest story is kept (0.3 MB each): as many as are open with 64 calls in flight."""
-CHANGED_PER_PLAN = 3
-"""Number of preferences of earlier plans that change in one plan."""
 PREFERENCES_LABEL = "Ways of Working"
 INTRODUCTION_LABEL = BEGINNING
 ENDING_LABEL = "How It Came Out"
@@ -141,50 +138,88 @@ def outline(inputs: OutlineInputs) -> OutlineReply:
     return OutlineReply(stages=drafts)
 
 
-def sub_plan(inputs: SubPlanInputs, sheet: PlanSheet, conversation: str) -> SubPlanReply:
-    """Return the lines asked for, out of the whole story of the plan; `conversation`: `seed/conversation_id`."""
-    rng_key = conversation
-    if inputs.chapter is not None and inputs.chapter.plan_index:
-        rng_key = f"{rng_key}/p{inputs.chapter.plan_index}"
-    pack, lines = pack_for(inputs.seed), sheet.stages[inputs.stage_index]
-    story = _scenes_of(inputs, sheet, conversation, rng_key)
-    scenes = deque(scene for stage in story[inputs.stage_index :] for scene in stage)
-    preferences = iter(_preferences(pack, inputs, sheet, rng_key))
-    asked, labels = {line.line: line for line in inputs.lines}, {n.label for n in inputs.narratives}
-    drafts: list[BulletDraft] = []
-    for line in lines:
-        if line.kind is BulletKind.INTRODUCTION:
-            draft = _introduction(pack, inputs, random.Random(f"{rng_key}/introduction"))
-        elif line.kind is BulletKind.PREFERENCE:
-            draft = next(preferences)
-        elif line.part == "opening":
+@dataclass
+class _Newest:
+    """The newest story of a conversation, kept for the calls of its other events."""
+
+    inputs: StoryInputs | None = None
+    script: Script = ()
+    days: str = ""
+    """Digest of the graph that the scenes have their days from."""
+    scenes: Mapping[str, StoryScene] = field(default_factory=dict)
+
+
+def events(inputs: EventsInputs, conversation: str) -> EventsReply:
+    """Return the events asked for, out of the whole script of the plan; `conversation`: `seed/conversation_id`."""
+    own, labels = _newest(inputs, inputs.counts, inputs.endings, conversation), [n.label for n in inputs.narratives]
+    assert own.inputs is not None
+    drafts, first = [], 1 + sum(inputs.counts[: inputs.stage_index])
+    for number in range(first, first + inputs.counts[inputs.stage_index]):
+        step = own.script[number - 1]
+        told = ENDING_LABEL if step.subject == WHOLE else step.thread.narrative
+        narrative = told if told in labels else labels[number % len(labels)]  # a short story has few narratives
+        drafts.append(draft_of(step, number, narrative, inputs.people, own.inputs.rng_key))
+    drafts = _with_turns(drafts, inputs.stages[inputs.stage_index].turns, inputs.closing)
+    return EventsReply(events=[d for d in drafts if int(d.event[1:]) in inputs.numbers])
+
+
+def _with_turns(drafts: list[EventDraft], turns: Sequence[str], closing: int) -> list[EventDraft]:
+    """Return events of which one is the turning point of each narrative that turns in the stage."""
+    last = len(drafts) - closing
+    for label in turns:
+        own = [i for i, d in enumerate(drafts[:last]) if d.narrative == label]
+        free = [i for i, d in enumerate(drafts[:last]) if not d.turning_point and d.narrative not in turns and i]
+        if place := [*own, *free[::-1]][:1]:
+            changed_to = {"narrative": label, "turning_point": True}
+            drafts[place[0]] = drafts[place[0]].model_copy(update=changed_to)
+    return drafts
+
+
+def sub_plan(inputs: SubPlanInputs, graph: StoryGraph, conversation: str) -> SubPlanReply:
+    """Return the words of the events asked for, out of the whole story of the plan."""
+    own, pack = _newest(inputs, graph.counts, graph.endings, conversation), pack_for(inputs.seed)
+    assert own.inputs is not None
+    if own.days != graph.digest:
+        own.days, own.scenes = graph.digest, scenes_of(own.inputs, own.script, graph)
+    drafts = []
+    for event in inputs.events:
+        if event.kind is BulletKind.INTRODUCTION:
+            draft = _introduction(pack, inputs, random.Random(f"{_rng_key(inputs, conversation)}/introduction"))
+        elif event.event_id not in own.scenes:
             draft = beginning(inputs)
         else:
-            scene = scenes.popleft()
-            draft = _event(scene)
-            if line.line in asked and asked[line.line].outcome_of:
-                draft = _with_outcome(draft, asked[line.line], {scene.thing, *(s.thing for s in scenes)}, inputs.people)
-        if line.line in asked:
-            narrative = draft.narrative if draft.narrative in labels else ""  # a short story has few narratives
-            drafts.append(draft.model_copy(update={"line": line.line, "narrative": narrative}))
+            draft = _event(own.scenes[event.event_id])
+        drafts.append(draft.model_copy(update={"event": event.event_id}))
     return SubPlanReply(bullets=drafts)
 
 
-def _scenes_of(inputs: SubPlanInputs, sheet: PlanSheet, conversation: str, rng_key: str) -> Story:
-    """Return the story of the plan; it is made once and kept for the calls of the other lines."""
-    days = tuple((s.first_day, s.last_day) for s in inputs.stages)
-    bounds = bounds_of(inputs.chapter)
-    asked = StoryInputs(inputs.seed, inputs.people, days, sheet.stages, f"{rng_key}/story", bounds)
+def _rng_key(inputs: EventsInputs | SubPlanInputs, conversation: str) -> str:
+    later = inputs.chapter.plan_index if inputs.chapter is not None else 0
+    return f"{conversation}/p{later}" if later else conversation
+
+
+def _newest(inputs: EventsInputs | SubPlanInputs, counts: tuple[int, ...], closing: int, conversation: str) -> _Newest:
+    """Return the story of the plan; its script is made once and kept for the calls of the other events."""
+    asked = StoryInputs(
+        seed=inputs.seed,
+        people=inputs.people,
+        stages=tuple((s.first_day, s.last_day) for s in inputs.stages),
+        counts=counts,
+        closing=closing,
+        rng_key=f"{_rng_key(inputs, conversation)}/story",
+        bounds=bounds_of(inputs.chapter),
+        opening=opening_thing(inputs.chapter),
+    )
     newest = _newest_of(conversation)
-    if not newest or newest[0][0] != asked:
-        newest[:] = [(asked, story_of(asked))]
-    return newest[0][1]
+    if newest.inputs != asked:
+        newest.inputs, newest.script, newest.days = asked, script_of(asked), ""
+    return newest
 
 
 @lru_cache(maxsize=STORIES_KEPT)
-def _newest_of(conversation: str) -> list[tuple[StoryInputs, Story]]:
-    """Return the place of a conversation's newest story and its inputs."""
-    return []
+def _newest_of(conversation: str) -> _Newest:
+    """Return the place of a conversation's newest story."""
+    return _Newest()
 
 
 def _event(scene: StoryScene) -> BulletDraft:
@@ -193,30 +228,7 @@ def _event(scene: StoryScene) -> BulletDraft:
         slot = scene.thread.slots.get(name)
         code = NewSlot(kind=value.kind, is_fixed=slot is None or name in scene.beat.fixed).code
         facts.append(FactDraft(slot=code, name=slot.attribute if slot else name, value=value.text))
-    return BulletDraft(
-        line=0,
-        narrative=ENDING_LABEL if scene.thing == WHOLE else scene.thread.narrative,
-        topic=scene.thing,
-        text=scene.text,
-        facts=facts,
-    )
-
-
-def _with_outcome(
-    draft: BulletDraft, line: SheetLine, elsewhere: Collection[str], people: Sequence[Person]
-) -> BulletDraft:
-    """Return a draft that also says how an announced day went, unless it ends with a remark.
-
-    `elsewhere`: things whose own scenes tell how their days went.
-    """
-    slot = line.recalls
-    if slot is None or slot.value is None or slot.subject in elsewhere or without_remark(draft.text) != draft.text:
-        return draft
-    is_person = any(p.first_name == slot.subject for p in people)
-    outcome = outcome_of(slot.subject, slot.attribute, slot.value, line.line, is_person=is_person)
-    text = f"{draft.text} {outcome}"
-    fact = FactDraft(slot=slot.fact_id, name=slot.attribute, value=slot.value.text)
-    return draft.model_copy(update={"text": text, "facts": [*draft.facts, fact]})
+    return BulletDraft(event="", text=scene.text, facts=facts)
 
 
 def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> BulletDraft:
@@ -231,33 +243,7 @@ def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> Bull
     }
     text = rng.choice(pack.intro).format(**fields)
     text = _ARTICLE.sub(r"\1n ", text.replace(f" as {fields['profession']}", f" as a {fields['profession']}"))
-    return BulletDraft(line=0, narrative=INTRODUCTION_LABEL, topic="who I am", text=text)
-
-
-def _preferences(pack: Pack, inputs: SubPlanInputs, sheet: PlanSheet, rng_key: str) -> list[BulletDraft]:
-    """Return the preferences of a stage: first those without an earlier form, then changed ones."""
-    count = sum(line.kind is BulletKind.PREFERENCE for line in sheet.stages[inputs.stage_index])
-    first = inputs.stage_index * count
-    before = {(b.topic, b.condition): b for b in (inputs.chapter.standing if inputs.chapter else ())}
-    order = _preference_order(pack, count * len(inputs.stages), before, rng_key)
-    if inputs.chapter is not None:
-        # Tastes change over the years: some preferences of earlier plans have changed by now.
-        grown = [p for p in changed_preferences() if _is_as_it_was(p, before)]
-        order = _without_overlaps([p.later for p in grown[:CHANGED_PER_PLAN] if p.later] + order)
-    drafts = []
-    for i in range(first, first + count):
-        standing = order[i % len(order)]
-        drafts.append(
-            BulletDraft(
-                line=0,
-                narrative=PREFERENCES_LABEL,
-                topic=standing.topic,
-                text=_sentence(standing.tell[(i // len(order)) % len(standing.tell)]),
-                condition=standing.condition,
-                requirement=standing.requirement,
-            )
-        )
-    return drafts
+    return BulletDraft(event="", text=text)
 
 
 def _without_overlaps(order: Sequence[W]) -> list[W]:
@@ -268,30 +254,6 @@ def _without_overlaps(order: Sequence[W]) -> list[W]:
         if all(own == (k.topic, k.condition) or not overlapping(wish.condition, k.condition) for k in kept):
             kept.append(wish)
     return kept
-
-
-def _is_as_it_was(preference: Preference, before: Mapping[tuple[str, str], Bullet]) -> bool:
-    told = before.get((preference.topic, preference.condition))
-    return told is not None and told.requirement == preference.requirement
-
-
-def _preference_order(pack: Pack, total: int, before: Mapping[tuple[str, str], Bullet], rng_key: str) -> list[Standing]:
-    """Return the preferences of a conversation in order; about an eighth are changed ones, at the end.
-
-    Preferences that change later are in the first half, so that each changes at least one stage after its first form.
-    """
-    every = _without_overlaps(_of_conversation(pack.preferences, wishes(pack).preferences, rng_key))
-    drawn = [p for p in every if (p.topic, p.condition) not in before]
-    if not drawn:  # Some forty plans use up all preferences: the current ones are told again.
-        return [p if _is_as_it_was(p, before) else p.later or p for p in every]
-    changing = [p for p in drawn if p.later]
-    elders = changing[: max(min(len(changing), total // 8), total - len(drawn))]
-    kept = [*elders, *(p for p in drawn if p not in elders)][: max(total - len(elders), 1)]
-    half = max(len(elders), len(kept) // 2)
-    early = kept[:half]
-    random.Random(f"{rng_key}/preferences").shuffle(early)
-    order: list[Standing] = [*early, *kept[half:]]
-    return order + [p.later for p in elders if p.later]
 
 
 def _of_conversation(own: Sequence[W], every: Sequence[W], rng_key: str) -> list[W]:
@@ -319,48 +281,60 @@ def _sentence(text: str) -> str:
 
 
 def augment(inputs: AugmentInputs, rng: random.Random, rng_key: str) -> AugmentReply:
-    """Return the wording of chosen updates and contradictions; the stages of `rng_key` share one list of wishes."""
+    """Return the wording of the chosen targets; the stages of `rng_key` share one list of wishes."""
     pack = pack_for(inputs.seed)
     return AugmentReply(
         updates=[_update(pack, t, rng) for t in inputs.updates],
         contradictions=[_contradiction(pack, t, rng) for t in inputs.contradictions],
-        instructions=_instructions(pack, inputs, rng_key),
-        revisions=[_revision(d) for t in inputs.updates for d in t.dependents],
+        wishes=list(_wishes(pack, inputs, rng_key)),
     )
 
 
-def _instructions(pack: Pack, inputs: AugmentInputs, rng_key: str) -> list[InstructionDraft]:
-    """Return the next instructions of the pack whose conditions overlap with no other wish.
+def _wishes(pack: Pack, inputs: AugmentInputs, rng_key: str) -> Iterator[WishDraft]:
+    """Yield the next wishes of the pack whose conditions overlap with no other one.
 
-    Where all are taken, which takes forty plans, the first ones are told again.
+    Tastes change: one preference of a stage is the later form of one that may be replaced. Where all wishes are taken,
+    which takes forty plans, the first ones are told again.
     """
     taken = list(inputs.taken_conditions)
-    pool = _of_conversation(pack.instructions, wishes(pack).instructions, rng_key)
-    drafts: list[tuple[Standing, int]] = []
-    for _ in inputs.instructions:
+    pools: Mapping[BulletKind, Sequence[Standing]] = {
+        BulletKind.PREFERENCE: _of_conversation(pack.preferences, wishes(pack).preferences, rng_key),
+        BulletKind.INSTRUCTION: _of_conversation(pack.instructions, wishes(pack).instructions, rng_key),
+    }
+    grown = _grown(pack, inputs)
+    told: list[Standing] = []
+    for target in inputs.wishes:
+        if grown is not None and target.kind is BulletKind.PREFERENCE:
+            yield _wish(target, grown, 0)
+            grown = None
+            continue
+        pool = pools[target.kind]
         free = (s for s in pool if not any(overlapping(s.condition, condition) for condition in taken))
-        used = [s for s in pool if s.condition in taken and all(s is not d for d, _ in drafts)]
+        used = [s for s in pool if s.condition in taken and all(s is not d for d in told)] or pool
         standing = next(free, None) or used[0]
-        drafts.append((standing, taken.count(standing.condition)))
+        told.append(standing)
+        yield _wish(target, standing, taken.count(standing.condition))
         taken.append(standing.condition)
-    return [
-        InstructionDraft(
-            target_id=target.target_id,
-            condition=standing.condition,
-            requirement=standing.requirement,
-            text=_sentence(standing.tell[times % len(standing.tell)]),
-            topic=standing.topic,
-        )
-        for target, (standing, times) in zip(inputs.instructions, drafts, strict=True)
-    ]
 
 
-def _revision(dependent: Dependent) -> RevisionDraft:
-    """Return a bullet that says only the values which a change leaves right."""
-    told = dependent.bullet
-    values_kept = [f"the {line.attribute} is {line.value.text}" for line in dependent.kept if line.value]
-    text = "; ".join([f"I've gone on with {told.topic}", *values_kept])
-    return RevisionDraft(bullet_id=told.bullet_id, text=_sentence(text))
+def _grown(pack: Pack, inputs: AugmentInputs) -> Standing | None:
+    """Return the later form of the oldest preference that may be replaced and has one."""
+    later = {p.condition: p.later for p in wishes(pack).preferences if p.later}
+    return next((later[b.condition] for b in inputs.replaceable if _is_first_form(b, later)), None)
+
+
+def _is_first_form(bullet: Bullet, later: Mapping[str, Standing]) -> bool:
+    return bullet.condition in later and later[bullet.condition].requirement != bullet.requirement
+
+
+def _wish(target: WishTarget, standing: Standing, times: int) -> WishDraft:
+    return WishDraft(
+        target_id=target.target_id,
+        condition=standing.condition,
+        requirement=standing.requirement,
+        text=_sentence(standing.tell[times % len(standing.tell)]),
+        topic=standing.topic,
+    )
 
 
 def thread_of(pack: Pack, bullet: Bullet) -> Thread | None:

@@ -1,13 +1,15 @@
-"""The story of one plan: a pure function of its seed, people and stages.
+"""The story of one plan: its events, with what must come before what, and the scenes that they become on their days.
 
-Each thread of the pack is told with several of its things. The beats of all these instances are spread over the lines
-of the plan's sheet, which give them their days. A call that asks for some lines takes them from the whole story.
+A thread of a pack is told with several of its things. The beats of all these instances are spread over the events of
+the plan's stages, with meetings between them and outcomes at the end. The days are given by whoever asked for the
+events; a call that asks for some scenes takes them from the whole story.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import random
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -17,14 +19,11 @@ from longbeam.offline.balance import Cue, fullness
 from longbeam.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.offline.drawing import Span
 from longbeam.offline.naming import things_of
-from longbeam.offline.packs import Pack, Thread, pack_for, read_yaml
-from longbeam.offline.telling import StoryScene, Teller
-from longbeam.offline.visits import Visits
-from longbeam.prompts.calls import SheetLine
-from longbeam.schemas import BulletKind, Person, Seed
+from longbeam.offline.packs import Beat, Pack, Thread, fields_of, pack_for, read_yaml
+from longbeam.offline.telling import WHOLE, StoryScene, Teller, person_for
+from longbeam.prompts.calls import EventDraft, LinkDraft, StoryGraph, Weight
+from longbeam.schemas import CLOSING, Person, Seed
 
-Story = tuple[tuple[StoryScene, ...], ...]
-"""Scenes of each stage."""
 PEOPLE = Path(__file__).parent / "data" / "people.yaml"
 THINGS_PER_THREAD = 2.5
 """Width that is tried first; `balance.fullness` decides."""
@@ -32,6 +31,13 @@ AHEAD = (0.76, 0.86)
 """Where the event that the story prepares (a departure) may lie in the last stage, as shares of its days."""
 DRAWS = 6
 """Draws of things to try where no number of threads leaves enough candidates for every kind of probe."""
+EVENTS_PER_MEETING, MOST_MEETINGS = 7, 3
+"""Events of a stage for each scene with one of the people, and their most."""
+REPORTED_AFTER, LEAST_APART = dt.timedelta(days=20), 5
+"""Time after which the user reports on a meeting, and the least days that lie between."""
+TOLD_BEHIND = 2
+"""Least days between a beat that names a day and the one that tells how it went."""
+Meeting = tuple[Thread, Person, Beat]
 
 
 @lru_cache(maxsize=1)
@@ -42,17 +48,21 @@ def people_thread() -> Thread:
 
 @dataclass(frozen=True)
 class StoryInputs:
-    """Everything that a story depends on, besides the packs."""
+    """Everything that the events of a plan depend on, besides the packs."""
 
     seed: Seed
     people: tuple[Person, ...]
     stages: tuple[Span, ...]
     """First and last day of each stage."""
-    sheet: tuple[tuple[SheetLine, ...], ...]
-    """Lines of each stage: kinds and days."""
+    counts: tuple[int, ...]
+    """Events of each stage."""
+    closing: int
+    """Events at the end of the last stage that tell how things came out."""
     rng_key: str
     """Key of all random draws."""
     bounds: Bounds = NO_BOUNDS
+    opening: str = ""
+    """Thing of the first event, where it says what is over and what begins; empty for a first plan."""
 
     @cached_property
     def pack(self) -> Pack:
@@ -60,56 +70,130 @@ class StoryInputs:
         return pack_for(self.seed)
 
     @cached_property
-    def closing_days(self) -> tuple[dt.date, ...]:
-        """Days of the scenes at the end of the last stage that tell how things came out."""
-        return tuple(line.day for line in self.sheet[-1] if line.part == "closing")
+    def kinds(self) -> tuple[tuple[str, ...], ...]:
+        """What the events of each stage are: `beat`, `meeting`, `opening` or `closing`."""
+        stages = []
+        for i, count in enumerate(self.counts):
+            closing = self.closing if i == len(self.counts) - 1 else 0
+            opening = bool(self.opening) and not i
+            going = count - closing - opening
+            meetings = max(1, min(MOST_MEETINGS, going // EVENTS_PER_MEETING)) if self.people else 0
+            own = ["beat"] * going
+            for n in range(meetings):
+                own[(2 * n + 1) * going // (2 * meetings)] = "meeting"
+            stages.append(("opening",) * opening + tuple(own) + (CLOSING,) * closing)
+        return tuple(stages)
 
     @cached_property
     def going_on(self) -> int:
-        """Number of events before the closing scenes."""
-        return sum(is_event(line) for lines in self.sheet for line in lines)
+        """Number of beats of the pack's threads."""
+        return sum(kind == "beat" for stage in self.kinds for kind in stage)
 
 
-def is_event(line: SheetLine) -> bool:
-    """Return whether a line is told by a beat of one of the pack's threads."""
-    return line.kind is BulletKind.EVENT and not line.part
+@dataclass(frozen=True)
+class Step:
+    """One event of the script."""
+
+    kind: str
+    stage_index: int
+    thread: Thread
+    thing: str | Person
+    beat: Beat
+    after: tuple[tuple[int, int], ...] = ()
+    """Ordinals of the events before it that it follows, from 1, each with the least days between."""
+    opens: bool = False
+    closes: bool = False
+
+    @property
+    def subject(self) -> str:
+        """The thing, or the person's first name."""
+        return self.thing if isinstance(self.thing, str) else self.thing.first_name
 
 
-def story_of(inputs: StoryInputs) -> Story:
-    """Return the scenes of every stage, in order."""
+Script = tuple[Step, ...]
+"""The events of a plan in the order in which they can happen."""
+
+
+def script_of(inputs: StoryInputs) -> Script:
+    """Return the events of every stage, in order."""
     cues = _ordered_beats(inputs)
-    schedule = _schedule(inputs, cues)
-    told_on = {(c[0].thread, c[1], c[2].beat): day for stage in schedule for c, day in stage if c is not None}
-    ahead = _ahead(*inputs.stages[-1])
-    visits = Visits(people_thread(), inputs.people, inputs.rng_key, inputs.bounds)
-    teller = Teller(inputs.people, inputs.rng_key, told_on, ahead, inputs.bounds)
-    result = []
-    for stage in schedule:
-        scenes = []
-        for cue, day in stage:
-            if cue is not None:
-                scenes.append(teller.scene(*cue, day))
+    beats, visits = iter(cues), _Visits(inputs)
+    endings = iter(_endings(inputs, cues))
+    told: dict[tuple[str, str], list[int]] = defaultdict(list)
+    total: dict[tuple[str, str], int] = defaultdict(int)
+    for thread, thing, _ in cues:
+        total[thread.thread, thing] += 1
+    steps: list[Step] = []
+    for i, (kinds, (first, last)) in enumerate(zip(inputs.kinds, inputs.stages, strict=True)):
+        for n, kind in enumerate(kinds):
+            number = len(steps) + 1
+            if kind == "meeting":
+                day = first + dt.timedelta(days=(last - first).days * n // len(kinds))
+                (thread, person, beat), reports_on = visits.next(day, number)
+                after = ((reports_on, LEAST_APART),) if reports_on else ()
+                steps.append(Step(kind, i, thread, person, beat, after))
+            elif kind == "beat":
+                thread, thing, beat = next(beats)
+                own = told[thread.thread, thing]
+                own.append(number)
+                is_whole = total[thread.thread, thing] == len(thread.beats)
+                opens, closes = is_whole and len(own) == 1, is_whole and len(own) == len(thread.beats)
+                steps.append(Step(kind, i, thread, thing, beat, tuple(_links(thread, beat, own)), opens, closes))
+            elif kind == "opening":
+                steps.append(Step(kind, i, inputs.pack.threads[0], inputs.opening, inputs.pack.threads[0].beats[0]))
             else:
-                meeting = visits.next(day)
-                scenes.append(teller.scene(*meeting, day))
-                visits.told(meeting, scenes[-1], teller)
-        result.append(scenes)
-    if inputs.closing_days:
-        result[-1] += _ending(inputs, cues, teller, inputs.closing_days)
-    return tuple(tuple(scenes) for scenes in result)
+                thread, thing = next(endings)
+                steps.append(Step(kind, i, thread, thing, thread.beats[-1]))
+    return tuple(steps)
 
 
-def _schedule(inputs: StoryInputs, cues: Sequence[Cue]) -> list[list[tuple[Cue | None, dt.date]]]:
-    """Return the beats of each stage with their days; None stands for a scene with one of the people."""
-    beats = iter(cues)
-    return [
-        [
-            (next(beats) if is_event(line) else None, line.day)
-            for line in lines
-            if is_event(line) or line.kind is BulletKind.RELATIONSHIP
-        ]
-        for lines in inputs.sheet
-    ]
+def _links(thread: Thread, beat: Beat, own: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the events that a beat follows: the one before, and the one that named the day of which it tells."""
+    if len(own) > 1:
+        yield own[-2], 0
+    named = {name for name, slot in thread.slots.items() if slot.told_by == beat.beat}
+    earlier = zip(own[:-1], thread.beats, strict=False)
+    naming = [number for number, other in earlier if named & {*other.sets, *other.fixed, *other.updates}]
+    if naming:
+        yield naming[-1], TOLD_BEHIND
+
+
+def draft_of(step: Step, number: int, narrative: str, people: Sequence[Person], rng_key: str) -> EventDraft:
+    """Return an event of the script as a reply tells it."""
+    with_ = [step.thing.first_name] if isinstance(step.thing, Person) else []
+    if step.kind == "beat" and step.beat.who is not None:
+        with_ = [person_for(people, step.beat.who, f"{rng_key}/{step.thread.thread}/{step.thing}").first_name]
+    return EventDraft(
+        event=f"e{number}",
+        narrative=narrative,
+        thing=step.subject,
+        what=f"{step.subject}: {step.beat.beat.replace('_', ' ')}, as {step.thread.about} goes on ({number}).",
+        people=with_,
+        of_a_person=step.kind == "meeting",
+        after=[LinkDraft(event=f"e{n}", least_days=days) for n, days in step.after],
+        opens=[step.subject] * step.opens,
+        closes=[step.subject] * step.closes,
+        weight=Weight.TRIFLE if step.kind == "beat" and step.beat.deny else Weight.USUAL,
+    )
+
+
+def scenes_of(inputs: StoryInputs, script: Script, graph: StoryGraph) -> dict[str, StoryScene]:
+    """Return the scenes of all events by id, told in the order of their days; an opening has none."""
+    days = {e.event_id: e.day for e in graph.events() if e.day is not None}
+    dated = [(i, step, days[f"e{i}"]) for i, step in enumerate(script, 1) if f"e{i}" in days]
+    dated.sort(key=lambda one: one[2])
+    told_on = {
+        (step.thread.thread, step.subject, step.beat.beat): day for _, step, day in dated if step.kind != CLOSING
+    }
+    teller = Teller(inputs.people, inputs.rng_key, told_on, _ahead(*inputs.stages[-1]), inputs.bounds)
+    scenes: dict[str, StoryScene] = {}
+    for i, step, day in dated:
+        if step.kind == CLOSING:
+            scene = None if step.thing == WHOLE else teller.outcome(step.thread, step.subject, day)
+            scenes[f"e{i}"] = scene or teller.ending(inputs.pack, step.thread, day)
+        elif step.kind != "opening":
+            scenes[f"e{i}"] = teller.scene(step.thread, step.thing, step.beat, day)
+    return scenes
 
 
 def _ahead(first: dt.date, last: dt.date) -> Span:
@@ -118,10 +202,10 @@ def _ahead(first: dt.date, last: dt.date) -> Span:
     return first + dt.timedelta(days=int(days * AHEAD[0])), first + dt.timedelta(days=int(days * AHEAD[1]))
 
 
-def _ending(inputs: StoryInputs, cues: Sequence[Cue], teller: Teller, days: Sequence[dt.date]) -> list[StoryScene]:
-    """Return outcomes of the threads that were followed longest and, in the last plan, the last message.
+def _endings(inputs: StoryInputs, cues: Sequence[Cue]) -> list[tuple[Thread, str]]:
+    """Return the threads and things whose outcomes end a plan and, in the last plan, the last message.
 
-    Each outcome is of another thread, as far as there are enough threads.
+    Those that were followed longest come first; each is of another thread, as far as there are enough threads.
     """
     told: dict[tuple[str, str], list[Cue]] = {}
     for cue in cues:
@@ -131,18 +215,79 @@ def _ending(inputs: StoryInputs, cues: Sequence[Cue], teller: Teller, days: Sequ
     # Instances told to the end come first, and among them the subjects of the seed itself.
     instances.sort(key=lambda i: (len(i) < len(i[0][0].beats), bool(i[0][0].things)))
     is_last = inputs.bounds.is_last
-    scenes: list[StoryScene] = []
+    found: list[tuple[Thread, str]] = []
     for again in (False, True):
-        for (thread, thing, _), *_ in instances:
-            used = [s.thread.thread for s in scenes], [s.thing for s in scenes]
-            if len(scenes) == len(days) - is_last or thing in used[1] or (thread.thread in used[0] and not again):
-                continue
-            scene = teller.outcome(thread, thing, days[len(scenes)])
-            scenes += [scene] if scene else []
-    if not is_last:
-        return scenes
+        for instance in instances:
+            thread, thing, _ = instance[0]
+            used = [t.thread for t, _ in found], [it for _, it in found]
+            if (
+                len(found) < inputs.closing - is_last
+                and thing not in used[1]
+                and (thread.thread not in used[0] or again)
+            ):
+                found += [(thread, thing)] if _has_outcome(thread, instance) else []
     own = next(t for t in inputs.pack.threads if not t.things)
-    return [*scenes, teller.ending(inputs.pack, own, days[-1])]
+    return found + [(own, WHOLE)] * (inputs.closing - len(found))
+
+
+def _has_outcome(thread: Thread, instance: Sequence[Cue]) -> bool:
+    """Return whether one of a thread's outcomes needs no value that was never told."""
+    known = {"it", *(name for _, _, beat in instance for name in (*beat.sets, *beat.fixed, *beat.updates))}
+    return any(fields_of(template) <= known for template in thread.outcome)
+
+
+class _Visits:
+    """Chooses meetings: a report if one is due, else a new meeting; the same person not twice in a row, if possible."""
+
+    def __init__(self, inputs: StoryInputs) -> None:
+        thread, bounds = people_thread(), inputs.bounds
+        pairs = [
+            (thread, p, b) for p in inputs.people for b in thread.beats if b.who == p.relation.value and not b.after
+        ]
+        pairs = [c for c in pairs if not any(slot in bounds.settled for slot in _slots_of(c, c[2].fixed))]
+        # A meeting that an earlier plan has told comes again only when nothing else is left.
+        known = {(subject, attribute) for subject, attribute, _ in bounds.known}
+        pairs = [c for c in pairs if not _is_told(c, known)] or pairs
+        random.Random(f"{inputs.rng_key}/people").shuffle(pairs)
+        self._pairs = pairs
+        self._fresh = list(pairs)
+        self._due: list[tuple[dt.date, Meeting, int]] = []
+        self._last: Person | None = None
+
+    def next(self, day: dt.date, number: int) -> tuple[Meeting, int]:
+        """Return the meeting of about a day, and the number of the one that it reports on; 0 for a new one."""
+        due = [entry for entry in self._due if entry[0] <= day]
+        report = next((entry for entry in due if entry[1][1] is not self._last), None)
+        reports_on = 0
+        if report is not None:
+            self._due.remove(report)
+            meeting, reports_on = report[1], report[2]
+        else:
+            if not self._fresh:
+                # All meetings were told: those that can happen more than once are told again.
+                self._pairs = [p for p in self._pairs if not p[2].fixed] or self._pairs
+                self._fresh = list(self._pairs)
+            waiting = {entry[1][1].person_id for entry in self._due}
+            order = [c for c in self._fresh if c[1].person_id not in waiting] or self._fresh
+            meeting = next((c for c in order if c[1] is not self._last), order[0])
+            self._fresh.remove(meeting)
+        self._last = meeting[1]
+        thread, person, beat = meeting
+        reports = (other for other in thread.beats if other.after == beat.beat)
+        self._due += [(day + REPORTED_AFTER, (thread, person, other), number) for other in reports]
+        return meeting, reports_on
+
+
+def _slots_of(meeting: Meeting, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return subject and attribute of slots of the person met."""
+    thread, person, _ = meeting
+    return [(person.first_name, thread.slots[name].attribute) for name in names]
+
+
+def _is_told(meeting: Meeting, known: set[tuple[str, str]]) -> bool:
+    beat = meeting[2]
+    said = _slots_of(meeting, (*beat.sets, *beat.fixed, *beat.updates))
+    return bool(said) and all(slot in known for slot in said)
 
 
 def _ordered_beats(inputs: StoryInputs) -> list[Cue]:
@@ -159,7 +304,7 @@ def _ordered_beats(inputs: StoryInputs) -> list[Cue]:
     for draw in range(DRAWS):
         for width in sorted(widths, key=lambda w: (abs(w - usual), w)):
             cues = _beats_of(inputs, width, random.Random(f"{inputs.rng_key}/beats/{draw}"))
-            full = fullness(cues, len(inputs.stages))
+            full = fullness(cues, len(inputs.counts))
             if full > fullest:
                 best, fullest = cues, full
             if fullest >= 1:

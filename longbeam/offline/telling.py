@@ -49,7 +49,7 @@ class StoryScene:
     day: dt.date
     fields: dict[str, str]
     values: dict[str, Value]
-    """Slot values that the scene says."""
+    """PackSlot values that the scene says."""
     text: str
     recalled: frozenset[str] = frozenset()
     """Slots among `values` that were told before and are only repeated."""
@@ -98,7 +98,7 @@ class Teller:
             if beat.credit:
                 self._credits.setdefault(thing.first_name, beat.credit)
         elif beat.who is not None:
-            fields["who"] = self._name(self._person(beat.who, rng_of))
+            fields["who"] = self._name(person_for(self._people, beat.who, rng_of))
         remark, passed = self._remark(thread, subject, beat, day)
         said = {
             **self._known(thread, subject, (*beat.recalls, *passed)),
@@ -125,7 +125,7 @@ class Teller:
             key = (subject, slot.attribute)
             rng = random.Random(f"{rng_of}/{name}/{beat.beat}/{len(self._told)}")
             old = self._values.get(key)
-            within = self._days_for(thread, subject, slot, day)
+            within = self._days_for(thread, subject, slot, beat, day)
             said[name] = (
                 draw(slot, day, rng, within) if old is None else changed(slot, old, rng, after=day, within=within)
             )
@@ -134,7 +134,7 @@ class Teller:
                 self._paid[key] = said[name]
         return said
 
-    def _days_for(self, thread: Thread, subject: str, slot: PackSlot, day: dt.date) -> Span | None:
+    def _days_for(self, thread: Thread, subject: str, slot: PackSlot, beat: Beat, day: dt.date) -> Span | None:
         """Return the days on which a date may lie.
 
         A day to come lies before the beat that tells how it went, or at the prepared event. A day in the past lies
@@ -146,7 +146,8 @@ class Teller:
             return (min(last + dt.timedelta(days=1), day), day) if last is not None else None
         if slot.ahead and self._ahead is not None:
             return max(self._ahead[0], tomorrow), self._ahead[1]
-        told = self._told_on.get((thread.thread, subject, slot.told_by))
+        told_by = slot.told_by or next((other.beat for other in thread.beats if other.after == beat.beat), "")
+        told = self._told_on.get((thread.thread, subject, told_by))
         return (tomorrow, told - dt.timedelta(days=1)) if told is not None else None
 
     def _remark(self, thread: Thread, subject: str, beat: Beat, day: dt.date) -> tuple[str, tuple[str, ...]]:
@@ -199,21 +200,19 @@ class Teller:
             parts.append(rng.choice(_THANKS).format(people=_listed(people)))
         return StoryScene(thread, WHOLE, thread.beats[-1], day, {"it": WHOLE}, said, " ".join(parts), is_closing=True)
 
-    def value(self, thread: Thread, person: Person, name: str) -> Value | None:
-        """Return the current value of a person's slot; None if it has none."""
-        return self._values.get((person.first_name, thread.slots[name].attribute))
-
     def _name(self, person: Person) -> str:
         if person.person_id in self._named:
             return person.first_name
         self._named.add(person.person_id)
         return f"{relation_words(person)} {person.first_name}"
 
-    def _person(self, who: str, rng_key: str) -> Person:
-        rng = random.Random(f"{rng_key}/{who}")
-        fitting = [p for p in self._people if who in ("someone", p.relation.value) and p.age >= 12]
-        grown = [p for p in self._people if p.relation in {Relation.FRIEND, Relation.ACQUAINTANCE}]
-        return rng.choice(fitting or grown or list(self._people))
+
+def person_for(people: Sequence[Person], who: str, rng_key: str) -> Person:
+    """Return somebody of a relation, `someone` for anybody; of no child where nobody has it."""
+    rng = random.Random(f"{rng_key}/{who}")
+    fitting = [p for p in people if who in ("someone", p.relation.value) and p.age >= 12]
+    grown = [p for p in people if p.relation in {Relation.FRIEND, Relation.ACQUAINTANCE}]
+    return rng.choice(fitting or grown or list(people))
 
 
 def _listed(names: Sequence[str]) -> str:

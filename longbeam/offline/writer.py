@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,12 @@ from longbeam.offline import (
 from longbeam.offline.extras import inputs_of, state_of
 from longbeam.offline.packs import common_wishes, load_pack, pack_paths
 from longbeam.offline.story import people_thread
+from longbeam.prompts.calls import AbstentionInputs, CandidatesInputs, ProbeInputs
 from longbeam.schemas import ModelReply, NeutralReply, NeutralText
 
 MODEL_NAME = "offline"
+NOTHING = "nothing"
+"""Text of a reply for which there is no rule."""
 
 
 class OfflineWriter:
@@ -52,7 +55,7 @@ class OfflineWriter:
         people_thread()
 
     async def complete(self, call: ModelCall) -> ModelReply:
-        """Return the reply; raises KeyError for a prompt it has no rule for."""
+        """Return the reply; a prompt without a rule gets the least one that fits its schema."""
         await asyncio.sleep(0)  # other conversations and sub-plans take turns, as they do with a real model
         if self._log is not None:
             descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -69,6 +72,8 @@ class OfflineWriter:
         prompt_id, inputs = call.prompt.prompt_id, inputs_of(call)
         # The story and its wishes are one for all stages of a conversation, so their randomness leaves out the unit.
         conversation = f"{call.benchmark_seed}/{UnitKey.parse(call.unit_key).conversation_id}"
+        if prompt_id == "events":
+            return planning.events(inputs, conversation)  # type: ignore[arg-type]
         if prompt_id == "sub_plan":
             return planning.sub_plan(inputs, state_of(call), conversation)  # type: ignore[arg-type]
         if prompt_id == "augment":
@@ -77,7 +82,40 @@ class OfflineWriter:
             return _STATEFUL_RULES[prompt_id](inputs, state_of(call), rng)
         if prompt_id in _RULES:
             return _RULES[prompt_id](inputs, rng)
-        return probing.answer_probe_prompt(prompt_id, inputs, rng)
+        if isinstance(inputs, ProbeInputs | AbstentionInputs | CandidatesInputs):
+            return probing.answer_probe_prompt(prompt_id, inputs, rng)
+        return least_reply(call.prompt.output)
+
+
+def least_reply(output: type[BaseModel] | None) -> BaseModel | str:
+    """Return the smallest reply that fits a schema, so that a new prompt can be run before it has a rule.
+
+    Optional fields are left out, lists are as short as they may be, texts say "nothing". Raises ValidationError where a
+    schema has rules beyond types and bounds.
+    """
+    if output is None:
+        return NOTHING
+    schema = output.model_json_schema()
+    return output.model_validate(_least(schema, schema.get("$defs", {})))
+
+
+def _least(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> object:
+    if "$ref" in schema:
+        return _least(defs[schema["$ref"].rsplit("/", 1)[1]], defs)
+    for options in ("anyOf", "allOf", "oneOf"):
+        if options in schema:
+            return _least(schema[options][0], defs)
+    if "const" in schema or "enum" in schema:
+        return schema.get("const", schema.get("enum", [None])[0])
+    kind = schema.get("type")
+    if kind == "object":
+        own = schema.get("properties", {})
+        return {name: _least(own[name], defs) for name in schema.get("required", ())}
+    if kind == "array":
+        return [_least(schema.get("items", {}), defs)] * schema.get("minItems", 0)
+    if kind in ("integer", "number"):
+        return schema.get("minimum", 0)
+    return {"boolean": False, "null": None}.get(str(kind), NOTHING)
 
 
 def text_of(answer: BaseModel | str) -> str:

@@ -51,5 +51,11 @@ from .status import (
     render_status as render_status,
     render_used as render_used,
 )
+from .story_page import (
+    PlannedStory as PlannedStory,
+    read_stories as read_stories,
+    story_lines as story_lines,
+    story_page as story_page,
+)
 from .suites import SuiteBenchmark as SuiteBenchmark, make_suite as make_suite
 from .verifying import render_reports as render_reports, verify as verify

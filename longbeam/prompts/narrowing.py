@@ -14,7 +14,15 @@ from typing import Any
 from longbeam.abilities import QuestionKind, Trait, ability_of
 from longbeam.prompts.calls import memory as memory_calls
 from longbeam.prompts.calls.checks import EntailmentInputs
-from longbeam.prompts.calls.plans import LONGEST_TEXT, AugmentInputs, NewSlot, OutlineInputs, SheetLine, SubPlanInputs
+from longbeam.prompts.calls.plans import (
+    LONGEST_TEXT,
+    AugmentInputs,
+    EventsInputs,
+    NewSlot,
+    OutlineInputs,
+    StoryEvent,
+    SubPlanInputs,
+)
 from longbeam.prompts.calls.probes import MAX_NUGGETS, AbstentionInputs, CandidatesInputs, ProbeInputs
 from longbeam.prompts.calls.scaffold import NarrativesInputs, SeedsInputs
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, longest_message
@@ -66,14 +74,16 @@ def narratives(schema: Schema, inputs: NarrativesInputs) -> None:
 
 
 def outline(schema: Schema, inputs: OutlineInputs) -> None:
-    """Ask for one draft for each stage, with a want for each of its people, and no more spans than narratives."""
+    """Ask for one draft for each stage, with a want for each of its people and the turning points of its narratives."""
     _count(schema["properties"]["stages"], len(inputs.stages))
     casts = [len(stage.cast) for stage in inputs.stages]
     stage_draft = _fields(schema, "StageDraft")
     _count(stage_draft["wants"], min(casts), max(casts))
     _limit(stage_draft, title=120, summary=LONGEST_BOUND, wants=300)
-    spans = [len(stage.narratives) for stage in inputs.stages]
-    _count(stage_draft["spans"], 0, max(spans))
+    labels = dict.fromkeys(label for stage in inputs.stages for label in stage.narratives)
+    if labels:
+        stage_draft["turns"]["items"] = _one_of(*labels)
+    _count(stage_draft["turns"], 0, max(len(stage.narratives) for stage in inputs.stages))
     names = schema["properties"]["names"]
     _count(names, 0, MOST_NAMES)
     draft = _fields(schema, "NameDraft")
@@ -84,8 +94,12 @@ def outline(schema: Schema, inputs: OutlineInputs) -> None:
 
 MOST_NAMES = 16
 """Names of things in a plan."""
-MORE_FACTS = 1
-"""Facts that a line may have beyond those that its sheet asks for, so that no value of its text need go unnamed."""
+MOST_FACTS = 4
+"""Values that one event says."""
+_CHOSEN = {"open_on": "OpenOn", "weight": "Weight"}
+"""Fields of an event that are one word of several."""
+MOST_LINKS, MOST_MATTERS = 4, 3
+"""Events that an event follows, and matters that it opens or closes."""
 _NEW_SLOTS = tuple(
     NewSlot(kind=kind, is_fixed=is_fixed).code
     for kind in ValueKind
@@ -96,50 +110,74 @@ _NEW_SLOTS = tuple(
 
 _LONGEST = {"topic": 60, "text": LONGEST_TEXT, "condition": 160, "requirement": 240, "name": 60, "value": 60}
 """Characters of the fields of a line, and of a remark beside the lines."""
+_LONGEST_EVENT = 300
+"""Characters of what happens in an event."""
 
 
-def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
-    """Ask for one draft for each line, each with the fields and the slots that its line of the sheet has."""
-    forms = [_line_form(schema, line) for line in inputs.lines]
-    _each(schema["properties"]["bullets"], forms)
+def events(schema: Schema, inputs: EventsInputs) -> None:
+    """Ask for one draft for each number, with the narratives, people and earlier events that there are."""
+    ids = [e.event_id for e in inputs.earlier]
+    names = [p.first_name for p in inputs.people]
+    labels = [n.label for n in inputs.narratives]
+    draft, link = schema["$defs"]["EventDraft"], schema["$defs"]["LinkDraft"]
+    matters = {"type": "array", "items": _text(_LONGEST["topic"]), "maxItems": MOST_MATTERS}
+    forms = []
+    for number in inputs.numbers:
+        form = copy.deepcopy(draft["properties"])
+        form |= {"event": _one_of(f"e{number}"), "thing": _bounded("topic"), "what": _text(_LONGEST_EVENT)}
+        form["on"] = {"type": "string", "maxLength": 10}
+        form |= {"opens": copy.deepcopy(matters), "closes": copy.deepcopy(matters)}
+        _choose(form, "narrative", labels)
+        _items(form["people"], names)
+        first = 1 + sum(inputs.counts[: inputs.stage_index])
+        before = [*ids, *(f"e{n}" for n in range(first, number))]
+        after = copy.deepcopy(link)
+        after["properties"]["event"] = _one_of(*before[-MOST_CHOICES:]) if before else _text(8)
+        after["required"] = list(after["properties"])
+        form["after"] = {"type": "array", "items": after, "maxItems": MOST_LINKS if before else 0}
+        form |= {
+            "open_on": copy.deepcopy(schema["$defs"]["OpenOn"]),
+            "weight": copy.deepcopy(schema["$defs"]["Weight"]),
+        }
+        forms.append(_form(form))
+    _each(schema["properties"]["events"], forms)
+    schema["properties"]["stays_open"] |= {"items": _text(_LONGEST["topic"]), "maxItems": MOST_NAMES}
+    schema["required"] = ["events", "stays_open"]
     schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
 
 
-def _line_form(schema: Schema, line: SheetLine) -> Schema:
-    """Return the form of one line's draft: only the fields that code does not know."""
-    form: Schema = {"line": _one_of(line.line)}
-    if not line.topic:
-        form["topic"] = _bounded("topic")
-    if line.slots:
+def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
+    """Ask for one draft for each event, with the slots that there are."""
+    slots = [line.fact_id for line in inputs.slots]
+    _each(schema["properties"]["bullets"], [_event_form(schema, event, slots) for event in inputs.events])
+    schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
+
+
+def _event_form(schema: Schema, event: StoryEvent, slots: Sequence[str]) -> Schema:
+    form: Schema = {"event": _one_of(event.event_id)}
+    if event.kind is not BulletKind.INTRODUCTION:
         # Before the text: the values are known when it is written.
         fact = copy.deepcopy(schema["$defs"]["FactDraft"])
         fact["properties"] |= {name: _bounded(name) for name in ("name", "value")}
-        announced = (line.recalls.fact_id,) if line.outcome_of and line.recalls else ()
-        slots = dict.fromkeys((*line.slots, *announced, *_NEW_SLOTS))
-        fact["properties"]["slot"] = _one_of(*slots)
+        fact["properties"]["day"] = {"type": "string", "maxLength": 10}
+        fact["properties"]["slot"] = _one_of(*slots, *_NEW_SLOTS)
         form["facts"] = {"type": "array", "items": fact}
-        _count(form["facts"], len(line.slots), len(line.slots) + MORE_FACTS)
+        _count(form["facts"], 0, MOST_FACTS)
     form["text"] = _bounded("text")
-    if line.kind is BulletKind.PREFERENCE:
-        if not line.evolves:
-            form["condition"] = _bounded("condition")
-        form["requirement"] = _bounded("requirement")
     return _form(form)
 
 
 def augment(schema: Schema, inputs: AugmentInputs) -> None:
-    """Ask for one draft for each target and each dependent bullet, in the order in which they are named."""
-    dependents = [d.bullet.bullet_id for target in inputs.updates for d in target.dependents]
-    for name, draft, field, ids in (
-        ("updates", "UpdateDraft", "target_id", [t.target_id for t in inputs.updates]),
-        ("contradictions", "ContradictionDraft", "target_id", [t.target_id for t in inputs.contradictions]),
-        ("instructions", "InstructionDraft", "target_id", [t.target_id for t in inputs.instructions]),
-        ("revisions", "RevisionDraft", "bullet_id", dependents),
+    """Ask for one draft for each target, in the order in which they are named."""
+    for name, draft, targets in (
+        ("updates", "UpdateDraft", inputs.updates),
+        ("contradictions", "ContradictionDraft", inputs.contradictions),
+        ("wishes", "WishDraft", inputs.wishes),
     ):
         texts = {text: _bounded(text) for text in _fields(schema, draft) if text in _LONGEST}
         if name == "contradictions":
             texts["value"].pop("minLength")  # Only a slip about a value has one.
-        _each(schema["properties"][name], [_form({field: _one_of(i)} | texts) for i in ids])
+        _each(schema["properties"][name], [_form({"target_id": _one_of(t.target_id)} | texts) for t in targets])
     schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
 
 

@@ -352,10 +352,18 @@ def test_failed_units_exit_1_and_say_how_to_go_on(out: Path, capsys: pytest.Capt
         error="no stages",
         attempts=3,
     )
-    summary = RunSummary(conversations=2, finished=1, failures=(("c001", unit),), calls=40, replayed=2)
+    summary = RunSummary(
+        conversations=2,
+        finished=1,
+        failures=(("c001", unit),),
+        calls=40,
+        replayed=2,
+        remade={"plan": 7, "seal": 1200},
+    )
 
     assert report_run(benchmark, summary, out) == INCOMPLETE
     assert capsys.readouterr().err.splitlines() == [
+        "new: units made anew, because prompts, rules or the spec changed since: 7 of stage plan, 1,200 of stage seal",
         "new: 1 of 2 conversations finished, 40 model calls, 2 replies from the journal",
         "  c001 plan outline failed after 3 attempts: schema: no stages",
         "Try what failed again with: longbeam resume new",

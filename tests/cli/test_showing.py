@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
+from longbeam.generators import Augmented, Drafted
+from longbeam.prompts.calls import Link, PassedOver, Stage, StageStory, StoryEvent
 from longbeam.review import reviewed_probes
-from longbeam.schemas import Author, BenchmarkSpec
+from longbeam.schemas import Assertion, Author, BenchmarkSpec, Bullet, BulletKind, Stance
 from longbeam.store import (
     Benchmark,
     Failure,
@@ -18,8 +20,9 @@ from longbeam.store import (
     seal_conversation,
     write_spec,
 )
+from longbeam.text import money
 from tests.review.events import event
-from tests.tiny import tiny_conversation
+from tests.tiny import FIRST_DAY, tiny_conversation, tiny_plan
 
 
 @pytest.fixture
@@ -138,3 +141,91 @@ def test_show_says_what_makes_probes_where_there_are_none(
     assert shown.endswith(f"There are no probes: {advice}\nMessages: longbeam show tiny c000\n")
     assert run(["show", "tiny", "c000/summarization.0"]) == USER_ERROR
     assert f"error: no probe 'summarization.0': there are no probes; {advice}\n" in capsys.readouterr().err
+
+
+def _plan_of_events(tiny: Benchmark) -> None:
+    """Plan the tiny conversation as a graph: a budget that an update changes, and a booking that ends its matter."""
+    plan = tiny_plan()
+    days = [sub_plan.anchor for sub_plan in plan.sub_plans]
+    events = [
+        StoryEvent(event_id="e1", narrative="travel", thing="the trip", what="They book <flights>.", day=days[0]),
+        StoryEvent(
+            event_id="e2",
+            narrative="money",
+            thing="the trip",
+            what="They agree on a budget.",
+            after=(Link(event="e1", least=1, most=3),),
+            closes=("the trip",),
+            is_turn=True,
+            day=days[1],
+        ),
+    ]
+    update = Bullet(
+        bullet_id="p0.s1.b1",
+        kind=BulletKind.UPDATE,
+        narrative="money",
+        topic="the trip",
+        text="It is 950 euros now.",
+        happens_on=days[1],
+    )
+    change = Assertion(bullet_id="p0.s1.b1", fact_id="p0.f0", stance=Stance.UPDATES, value=money(950, "EUR"))
+    refused = (PassedOver(use="slip", of="p0.f0", reason="nobody forgets it"),)
+    stage = Stage(stage_index=0, first_day=FIRST_DAY, last_day=days[1], title="Before the trip")
+    units: dict[str, list[Stage | StageStory | Drafted | Augmented]] = {
+        "p0.outline": [stage],
+        "p0.s0.events": [StageStory(stage_index=0, events=tuple(events))],
+        "p0.s0": [Drafted(sub_plan=plan.sub_plans[0], facts=(), assertions=(), events=("e1",))],
+        "p0.s1": [Drafted(sub_plan=plan.sub_plans[1], facts=plan.facts, assertions=plan.assertions, events=("e2",))],
+        "p0.s1.special": [
+            Augmented(stage_index=1, bullets=(update,), after=("p0.s1.b0",), assertions=(change,), refused=refused)
+        ],
+    }
+    with WorkLog.open(tiny.work_path("c000")) as log:
+        for key, records in units.items():
+            log.units.finish("plan", key, fingerprint="f", records=records)
+
+
+def test_show_plan_has_events_facts_and_reasons(tiny: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    _plan_of_events(tiny)
+    assert run(["show", "tiny", "c000", "--plan"]) == OK
+    assert capsys.readouterr().out.splitlines() == [
+        "The story of tiny, c000",
+        "Plan 0: 2 events, 1 fact",
+        "",
+        "Stage 1, 2024-03-04 to 2024-03-05: Before the trip",
+        "  e1   Mon 2024-03-04  travel / the trip: They book <flights>.",
+        "  e2   Tue 2024-03-05  money / the trip: They agree on a budget.",
+        "       turning point; 1 to 3 days after e1; closes the trip",
+        "",
+        "Facts",
+        "  p0.f0    the trip, budget: 900 euros (money), from 2024-03-05 to the end",
+        f"           2024-03-05: changes to {money(950, 'EUR').text}",
+        "",
+        "Not chosen",
+        "  slip, nobody forgets it: p0.f0",
+    ]
+
+
+def test_show_plan_draws_one_page_that_stands_alone(tiny: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    _plan_of_events(tiny)
+    assert run(["show", "tiny", "--plan", "--html", "plan.html"]) == OK
+    assert capsys.readouterr().out == "written to plan.html\n"
+    page = Path("plan.html").read_text(encoding="utf-8")
+    assert page.count("<circle") == 2
+    assert page.count('class="after"') == page.count('class="life"') == page.count('class="updates"') == 1
+    assert "They book &lt;flights&gt;." in page
+    assert "http:" not in page.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (["--plan"], "error: tiny, c000: it was planned before stories were graphs of events, or not at all"),
+        (["c007", "--plan"], "error: 'c007' is no conversation of 'tiny': c000"),
+    ],
+)
+def test_show_plan_says_why_there_is_none(
+    given: list[str], line: str, tiny: Benchmark, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["show", "tiny", *given]) == USER_ERROR
+    assert capsys.readouterr().err.startswith(line)

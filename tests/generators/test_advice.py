@@ -37,7 +37,7 @@ from longbeam.schemas import (
 from longbeam.text import date_value, money, number
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
-from tests.generators.test_special_targets import ANCHORS, _plan, _with_text
+from tests.generators.test_choices import ANCHORS, _plan, _with_text
 
 
 def _task(stage_index: int = 0, before: tuple[Advised, ...] = (), plan: Plan | None = None) -> StageToAdvise:

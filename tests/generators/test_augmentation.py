@@ -1,4 +1,4 @@
-"""Special bullets: replies that miss their targets are refused, and what depends on a change is worded anew."""
+"""Special bullets: replies that miss their targets are refused, and only these are asked for again."""
 
 from __future__ import annotations
 
@@ -8,46 +8,50 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.generators import (
-    Augmented,
-    Frame,
-    Ledger,
-    Mentions,
-    StageToAugment,
-    Targets,
-    augmented_plan,
-    dependents_of,
-    write_special_bullets,
-)
+from longbeam.generators import Augmented, Frame, StageToAugment, Targets, augmented_plan, write_special_bullets
 from longbeam.prompts.calls import (
     LONGEST_TEXT,
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
-    InstructionDraft,
     Place,
-    RevisionDraft,
     Slip,
     Stage,
     UpdateDraft,
-    UpdateTarget,
+    WishDraft,
+    WishTarget,
 )
 from longbeam.schemas import Assertion, Bullet, BulletKind, IncidentKind, ModelReply, Plan, Stance
 from longbeam.text import money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
-from tests.generators.test_special_targets import ANCHORS, LAYOUT, _chosen, _plan, _with_text
+from tests.generators.test_choices import ANCHORS, LAYOUT, _chosen, _plan
 
 
 def _task(specials: int = 2, plan: Plan | None = None, before: tuple[Augmented, ...] = ()) -> StageToAugment:
-    """Return the task of the second stage, in a plan of so many special bullets of each kind."""
+    """Return the task of the second stage: an update, a slip about a price and an instruction, or twice as many."""
     head, plan = good_conversation().head, plan or _plan()
     frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
-    targets = _chosen(plan, layout=LAYOUT.model_copy(update={"specials": specials}))[1]
-    slip = targets.contradictions[0].model_copy(update={"slip": Slip.PRICE})
-    only = targets.model_copy(update={"contradictions": (slip,)})
+    drawn = _chosen(plan, layout=LAYOUT.model_copy(update={"specials": 8}))[1]
+    count = specials // 2
+    slips = tuple(t.model_copy(update={"slip": Slip.PRICE}) for t in drawn.contradictions[:count])
+    used = {target.place.after for target in (*drawn.updates[:count], *slips)}
+    free = [b for b in plan.sub_plans[1].bullets if b.bullet_id not in used]
+    wishes = tuple(
+        WishTarget(
+            target_id=f"w{i}",
+            kind=BulletKind.INSTRUCTION,
+            aspect="Money",
+            narrative="Money",
+            place=Place(after=bullet.bullet_id, day=bullet.happens_on),
+            uses=("It moves.", "It moves on."),
+        )
+        for i, bullet in enumerate(free[:count])
+    )
+    targets = Targets(stage_index=1, updates=drawn.updates[:count], contradictions=slips, wishes=wishes)
+    assert len(targets.updates) == len(slips) == len(wishes) == count
     stage = Stage(stage_index=1, first_day=ANCHORS[1], last_day=ANCHORS[1] + dt.timedelta(days=30))
-    return StageToAugment(frame, plan, stage, only, before)
+    return StageToAugment(frame, plan, stage, targets, before)
 
 
 def _reply(targets: Targets, **changes: object) -> AugmentReply:
@@ -60,11 +64,14 @@ def _reply(targets: Targets, **changes: object) -> AugmentReply:
             ContradictionDraft(target_id=t.target_id, text=f"{t.bullet.topic} was $7.", value="$7")
             for t in targets.contradictions
         ],
-        "instructions": [
-            InstructionDraft(condition="when I ask", requirement="gives totals", text="Totals, please.", topic="totals")
-        ],
+        "wishes": [_wish("when I ask", target_id=t.target_id) for t in targets.wishes[:1]],
     }
     return AugmentReply.model_validate({**drafts, **changes})
+
+
+def _wish(condition: str, requirement: str = "gives totals", **more: str) -> WishDraft:
+    told = {"target_id": "w0", "text": "Totals, please.", "topic": "totals"}
+    return WishDraft.model_validate({"condition": condition, "requirement": requirement} | told | more)
 
 
 async def _ask(task: StageToAugment, reply: AugmentReply) -> tuple[Augmented, ScriptedModel]:
@@ -85,7 +92,7 @@ async def test_special_bullets_get_ids_targets_places_and_assertions() -> None:
     assert by_kind[BulletKind.UPDATE].target_bullet_id == update.bullet.bullet_id
     assert by_kind[BulletKind.CONTRADICTION].target_bullet_id == denial.bullet.bullet_id
     assert by_kind[BulletKind.CONTRADICTION].variety == denial.variety == "other_value"
-    assert by_kind[BulletKind.INSTRUCTION].narrative == task.targets.instructions[0].area
+    assert by_kind[BulletKind.INSTRUCTION].narrative == task.targets.wishes[0].narrative
     assert [(a.stance.value, a.value) for a in written.assertions] == [("updates", money(500)), ("denies", money(7))]
     places = {b.bullet_id: after for b, after in zip(written.bullets, written.after, strict=True)}
     assert places["p0.s1.b10"] == update.place.after
@@ -150,7 +157,7 @@ async def test_the_writer_sees_the_cast_and_what_has_changed_since_it_was_told()
     [
         ({"updates": []}, "u0 is missing"),
         ({"contradictions": []}, "c0 is missing"),
-        ({"instructions": []}, "i0 is missing"),
+        ({"wishes": []}, "w0 is missing"),
     ],
 )
 async def test_missing_drafts_are_asked_for_again(spoil: dict[str, object], reason: str) -> None:
@@ -188,12 +195,12 @@ async def test_what_the_form_cut_is_asked_for_again_and_left_out_in_the_end() ->
     looping = ("Well, well, " * 40)[:LONGEST_TEXT]
     asked = _reply(task.targets)
     spoilt = {
-        "instructions": [d.model_copy(update={"text": looping}) for d in asked.instructions],
+        "wishes": [d.model_copy(update={"text": looping}) for d in asked.wishes],
         "contradictions": [d.model_copy(update={"text": looping}) for d in asked.contradictions],
     }
     model = ScriptedModel({"augment": [_reply(task.targets, **spoilt).model_dump_json()]})
     made = await write_special_bullets(asker_for(model), task)
-    assert "c0 breaks off within a sentence, 'Well, well, Well, well, Well, well, Well'..." in faults_of(model.calls[1])
+    assert "c0 breaks off in a sentence, 'Well, well, Well, well, Well, well, Well'..." in faults_of(model.calls[1])
     assert [b.kind for b in made.bullets] == [BulletKind.UPDATE]
 
 
@@ -208,10 +215,10 @@ async def test_only_the_faulty_remark_is_asked_for_again_and_left_out_in_the_end
     assert isinstance(first.inputs, AugmentInputs)
     assert isinstance(again.inputs, AugmentInputs)
     assert [t.target_id for t in again.inputs.contradictions] == ["c0"]
-    assert (again.inputs.updates, again.inputs.instructions) == ((), ())
+    assert (again.inputs.updates, again.inputs.wishes) == ((), ())
     assert set(again.inputs.taken_conditions) - set(first.inputs.taken_conditions) == {"when I ask"}
     assert again.retry is not None
-    assert [line[:3] for line in again.retry.kept] == ["u0:", "i0:"]
+    assert [line[:3] for line in again.retry.kept] == ["u0:", "w0:"]
     assert {b.kind for b in made.bullets} == {BulletKind.UPDATE, BulletKind.INSTRUCTION}
     assert [i.kind for i in asker.incidents][-1] is IncidentKind.SHORT
 
@@ -219,11 +226,11 @@ async def test_only_the_faulty_remark_is_asked_for_again_and_left_out_in_the_end
 async def test_a_reply_that_breaks_off_or_has_one_list_gives_the_remarks_that_it_has() -> None:
     task = _task()
     whole = _reply(task.targets).model_dump_json()
-    cut = whole[: whole.index(',"instructions"')]
-    rest = _reply(task.targets).model_dump_json(include={"instructions"})
+    cut = whole[: whole.index(',"wishes"')]
+    rest = _reply(task.targets).model_dump_json(include={"wishes"})
     model = ScriptedModel({"augment": [ModelReply(text=cut, finish_reason="length"), rest]})
     made = await write_special_bullets(asker_for(model), task)
-    assert faults_of(model.calls[1]) == "i0 is missing"
+    assert faults_of(model.calls[1]) == "w0 is missing"
     assert len(model.calls) == 2
     assert len(made.bullets) == 3
 
@@ -247,32 +254,23 @@ async def test_the_typed_value_of_an_update_is_that_of_its_words() -> None:
     assert [a.value for a in augmented.assertions if a.value is not None and a.value.text == "$900"] == [money(900)]
 
 
-# --- standing instructions --------------------------------------------------------------------------------------
+# --- standing wishes --------------------------------------------------------------------------------------
 
 
-async def test_instructions_come_to_the_places_of_the_targets_that_they_name() -> None:
-    task = _task()
-    (first,) = task.targets.instructions
-    second = first.model_copy(update={"target_id": "i1", "place": task.targets.updates[0].place})
-    task = replace(task, targets=task.targets.model_copy(update={"instructions": (first, second)}))
-    drafts = [
-        _instruction("when I ask about rooms").model_copy(update={"target_id": "i1", "topic": "rooms"}),
-        _instruction("when I ask about costs").model_copy(update={"target_id": "i0", "topic": "costs"}),
-    ]
-    made, _ = await _ask(task, _reply(task.targets, instructions=[d.model_dump() for d in drafts]))
+async def test_wishes_come_to_the_places_of_the_targets_that_they_name() -> None:
+    task = _task(4)
+    drafts = [_wish("when I ask about rooms", target_id="w1", topic="rooms"), _wish("when I ask about costs")]
+    made, _ = await _ask(task, _reply(task.targets, wishes=[d.model_dump() for d in drafts]))
     placed = {b.topic: after for b, after in zip(made.bullets, made.after, strict=True)}
-    assert (placed["costs"], placed["rooms"]) == (first.place.after, second.place.after)
+    first, second = task.targets.wishes
+    assert (placed["totals"], placed["rooms"]) == (first.place.after, second.place.after)
 
 
-def _instruction(condition: str, requirement: str = "gives totals") -> InstructionDraft:
-    return InstructionDraft(condition=condition, requirement=requirement, text="Totals, please.", topic="totals")
-
-
-def _earlier(condition: str) -> Augmented:
-    """Return a stage's special bullets: one instruction."""
+def _earlier(condition: str, kind: BulletKind = BulletKind.INSTRUCTION) -> Augmented:
+    """Return a stage's special bullets: one wish."""
     wish = Bullet(
         bullet_id="p0.s0.b10",
-        kind=BulletKind.INSTRUCTION,
+        kind=kind,
         narrative="Money",
         topic="fish",
         text="When I ask about fish, name the bones.",
@@ -285,7 +283,7 @@ def _earlier(condition: str) -> Augmented:
 
 async def test_an_instruction_that_overlaps_with_one_of_an_earlier_stage_is_refused() -> None:
     task = _task(before=(_earlier("when I ask about fish"),))
-    _, model = await _ask(task, _reply(task.targets, instructions=[_instruction("when I ask what fish costs")]))
+    _, model = await _ask(task, _reply(task.targets, wishes=[_wish("when I ask what fish costs")]))
     asked = model.calls[0].inputs
     assert isinstance(asked, AugmentInputs)
     assert asked.taken_conditions == ("when I ask about fish",)
@@ -293,85 +291,29 @@ async def test_an_instruction_that_overlaps_with_one_of_an_earlier_stage_is_refu
 
 
 @pytest.mark.parametrize("requirement", ["names the bones", "gives totals"])
-async def test_instructions_of_one_reply_that_overlap_are_refused_and_left_out_in_the_end(requirement: str) -> None:
+async def test_wishes_of_one_reply_that_overlap_are_refused_and_left_out_in_the_end(requirement: str) -> None:
     task = _task(4)
-    assert len(task.targets.instructions) == 2
-    clash = [_instruction("when I ask about fish"), _instruction("when I ask for fish recipes", requirement)]
-    reply = _reply(task.targets, instructions=clash).model_dump_json()
-    model = ScriptedModel({"augment": [reply]})
+    clash = [_wish("when I ask about fish"), _wish("when I ask for fish recipes", requirement, target_id="w1")]
+    model = ScriptedModel({"augment": [_reply(task.targets, wishes=clash).model_dump_json()]})
     made = await write_special_bullets(asker_for(model), task)
     assert "overlaps with" in faults_of(model.calls[1])
     conditions = [b.condition for b in made.bullets if b.kind is BulletKind.INSTRUCTION]
     assert conditions == ["when I ask about fish"]
 
 
-@pytest.mark.parametrize("is_said_again", [False, True])
-async def test_an_instruction_that_names_no_target_comes_to_the_one_asked_for_again(is_said_again: bool) -> None:
-    task = _task(4)
-    fish = _instruction("when I ask about fish").model_copy(update={"text": "Totals of fish, please."})
-    clash = _instruction("when I ask for fish recipes", "names the bones")
-    soup = _instruction("when I ask about soup", "names the salt")
-    second = [fish, soup] if is_said_again else [soup]
-    replies = [_reply(task.targets, instructions=drafts).model_dump_json() for drafts in ([fish, clash], second)]
-    made = await write_special_bullets(asker_for(ScriptedModel({"augment": replies})), task)
-    conditions = {b.condition for b in made.bullets if b.kind is BulletKind.INSTRUCTION}
-    assert conditions == {"when I ask about fish", "when I ask about soup"}
-
-
-# --- what depends on a changed value ----------------------------------------------------------------------------
-
-SHARE = "I paid $118 for thing 18, which is half of the cost of thing 0."
-
-
-def _with_dependent() -> StageToAugment:
-    """Return a task whose only update changes the cost of thing 0, of which a later bullet says that it is the half."""
-    plan = _with_text(_plan(), "p0.s1.b8", SHARE, "thing 18")
-    task = _task(plan=plan)
-    told = plan.bullets()[0]
-    (assertion,) = Ledger.of(plan).by_bullet[told.bullet_id]
-    place = Place(after="p0.s1.b2", day=plan.sub_plans[1].bullets[2].happens_on)
-    (line,) = Ledger.of(plan).briefs([told])[0].facts
-    dependents = dependents_of(Mentions(Ledger.of(plan)), told, assertion)
-    update = UpdateTarget(target_id="u0", fact=line, bullet=told, place=place, dependents=dependents)
-    targets = task.targets.model_copy(update={"updates": (update,)})
-    return StageToAugment(task.frame, plan, task.stage, targets)
-
-
-def _reworded(text: str) -> list[RevisionDraft]:
-    return [RevisionDraft(bullet_id="p0.s1.b8", text=text)]
-
-
-@pytest.mark.parametrize(
-    ("revisions", "reason"),
-    [
-        ([], "u0 changes what p0.s1.b8 depends on (it says 'half'), and that is not reworded"),
-        (_reworded(SHARE), "u0 makes wrong that p0.s1.b8 still says 'half'"),
-        (_reworded("I paid a lot for thing 18."), "u0 leaves as it is what p0.s1.b8 must go on saying, '$118'"),
-    ],
-)
-async def test_what_depends_on_a_changed_value_must_be_worded_without_it(
-    revisions: list[RevisionDraft], reason: str
-) -> None:
-    task = _with_dependent()
-    _, model = await _ask(task, _reply(task.targets, revisions=revisions))
-    assert reason in faults_of(model.calls[1])
-
-
-async def test_a_reworded_bullet_replaces_the_stale_one() -> None:
-    task = _with_dependent()
-    made, model = await _ask(
-        task, _reply(task.targets, revisions=_reworded("I paid $118 for thing 18, thing 0 aside."))
-    )
+async def test_a_preference_with_the_condition_of_one_that_may_be_replaced_replaces_it() -> None:
+    before = _earlier("when I ask about fish", BulletKind.PREFERENCE)
+    task = _task(before=(before,))
+    (target,) = task.targets.wishes
+    liked = target.model_copy(update={"kind": BulletKind.PREFERENCE})
+    task = replace(task, targets=task.targets.model_copy(update={"wishes": (liked,)}))
+    made, model = await _ask(task, _reply(task.targets, wishes=[_wish("When I ask about fish")]))
     assert len(model.calls) == 1
-    plan = augmented_plan(task.base, [made])
-    assert {b.bullet_id: b.text for b in plan.bullets()}["p0.s1.b8"] == "I paid $118 for thing 18, thing 0 aside."
-    assert "p0.f18" in {f.fact_id for f in plan.facts}
-
-
-async def test_an_update_whose_dependents_stay_stale_is_left_out() -> None:
-    task = _with_dependent()
-    asker = asker_for(ScriptedModel({"augment": [_reply(task.targets).model_dump_json()]}))
-    made = await write_special_bullets(asker, task)
-    assert BulletKind.UPDATE not in {b.kind for b in made.bullets}
-    assert made.revised == ()
-    assert IncidentKind.SHORT in {i.kind for i in asker.incidents}
+    asked = model.calls[0].inputs
+    assert isinstance(asked, AugmentInputs)
+    assert [b.condition for b in asked.replaceable] == ["when I ask about fish"]
+    (bullet,) = [b for b in made.bullets if b.kind is BulletKind.PREFERENCE]
+    assert (bullet.topic, bullet.condition, bullet.variety) == ("fish", "when I ask about fish", "evolved")
+    same = _wish("when I ask about fish", before.bullets[0].requirement)
+    (bullet,) = [b for b in (await _ask(task, _reply(task.targets, wishes=[same])))[0].bullets if b.condition]
+    assert bullet.variety == ""

@@ -15,10 +15,10 @@ from longbeam.generators import (
     assembled,
     faults_of,
     new_slot,
-    repeated_line,
+    repeated,
     typed_value,
 )
-from longbeam.prompts.calls import BulletDraft, FactDraft, LedgerLine, NewSlot, SheetLine, Stage
+from longbeam.prompts.calls import BulletDraft, FactDraft, LedgerLine, NewSlot, Stage, StoryEvent
 from longbeam.schemas import OUTCOME, BulletKind, Stance, Value, ValueKind
 from longbeam.text import date_value, money, number
 from tests.builders import good_conversation
@@ -32,19 +32,16 @@ KNOWN = Known(
     ledger=Ledger((), (), ()),
     history=PlanHistory(),
     values={},
-    preferences=(),
-    labels=frozenset({"money", "kiln"}),
 )
-EVENT = SheetLine(line=3, kind=BulletKind.EVENT, day=DAY, narrative="money")
-WISH = SheetLine(line=4, kind=BulletKind.PREFERENCE, day=DAY, narrative="money")
+EVENT = StoryEvent(event_id="e3", narrative="money", thing="the kiln", what="It moves.", day=DAY)
 
 
-def _draft(text: str, *facts: tuple[str, str, str], **more: str) -> BulletDraft:
+def _draft(text: str, *facts: tuple[str, str, str]) -> BulletDraft:
     drafts = [FactDraft(slot=slot, name=name, value=value) for slot, name, value in facts]
-    return BulletDraft(line=3, topic=more.pop("topic", "the kiln"), text=text, facts=drafts, **more)
+    return BulletDraft(event="e3", text=text, facts=drafts)
 
 
-def _faults(draft: BulletDraft, line: SheetLine = EVENT, known: Known = KNOWN) -> list[str]:
+def _faults(draft: BulletDraft, line: StoryEvent = EVENT, known: Known = KNOWN) -> list[str]:
     return list(faults_of(draft, line, known))
 
 
@@ -57,10 +54,13 @@ def _after(*drafts: BulletDraft) -> Known:
 
 def test_what_may_change_later_is_not_called_final() -> None:
     told = _draft("The final price of the kiln is $850.", ("money", "price", "$850"))
-    open_line = EVENT.model_copy(update={"sets": (NewSlot(kind=ValueKind.MONEY, is_fixed=False),)})
-    assert _faults(told, open_line) == ["line 3 says 'final price' of what may still change later; leave that out"]
-    assert _faults(told, open_line.model_copy(update={"part": "closing"})) == []
-    assert _faults(told, open_line.model_copy(update={"sets": ()})) == []
+    once = _draft("The final price of the kiln is $850.", ("money, once", "price", "$850"))
+    assert _faults(told) == ["e3 says 'final price' of what may still change later; leave that out"]
+    settled = _draft("The kiln costs $850, and that's it for good.", ("money", "price", "$850"))
+    assert _faults(settled) == ["e3 says 'for good' of what may still change later; leave that out"]
+    assert _faults(_draft("The kiln costs $850 for good reasons.", ("money", "price", "$850"))) == []
+    assert _faults(told, EVENT.model_copy(update={"part": "closing"})) == []
+    assert _faults(once) == []
 
 
 PRICE = _draft("The kiln costs $850.", ("money", "price", "$850"))
@@ -76,9 +76,7 @@ def test_a_draft_whose_values_are_all_facts_has_no_fault() -> None:
 @pytest.mark.parametrize(
     ("draft", "fault"),
     [
-        (_draft(" "), "line 3 has no text"),
-        (_draft("It costs $850.", ("money", "price", "$850"), topic=""), "line 3 has no topic"),
-        (_draft("It is here.", narrative="sea"), "names narrative 'sea', which is none of those given"),
+        (_draft(" "), "e3 has no text"),
         (_draft("It costs $850 and 3 weeks.", ("money", "price", "$850")), "the text says '3 weeks', and no fact"),
         (_draft("It is cheap.", ("money", "price", "$850")), "the fact '$850' does not stand in the text"),
         (_draft("It costs a lot.", ("money", "price", "a lot")), "'a lot' names no amount of money"),
@@ -86,7 +84,7 @@ def test_a_draft_whose_values_are_all_facts_has_no_fault() -> None:
         (_draft("It costs $850.", ("money", "", "$850")), "the fact '$850' has no name"),
         (
             _draft("It came on March 20.", ("date, once", "day", "March 20")),
-            "March 20, 2024 has happened once, and the line is told on March 14, 2024, before it",
+            "March 20, 2024 has happened once, and it is told on March 14, 2024, before it",
         ),
         (
             _draft("I bought it on Monday, March 12.", ("date, once", "purchase day", "March 12")),
@@ -98,38 +96,26 @@ def test_every_fault_of_a_draft_is_named(draft: BulletDraft, fault: str) -> None
     assert any(fault in found for found in _faults(draft)), _faults(draft)
 
 
-def test_a_preference_whose_condition_overlaps_with_that_of_another_one_is_refused() -> None:
-    fish = _draft("Name the bones.", topic="fish", condition="when I ask about fish", requirement="names the bones")
-    made = assembled([(WISH, fish)], KNOWN, 0)
-    known = replace(KNOWN, ledger=Ledger((made.sub_plan,), (), ()), preferences=made.sub_plan.bullets)
-    other = fish.model_copy(update={"topic": "costs", "condition": "when I ask what fish costs"})
-    assert "overlaps with 'when I ask about fish'" in _faults(other, WISH, known)[0]
-    assert repeated_line(other, [fish]) == fish.line
-    assert _faults(fish, WISH, known) == []  # it may change
-    assert _faults(other, WISH, replace(known, ledger=Ledger((), (), ()))) == []  # years later, in another plan
-    assert _faults(other.model_copy(update={"condition": "when I ask about rent"}), WISH, known) == []
-
-
-def test_a_line_that_repeats_another_is_named() -> None:
+def test_an_event_that_repeats_another_is_named() -> None:
     told = "I have packed the warm coat, the camera, two lenses and a tripod for the winter journey to the north."
-    first = _draft(told).model_copy(update={"line": 2})
-    assert repeated_line(_draft(f"With Perry: {told}"), [first]) == 2
-    assert repeated_line(_draft("I have packed nothing yet."), [first]) is None
+    first = _draft(told).model_copy(update={"event": "e2"})
+    assert repeated(_draft(f"With Perry: {told}"), [first]) == "e2"
+    assert repeated(_draft("I have packed nothing yet."), [first]) == ""
 
 
 def test_a_line_in_the_third_person_or_of_far_too_many_words_is_refused() -> None:
     assert _faults(_draft("The user has been planning for months.")) == [
-        "line 3 speaks of the user; the user speaks, so write I, my or we"
+        "e3 speaks of the user; the user speaks, so write I, my or we"
     ]
     assert _faults(_draft("The user stories are done, I think.")) == []
-    assert _faults(_draft("I went on. " * 21)) == ["line 3 has 63 words; write one or two sentences of at most 35"]
+    assert _faults(_draft("I went on. " * 21)) == ["e3 has 63 words; write one or two sentences of at most 35"]
 
 
 def test_a_text_that_its_form_has_cut_is_refused() -> None:
     opening = EVENT.model_copy(update={"part": "opening"})  # may have twice the words
     text = "I have long wanted to see more of the north than pictures of it have shown me. " * 6
     assert _faults(_draft(text[:471]), opening) == [
-        "line 3 breaks off in the middle of a sentence; write one or two whole ones of at most 35 words"
+        "e3 breaks off in the middle of a sentence; write one or two whole ones of at most 35 words"
     ]
     assert _faults(_draft(text.strip()), opening) == []
 
@@ -148,18 +134,20 @@ def test_a_value_of_the_ledger_or_of_the_user_needs_no_fact() -> None:
 def test_a_slot_that_changes_gets_another_value_and_one_that_happened_none() -> None:
     known = _after(PRICE, BOUGHT)
     price, bought = known.ledger.facts
-    line = EVENT.model_copy(update={"changes": known.ledger.lines()[0]})
-    again = _draft("It costs $850 now.", (price.fact_id, "price", "$850"))
-    assert _faults(again, line, known) == [f"line 3: {price.fact_id} keeps its value '$850'; give it another one"]
+    dearer = _draft("It is $990 now.", (price.fact_id, "price", "$990"))
+    assert _faults(dearer, known=known) == []
     moved = _draft("I bought it on March 9.", (bought.fact_id, "purchase day", "March 9"))
     assert "has happened once, as 'March 12, 2024', and cannot become" in _faults(moved, known=known)[0]
 
 
-def test_a_preference_needs_condition_and_requirement() -> None:
-    assert _faults(_draft("Be brief.", condition="when I ask"), WISH) == [
-        "line 4 is a preference without condition or requirement"
+@pytest.mark.parametrize("slot", ["p0.f0", "money"])
+def test_a_value_of_a_matter_that_is_over_stays_as_it_is(slot: str) -> None:
+    known = replace(_after(PRICE), over={"p0.f0": "e2"})
+    dearer = _draft("It is $990 now.", (slot, "price", "$990"))
+    assert _faults(dearer, known=known) == [
+        "e3: price of the kiln is '$850'; its matter was over with e2, so it does not become '$990'"
     ]
-    assert _faults(_draft("Be brief.", condition="when I ask", requirement="is brief"), WISH) == []
+    assert _faults(_draft("It was $850, after all.", (slot, "price", "$850")), known=known) == []
 
 
 @pytest.mark.parametrize(
@@ -188,7 +176,7 @@ def test_slots_are_named_by_kind_and_mark() -> None:
     assert all(new_slot(NewSlot(kind=kind, is_fixed=True).code) is not None for kind in ValueKind)
 
 
-def _told(*drafts: BulletDraft, line: SheetLine = EVENT, known: Known = KNOWN) -> Drafted:
+def _told(*drafts: BulletDraft, line: StoryEvent = EVENT, known: Known = KNOWN) -> Drafted:
     return assembled([(line, draft) for draft in drafts], known, 0)
 
 
@@ -200,46 +188,28 @@ def test_the_first_value_of_a_slot_sets_it_another_updates_it_the_same_mentions_
 
 
 def test_a_slot_set_in_the_same_stage_is_named_by_its_id() -> None:
-    dearer = _draft("It is $990 now.", ("p0.f0", "price", "$990"), topic="another thing")
+    dearer = _draft("It is $990 now.", ("p0.f0", "price", "$990"))
     made = _told(PRICE, dearer)
     assert [f.fact_id for f in made.facts] == ["p0.f0"]
     assert [(a.stance, a.value) for a in made.assertions] == [(Stance.SETS, money(850)), (Stance.UPDATES, money(990))]
 
 
-def test_the_topic_of_an_outcome_is_the_thing_of_its_announcement() -> None:
-    (fair,) = _after(_draft("The fair is on March 12.", ("date", "day", "March 12"), topic="the fair")).ledger.lines()
-    line = EVENT.model_copy(update={"recalls": fair, "outcome_of": good_conversation().head.plans[0].bullets()[1]})
-    wet = _draft("It rained all day.", topic="")
-    assert _faults(wet, line) == []
-    (told,) = _told(wet, line=line).sub_plan.bullets
-    assert (told.topic, told.variety) == ("the fair", OUTCOME)
+def test_an_event_that_says_an_announced_day_after_it_is_an_outcome() -> None:
+    known = _after(_draft("The fair is on March 12.", ("date", "day", "March 12")))
+    wet = _draft("It rained all day on March 12.", ("p0.f0", "day", "March 12"))
+    (told,) = assembled([(EVENT, wet)], known, 0).sub_plan.bullets
+    assert told.variety == OUTCOME
+    early = EVENT.model_copy(update={"day": dt.date(2024, 3, 11)})
+    assert not assembled([(early, wet)], known, 0).sub_plan.bullets[0].variety
 
 
-def test_a_draft_leaves_empty_what_its_line_says() -> None:
-    known = _after(PRICE)
-    line = EVENT.model_copy(update={"changes": known.ledger.lines()[0], "part": "closing"})
-    (bullet,) = _told(_draft("$900 in all.", ("p0.f0", "", "$900"), topic=""), line=line, known=known).sub_plan.bullets
+def test_a_bullet_has_narrative_thing_and_day_of_its_event() -> None:
+    (bullet,) = _told(PRICE, line=EVENT.model_copy(update={"part": "closing"})).sub_plan.bullets
     assert (bullet.topic, bullet.narrative, bullet.variety, bullet.happens_on) == ("the kiln", "money", "closing", DAY)
-    (other,) = _told(_draft("It is here.", narrative="kiln")).sub_plan.bullets
-    assert other.narrative == "kiln"
-
-
-def test_a_preference_that_says_something_else_under_the_same_condition_has_evolved() -> None:
-    first = _draft("Be brief.", condition="when I ask", requirement="is brief")
-    longer = _draft("Be long.", condition="when I ask", requirement="is long")
-    bullets = _told(first, first, longer, line=WISH).sub_plan.bullets
-    assert [b.variety for b in bullets] == ["", "", "evolved"]
-    replaced = WISH.model_copy(update={"evolves": bullets[0]})
-    (bullet,) = assembled(
-        [(replaced, _draft("Be long.", topic="", requirement="is long"))],
-        replace(KNOWN, preferences=bullets[:1]),
-        0,
-    ).sub_plan.bullets
-    assert (bullet.topic, bullet.condition, bullet.variety) == ("the kiln", "when I ask", "evolved")
 
 
 def test_code_takes_the_facts_of_an_introduction_from_the_profile() -> None:
-    line = SheetLine(line=1, kind=BulletKind.INTRODUCTION, day=DAY, narrative="money")
+    line = EVENT.model_copy(update={"kind": BulletKind.INTRODUCTION})
     made = _told(_draft(f"I'm {PROFILE.name}, 41, from {PROFILE.city}."), line=line)
     assert [(f.subject, f.attribute, f.is_fixed) for f in made.facts] == [
         ("me", "full name", True),
@@ -263,27 +233,27 @@ def test_a_fact_of_an_earlier_plan_keeps_its_id_unless_it_cannot_be_the_same() -
         value=value,
     )
     known = replace(KNOWN, history=history, values={line.fact_id: line.value})
-    draft = _draft("It is $7.", ("money", fact.attribute, "$7"), topic=fact.subject)
-    made = assembled([(EVENT, draft)], known, 1)
+    draft = _draft("It is $7.", ("money", fact.attribute, "$7"))
+    own = EVENT.model_copy(update={"thing": fact.subject})
+    made = assembled([(own, draft)], known, 1)
     assert (made.facts, [a.fact_id for a in made.assertions]) == ((), [fact.fact_id])
-    days = _draft("It is 7 days.", ("duration", fact.attribute, "7 days"), topic=fact.subject)
-    assert [f.fact_id for f in assembled([(EVENT, days)], known, 1).facts] == ["p1.f0"]
+    days = _draft("It is 7 days.", ("duration", fact.attribute, "7 days"))
+    assert [f.fact_id for f in assembled([(own, days)], known, 1).facts] == ["p1.f0"]
 
 
-def test_a_day_in_another_language_is_the_day_of_the_sheet() -> None:
+def test_a_day_in_another_language_is_the_one_that_the_reply_gives_beside_it() -> None:
     german = replace(KNOWN, language="German")
-    slot = NewSlot(kind=ValueKind.DATE, is_fixed=False, day=dt.date(2024, 4, 5))
-    line = EVENT.model_copy(update={"sets": (slot,)})
     draft = _draft("Der Ofen kommt am 5. April.", ("date", "Liefertag", "5. April"))
-    assert _faults(draft, line, german) == []
-    (assertion,) = _told(draft, line=line, known=german).assertions
+    assert _faults(draft, known=german)[0] == "e3: `day` of '5. April' is ''; write it as 2024-03-05"
+    dated = draft.model_copy(update={"facts": [draft.facts[0].model_copy(update={"day": "2024-04-05"})]})
+    assert _faults(dated, known=german) == []
+    (assertion,) = _told(dated, known=german).assertions
     assert assertion.value == Value(kind=ValueKind.DATE, text="5. April", date=dt.date(2024, 4, 5))
-    assert _faults(draft, EVENT, german)[0] == "line 3: the sheet gives no day for '5. April'; leave the day out"
 
 
 def test_digits_of_names_and_topics_are_no_values() -> None:
-    draft = _draft("Form 7 has file 18-204 now.", ("name", "file", "file 18-204"), topic="form 7")
-    assert _faults(draft.model_copy(update={"topic": "Form 7"})) == []
+    draft = _draft("Form 7 has file 18-204 now.", ("name", "file", "file 18-204"))
+    assert _faults(draft, EVENT.model_copy(update={"thing": "Form 7"})) == []
 
 
 def test_numbers_in_words_are_ways_of_speaking() -> None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from longbeam.generators import Known, Ledger, Mender, PlanHistory, faults_of
-from longbeam.prompts.calls import BulletDraft, FactDraft, LedgerLine, NewSlot, SheetLine, Stage
-from longbeam.schemas import BulletKind, Fact, ValueKind
+from longbeam.prompts.calls import BulletDraft, FactDraft, Stage, StoryEvent
+from longbeam.schemas import Fact, ValueKind
 from longbeam.text import content_words, money
 from tests.builders import good_conversation
 
@@ -21,20 +21,17 @@ KNOWN = Known(
     ledger=Ledger((), (), ()),
     history=PlanHistory(),
     values={},
-    preferences=(),
-    labels=frozenset({"money"}),
 )
-RENT = NewSlot(kind=ValueKind.MONEY, is_fixed=False)
-LINE = SheetLine(line=3, kind=BulletKind.EVENT, day=DAY, narrative="money", sets=(RENT,))
+LINE = StoryEvent(event_id="e3", narrative="money", thing="the kiln", what="It moves.", day=DAY)
 TOLD = "I joined the pottery class in the old mill because the kiln there reaches stoneware heat."
 
 
-def _draft(text: str, *facts: tuple[str, str, str], topic: str = "the kiln") -> BulletDraft:
+def _draft(text: str, *facts: tuple[str, str, str]) -> BulletDraft:
     drafts = [FactDraft(slot=slot, name=name, value=value) for slot, name, value in facts]
-    return BulletDraft(line=3, topic=topic, text=text, facts=drafts)
+    return BulletDraft(event="e3", text=text, facts=drafts)
 
 
-def _mended(draft: BulletDraft, line: SheetLine = LINE, *, is_last: bool = False, known: Known = KNOWN) -> BulletDraft:
+def _mended(draft: BulletDraft, line: StoryEvent = LINE, *, is_last: bool = False, known: Known = KNOWN) -> BulletDraft:
     mender = Mender(known, [content_words(TOLD)], is_copied=lambda text: "lantern play" in text)
     return mender.mended(draft, line, [], is_last=is_last)
 
@@ -70,24 +67,9 @@ def test_a_sentence_with_a_right_and_a_wrong_value_is_left_to_the_model_once() -
 
 def test_a_new_value_of_a_known_slot_is_called_new() -> None:
     fact = Fact(fact_id="p0.f1", subject="the kiln", attribute="monthly rent", kind=ValueKind.MONEY, is_fixed=False)
-    told = LedgerLine(**fact.model_dump(exclude={"side_story"}), value=money(70, "$70"))
-    line = LINE.model_copy(update={"changes": told, "sets": ()})
-    known = replace(KNOWN, ledger=Ledger((), (fact,), ()))
-    draft = _mended(_draft(TOLD, ("p0.f1", "", "$85"), topic=""), line, known=known)
+    known = replace(KNOWN, ledger=Ledger((), (fact,), ()), values={"p0.f1": money(70, "$70")})
+    draft = _mended(_draft(TOLD, ("p0.f1", "", "$85")), known=known)
     assert draft.text == "The new monthly rent of the kiln: $85."
-
-
-@pytest.mark.parametrize("topic", ["the lantern play", " "])
-def test_the_narrative_takes_the_place_of_a_missing_or_copied_topic(topic: str) -> None:
-    draft = _mended(_draft("It is expensive.", PRICE, topic=topic))
-    assert (draft.topic, draft.text) == ("money", "It is expensive. Rent of money: $85.")
-
-
-def test_a_day_that_cannot_be_read_is_that_of_the_sheet() -> None:
-    line = LINE.model_copy(update={"sets": (NewSlot(kind=ValueKind.DATE, is_fixed=False, day=dt.date(2024, 3, 17)),)})
-    draft = _mended(_draft("The firing is on Sunday.", ("date", "firing day", "Sunday")), line)
-    assert [fact.value for fact in draft.facts] == ["March 17"]
-    assert not list(faults_of(draft, line, KNOWN))
 
 
 def test_a_line_without_facts_keeps_its_own_sentences_unless_none_is() -> None:
@@ -107,13 +89,3 @@ def test_a_fact_of_the_example_is_left_to_the_model_once() -> None:
     draft = _draft("The kiln is worth it.", ("money", "rent of the lantern play", "$85"))
     assert _mended(draft) is draft
     assert _mended(draft, is_last=True).facts == []
-
-
-def test_a_wish_with_the_condition_of_the_example_is_about_its_topic() -> None:
-    line = LINE.model_copy(update={"kind": BulletKind.PREFERENCE, "sets": ()})
-    copied = "when I ask for words on the lantern play"
-    draft = _draft("Please name the glaze.").model_copy(update={"condition": copied, "requirement": "names the glaze"})
-    assert _mended(draft, line) is draft
-    assert _mended(draft, line, is_last=True).condition == "when I ask about the kiln"
-    own = draft.model_copy(update={"condition": "when I ask about firing"})
-    assert _mended(own, line, is_last=True) is own

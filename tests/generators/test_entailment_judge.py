@@ -14,7 +14,7 @@ from longbeam.prompts.calls import BulletBrief, EntailmentInputs, Slip, SpokenDa
 from longbeam.schemas import Bullet, BulletKind, IncidentKind, Role
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 from tests.generators.test_augmentation import _task
-from tests.generators.test_special_targets import ANCHORS
+from tests.generators.test_choices import ANCHORS
 
 CHECKER, SECOND = "openai:a", "openai:b"
 TOLD = "I sold my kiln in May."
@@ -105,6 +105,9 @@ async def test_the_checker_reads_the_days_of_a_message_as_the_plan_writes_them()
 # --- special bullets --------------------------------------------------------------------------------------------
 
 
+WISH = {"target_id": "w0", "condition": "when I ask", "requirement": "totals", "text": "Totals.", "topic": "totals"}
+
+
 async def _augmented(update: str, denial: str, *checks: str) -> tuple[Augmented, ScriptedModel, Targets, Asker]:
     """Ask for one update, to $500, and one contradiction with these words; the reply stays the same."""
     task = _task()
@@ -114,7 +117,7 @@ async def _augmented(update: str, denial: str, *checks: str) -> tuple[Augmented,
     reply = {
         "updates": [{"target_id": "u0", "value": "$500", "text": update.format(thing=thing)}],
         "contradictions": [{"target_id": "c0", "text": denial.format(thing=topic)}],
-        "instructions": [{"condition": "when I ask", "requirement": "totals", "text": "Totals.", "topic": "totals"}],
+        "wishes": [WISH],
     }
     model = ScriptedModel({"augment": [json.dumps(reply)], "check_contradiction": checks, "check_entailment": checks})
     asker = _asker(model)

@@ -51,14 +51,14 @@ def test_layout_is_beams_at_its_lengths(
 def test_layout_of_the_shortest_length() -> None:
     # N = 2, and 2 + 2 candidates: 4 of each special kind; 2 x 6 x 2 = 24 ordinary and 3 x 4 = 12 special
     layout = layout_for(16_000, Category.GENERAL, asked=2)
-    assert layout == Layout(sub_plans=2, bullets_per_sub_plan=14, batches=6, questions=2, specials=4)
+    assert layout == Layout(sub_plans=2, bullets_per_sub_plan=14, batches=6, questions=2, specials=4, wishes=2)
     assert _main_questions(layout) == 36
 
 
 def test_eight_probes_of_an_ability_need_as_many_bullets_at_the_shortest_length_as_a_full_pool() -> None:
     # 10 of each special kind; 2 x 10 x 2 = 40 ordinary and 3 x 10 = 30 special questions
     layout = layout_for(16_000, Category.GENERAL, asked=8)
-    assert layout == Layout(sub_plans=2, bullets_per_sub_plan=42, batches=10, questions=2, specials=10)
+    assert layout == Layout(sub_plans=2, bullets_per_sub_plan=42, batches=10, questions=2, specials=10, wishes=8)
     assert _main_questions(layout) == 70
 
 

@@ -71,4 +71,4 @@ def test_bullets_are_voiced_by_the_first_turn_that_claims_and_says_them() -> Non
 
 def test_facts_with_a_blank_value_are_left_out() -> None:
     blank = {"slot": "text", "name": "a", "value": " "}
-    assert BulletDraft.model_validate({"line": 1, "text": "It is so.", "facts": [blank]}).facts == []
+    assert BulletDraft.model_validate({"event": "e1", "text": "It is so.", "facts": [blank]}).facts == []

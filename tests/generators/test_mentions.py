@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longbeam.generators import Ledger, Mentions
-from tests.generators.test_special_targets import _plan, _with_text
+from tests.generators.test_choices import _plan, _with_text
 
 
 def test_bullets_of_the_topic_and_those_that_name_the_thing_are_found_in_order() -> None:

@@ -1,11 +1,10 @@
-"""Plans: the outline, and the lines of a stage written in groups that grow with acceptance."""
+"""Plans: the outline, the events of a stage with their days, and their words in groups that grow with acceptance."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -15,14 +14,29 @@ from longbeam.generators import (
     Frame,
     PlanContext,
     PlanHistory,
+    ends_of,
     layout_for,
+    ledger_of,
     stages_of,
+    write_events,
     write_outline,
     write_sub_plan,
 )
 from longbeam.generators.plans import plan_of
 from longbeam.models import ModelCall
-from longbeam.prompts.calls import BulletDraft, FactDraft, SheetLine, SubPlanInputs, SubPlanReply
+from longbeam.prompts.calls import (
+    BulletDraft,
+    EventDraft,
+    EventsInputs,
+    EventsReply,
+    FactDraft,
+    LinkDraft,
+    StageStory,
+    StoryEvent,
+    StoryGraph,
+    SubPlanInputs,
+    SubPlanReply,
+)
 from longbeam.schemas import BulletKind, Category, IncidentKind, Stance, Timeline
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
@@ -36,39 +50,144 @@ STAGES = stages_of(
     FRAME.narratives,
     FRAME.relationships.people,
 )
-CONTEXT = PlanContext(0, FRAME, LAYOUT, STAGES, PlanHistory(), rng_key="k", group=6)
+CONTEXT = PlanContext(0, FRAME, LAYOUT, STAGES, PlanHistory(), group=6)
 
 
-def _draft(line: SheetLine) -> BulletDraft:
-    """Return good words for a line: an amount of its own."""
-    value = f"${100 + line.line}"
-    fact = FactDraft(slot="money", name="budget", value=value)
-    topic = f"thing {'abcdefghijklmnopqrstuvwxyz'[line.line]}"
-    is_wish = line.kind is BulletKind.PREFERENCE
-    return BulletDraft(
-        line=line.line,
-        topic=topic,
-        text="Be brief." if is_wish else f"I set aside {value} for {topic}.",
-        facts=[] if is_wish else [fact],
-        condition=f"when I ask about {topic}" if is_wish else "",
-        requirement="is brief" if is_wish else "",
+# --- events -------------------------------------------------------------------------------------------------------
+
+
+def _events(call: ModelCall) -> list[EventDraft]:
+    """Return good events for a call, each about a thing of its own; turning points are told."""
+    assert isinstance(call.inputs, EventsInputs)
+    stage = call.inputs.stages[call.inputs.stage_index]
+    labels, turns = stage.narratives, list(stage.turns)
+    drafts = []
+    for i, number in enumerate(call.inputs.numbers):
+        label = turns[i] if i < len(turns) else labels[i % len(labels)]
+        thing = f"thing {'abcdefghijklmnopqrstuvwxyz'[number % 26]}"
+        told = {"event": f"e{number}", "narrative": label, "thing": thing, "what": f"It moves ({number})."}
+        drafts.append(EventDraft.model_validate(told | {"turning_point": i < len(turns)}))
+    return drafts
+
+
+def _teller(*changes: dict[str, dict[str, object]]) -> ScriptedModel:
+    """Tells every event; the n-th reply with the n-th changes, by event."""
+    left = list(changes)
+
+    def answer(call: ModelCall) -> str:
+        change = left.pop(0) if left else {}
+        drafts = [d.model_copy(update=change.get(d.event, {})) for d in _events(call)]
+        return EventsReply(events=drafts).model_dump_json()
+
+    return ScriptedModel({"events": answer})
+
+
+async def _told(model: ScriptedModel, *earlier: StageStory) -> StageStory:
+    return await write_events(asker_for(model), CONTEXT, earlier)
+
+
+async def _graph() -> StoryGraph:
+    first = await _told(_teller())
+    return StoryGraph(stages=(first, await _told(_teller(), first)))
+
+
+async def test_events_of_a_stage_get_days_and_the_next_stage_goes_on_with_their_numbers() -> None:
+    first, second = (await _graph()).stages
+    counts = [size.events for size in CONTEXT.sizes]
+    assert [len(first.events), len(second.events)] == counts
+    assert [e.event_id for e in second.events] == [f"e{n}" for n in range(counts[0] + 1, sum(counts) + 1)]
+    days = [e.day for e in (*first.events, *second.events)]
+    assert days == sorted(day for day in days if day)
+    assert [e.part for e in second.events[-4:]] == ["", *["closing"] * 3]
+    assert {e.narrative for e in first.events if e.is_turn} == set(STAGES[0].turns)
+
+
+def _after(event: str, least: int, most: int | None = None) -> list[LinkDraft]:
+    return [LinkDraft(event=event, least_days=least, most_days=most)]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"narrative": "sea"}, "e9 names narrative 'sea'"),
+        ({"what": " "}, "e9 lacks its thing or what happens"),
+        ({"after": _after("e99", 1)}, "e9 comes after 'e99', which is no other event"),
+        ({"after": _after("e8", 60)}, "e9 has to be told anew: e8, e9 cannot all hold"),
+    ],
+)
+async def test_only_the_faulty_event_is_told_anew(change: dict[str, object], reason: str) -> None:
+    model = _teller({"e9": change})
+    told = await _told(model)
+    assert len(told.events) == CONTEXT.sizes[0].events
+    again = model.calls[1]
+    assert isinstance(again.inputs, EventsInputs)
+    assert again.inputs.numbers == (9,)
+    assert again.retry is not None
+    assert reason in again.retry.faults[0]
+
+
+async def test_events_that_cannot_all_hold_lose_their_links_in_the_end_and_that_is_noted() -> None:
+    impossible: dict[str, dict[str, object]] = {"e9": {"after": _after("e8", 60)}}
+    asker = asker_for(_teller(impossible, impossible, impossible))
+    told = await write_events(asker, CONTEXT, ())
+    assert next(e for e in told.events if e.event_id == "e9").after == ()
+    assert [i.kind for i in asker.incidents] == [IncidentKind.MENDED]
+    assert "links left out: e8, e9 cannot all hold" in asker.incidents[0].detail
+
+
+async def test_a_turning_point_and_an_end_that_are_missing_are_asked_for_once() -> None:
+    first = (await _graph()).stages[0]
+    opened = first.model_copy(
+        update={"events": (first.events[0].model_copy(update={"opens": ("the offer",)}), *first.events[1:])}
     )
+    last = sum(size.events for size in CONTEXT.sizes)
+    model = _teller({f"e{n}": {"turning_point": False} for n in range(last)})
+    told = await _told(model, opened)
+    faults = model.calls[1].retry.faults  # type: ignore[union-attr]
+    assert any(f"e{last} has to be told anew: 'the offer' is opened and nothing closes it" in f for f in faults)
+    assert sum("as the turning point of" in f for f in faults) == len(STAGES[1].turns)
+    assert len(model.calls) == 2
+    assert len(told.events) == CONTEXT.sizes[1].events
+
+
+async def test_a_request_shows_what_is_open_and_what_came_before() -> None:
+    first = (await _graph()).stages[0]
+    opened = first.model_copy(
+        update={"events": (first.events[0].model_copy(update={"opens": ("the offer",)}), *first.events[1:])}
+    )
+    model = _teller()
+    await _told(model, opened)
+    text = model.calls[0].messages()[-1].content
+    assert "Open: the offer" in text
+    assert f"{first.events[-1].event_id}, " in text
+    assert "It is the last stage: the last 3 events of it tell how things came out" in text
+
+
+# --- words --------------------------------------------------------------------------------------------------------
+
+
+def _draft(event: StoryEvent) -> BulletDraft:
+    """Return good words for an event: an amount of its own."""
+    value = f"${100 + int(event.event_id[1:])}"
+    facts = [FactDraft(slot="money", name="budget", value=value)] if event.kind is not BulletKind.INTRODUCTION else []
+    text = f"I set aside {value} for {event.thing}." if facts else "I'm here."
+    return BulletDraft(event=event.event_id, text=text, facts=facts)
 
 
 def _reply(drafts: Sequence[BulletDraft]) -> str:
     return SubPlanReply(bullets=list(drafts)).model_dump_json()
 
 
-def _lines_of(call: ModelCall) -> tuple[SheetLine, ...]:
+def _asked(call: ModelCall) -> tuple[StoryEvent, ...]:
     assert isinstance(call.inputs, SubPlanInputs)
-    return call.inputs.lines
+    return call.inputs.events
 
 
 def _model(spoiled: Callable[[ModelCall], bool] = lambda call: False) -> ScriptedModel:
-    """Words every line; the first event of a spoiled call speaks of the user."""
+    """Words every event; the first one of a spoiled call speaks of the user."""
 
     def answer(call: ModelCall) -> str:
-        drafts = [_draft(line) for line in _lines_of(call)]
+        drafts = [_draft(event) for event in _asked(call)]
         if spoiled(call):
             first = next(i for i, draft in enumerate(drafts) if draft.facts)
             drafts[first] = drafts[first].model_copy(update={"text": f"The user says: {drafts[first].text}"})
@@ -78,7 +197,10 @@ def _model(spoiled: Callable[[ModelCall], bool] = lambda call: False) -> Scripte
 
 
 async def _write(model: ScriptedModel, *earlier: Drafted) -> Drafted:
-    return await write_sub_plan(asker_for(model), CONTEXT, earlier)
+    return await write_sub_plan(asker_for(model), CONTEXT, await _graph(), earlier)
+
+
+# --- the outline --------------------------------------------------------------------------------------------------
 
 
 async def test_outline_needs_one_draft_per_stage_and_keeps_wants_of_the_cast() -> None:
@@ -107,14 +229,13 @@ async def test_names_of_the_outline_hold_in_every_stage_and_faulty_ones_are_left
     assert incident.detail.startswith("5 of 7 names left out; ")
 
 
-async def test_lines_become_bullets_facts_and_assertions() -> None:
+async def test_events_become_bullets_facts_and_assertions() -> None:
     drafted = await _write(_model())
-    assert [b.bullet_id for b in drafted.sub_plan.bullets] == [f"p0.s0.b{i}" for i in range(20)]
-    assert [(b.kind, b.happens_on) for b in drafted.sub_plan.bullets] == [
-        (line.kind, line.day) for line in CONTEXT.sheet.stages[0]
-    ]
-    wishes = sum(line.kind is BulletKind.PREFERENCE for line in CONTEXT.sheet.stages[0])
-    assert [f.fact_id for f in drafted.facts] == [f"p0.f{i}" for i in range(20 - wishes)]
+    events = (await _graph()).stages[0].events
+    assert [b.bullet_id for b in drafted.sub_plan.bullets] == [f"p0.s0.b{i}" for i in range(len(events) + 1)]
+    assert drafted.events == ("e0", *(e.event_id for e in events))
+    assert [(b.topic, b.happens_on) for b in drafted.sub_plan.bullets[1:]] == [(e.thing, e.day) for e in events]
+    assert [f.fact_id for f in drafted.facts] == [f"p0.f{i}" for i in range(len(events))]
     assert {a.stance for a in drafted.assertions} == {Stance.SETS}
 
 
@@ -131,123 +252,126 @@ async def test_slot_named_again_in_a_later_stage_is_told_again() -> None:
 async def test_groups_that_are_accepted_at_once_grow_and_the_next_stage_goes_on_with_their_size() -> None:
     model = _model()
     first = await _write(model)
-    # 6, then 6 + 3; the five that are left are fewer than the 13 that come next.
-    assert [len(_lines_of(call)) for call in model.calls] == [6, 9, 5]
-    assert first.group == 18
+    # 15 events: 6, then the 9 that are left, as many as fit by now.
+    assert [len(_asked(call)) for call in model.calls] == [6, 9]
+    assert first.group == 13
     await _write(later := _model(), first)
-    # Eighteen fit. The fifteenth may tell how a day of those before it went; the end of the story stands alone.
-    assert [len(_lines_of(call)) for call in later.calls] == [14, 5, 1]
+    # Thirteen and their rest fit. The end of the story stands alone.
+    assert [len(_asked(call)) for call in later.calls] == [12, 3]
 
 
-async def test_a_request_says_what_follows_its_lines() -> None:
+async def test_a_request_says_what_follows_and_what_is_still_missing() -> None:
     model = _model()
     await _write(model)
-    sheet = CONTEXT.sheet.stages[0]
+    first = model.calls[0].messages()[-1].content
     asked = [call.inputs for call in model.calls if isinstance(call.inputs, SubPlanInputs)]
-    assert [inputs.lines_left for inputs in asked] == [14, 5, 0]
-    assert {inputs.last_day for inputs in asked} == {sheet[-1].day, None}
-    assert (
-        f"After these the stage has 14 more, the last told {sheet[-1].day:%Y-%m-%d}"
-        in model.calls[0].messages()[-1].content
-    )
+    # The three events behind the first group, and those of the next stage about the same things (e27 and e1, ...).
+    events = (await _graph()).events()
+    assert [e.event_id for e in asked[0].following[:3]] == ["e6", "e7", "e8"]
+    for inputs in asked:
+        things = {e.thing for e in inputs.events}
+        later = [e for e in events[14:] if e.thing in things]
+        assert list(inputs.following[3 if inputs is asked[0] else 0 :]) == later
+    assert "Told later, by others" in first
+    assert "Asked of these events together, where a person would name them: " in first
+    assert "days; " in first
+    assert any("day" in quota.wording for quota in asked[1].quotas)
 
 
-async def test_a_request_names_the_announced_days_that_others_report() -> None:
-    def announced(call: ModelCall) -> str:
-        days = {line.line: slot.day for line in _lines_of(call) for slot in line.sets if slot.day and not slot.is_fixed}
-        drafts = []
-        for line in _lines_of(call):
-            draft = _draft(line)
-            if day := days.get(line.line):
-                said = f"{day:%B} {day.day}"
-                fact = FactDraft(slot="date", name="opening day", value=said)
-                draft = draft.model_copy(update={"text": f"{draft.topic} opens on {said}.", "facts": [fact]})
-            drafts.append(draft)
-        return _reply(drafts)
-
-    model = ScriptedModel({"sub_plan": announced})
-    for key in "abcd":
-        await write_sub_plan(asker_for(model), replace(CONTEXT, rng_key=key), ())
-    asked = [call.inputs for call in model.calls if isinstance(call.inputs, SubPlanInputs)]
-    assert not asked[0].awaited
-    assert any(inputs.awaited for inputs in asked)
-    last = ScriptedModel({"sub_plan": announced})
-    await _write(last, await _write(last))
-    ended = [call.inputs for call in last.calls if isinstance(call.inputs, SubPlanInputs)]
-    assert ended[-1].lines_left == 0
-    assert not ended[-1].awaited  # no line is left that may tell of one
-    for call, inputs in zip(model.calls, asked, strict=True):
-        reported = {line.recalls.fact_id for line in inputs.lines if line.outcome_of and line.recalls}
-        assert not reported & {slot.fact_id for slot in inputs.awaited}
-        text = call.messages()[-1].content
-        assert all(f"{s.subject}, {s.attribute} ({s.value.text})" in text for s in inputs.awaited if s.value)
+async def test_a_request_shows_the_known_values_of_its_matters() -> None:
+    model = _model()
+    first = await _write(model)
+    await _write(later := _model(), first)
+    asked = later.calls[0].inputs
+    assert isinstance(asked, SubPlanInputs)
+    labels = {e.narrative for e in asked.events}
+    told = {b.topic for b in first.sub_plan.bullets if b.narrative in labels}
+    assert {line.subject for line in asked.slots} == told
+    assert f"{asked.slots[0].fact_id}: " in later.calls[0].messages()[-1].content
 
 
-async def test_only_the_faulty_line_of_a_group_is_asked_again_and_the_next_group_is_smaller() -> None:
-    model = _model(spoiled=lambda call: len(_lines_of(call)) == 6)
+async def test_a_fact_lives_until_an_event_closes_its_thing_or_its_narrative_ends() -> None:
+    graph = await _graph()
+    first, second = graph.stages
+    setting = first.events[2]
+    closing = second.events[5].model_copy(update={"closes": (setting.thing,)})
+    events = tuple(closing if e.event_id == closing.event_id else e for e in second.events)
+    graph = StoryGraph(stages=(first, second.model_copy(update={"events": events})))
+    parts = [await write_sub_plan(asker_for(_model()), CONTEXT, graph, ())]
+    ends = ends_of(graph, parts, ledger_of(parts, PlanHistory()))
+    fact = next(f for f in parts[0].facts if f.subject == setting.thing)
+    assert ends[fact.fact_id].event_id == closing.event_id
+    last = [e for e in second.events if e.part]
+    for other in (f for f in parts[0].facts if f is not fact):
+        own = next(b for b in parts[0].sub_plan.bullets if b.topic == other.subject)
+        end = next((e.event_id for e in last if e.narrative == own.narrative), None)
+        assert (ends[other.fact_id].event_id if other.fact_id in ends else None) == end
+
+
+async def test_only_the_faulty_event_of_a_group_is_asked_again_and_the_next_group_is_smaller() -> None:
+    model = _model(spoiled=lambda call: len(_asked(call)) == 6)
     drafted = await _write(model)
-    # The first line of the first group is asked for alone; the next groups have 4, then 6, which is spoiled again.
-    assert [len(_lines_of(call)) for call in model.calls] == [6, 1, 4, 6, 1, 4]
+    # The first event of the first group is asked for alone; the next groups have 4, then the 5 that are left.
+    assert [len(_asked(call)) for call in model.calls] == [6, 1, 4, 5]
     retry = model.calls[1].retry
     assert retry is not None
     assert any("speaks of the user" in fault for fault in retry.faults)
     assert len(retry.kept) == 5
-    assert len(drafted.sub_plan.bullets) == 20
+    assert len(drafted.sub_plan.bullets) == 15
 
 
-async def test_a_group_sees_the_lines_of_the_group_before() -> None:
+async def test_a_group_sees_the_bullets_of_the_group_before() -> None:
     model = _model()
     await _write(model)
     inputs = model.calls[1].inputs
     assert isinstance(inputs, SubPlanInputs)
-    assert [b.topic for b in inputs.earlier_bullets] == [f"thing {letter}" for letter in "bcdefg"]
+    assert [b.topic for b in inputs.earlier_bullets] == ["who I am", *(f"thing {letter}" for letter in "bcdef")]
 
 
-async def test_a_line_that_nobody_can_word_is_left_out_and_noted() -> None:
-    model = _model(spoiled=lambda call: _lines_of(call)[0].line == 7)
+async def test_an_event_that_nobody_can_word_is_left_out_and_noted() -> None:
+    def spoilt(call: ModelCall) -> str:
+        drafts = [_draft(event) for event in _asked(call) if event.event_id != "e7"]
+        return _reply(drafts)
+
+    model = ScriptedModel({"sub_plan": spoilt})
     asker = asker_for(model)
-    drafted = await write_sub_plan(asker, CONTEXT, ())
-    assert len(drafted.sub_plan.bullets) == 19
-    assert [i.kind for i in asker.incidents] == [IncidentKind.REFUSED, IncidentKind.SHORT]
+    drafted = await write_sub_plan(asker, CONTEXT, await _graph(), ())
+    assert "e7" not in drafted.events
+    assert IncidentKind.SHORT in {i.kind for i in asker.incidents}
 
 
-async def test_a_line_that_says_again_what_was_told_is_asked_for_again() -> None:
+async def test_an_event_that_says_again_what_was_told_is_asked_for_again() -> None:
     told = "Kaja and Hugo carried the limestone bench from the quarry to our garden gate, and both were late."
     before: list[ModelCall] = []
 
     def answer(call: ModelCall) -> str:
         before.append(call)
-        drafts = [_draft(line) for line in _lines_of(call)]
+        drafts = [_draft(event) for event in _asked(call)]
         if len(before) in (1, 2):
             drafts[1] = drafts[1].model_copy(update={"text": told, "facts": []})
         return _reply(drafts)
 
     model = ScriptedModel({"sub_plan": answer})
-    drafted = await write_sub_plan(asker_for(model), CONTEXT, ())
+    drafted = await write_sub_plan(asker_for(model), CONTEXT, await _graph(), ())
     assert [b.text for b in drafted.sub_plan.bullets].count(told) == 1
     retry = model.calls[2].retry
     assert retry is not None
-    assert retry.faults == ("line 8 says again what was told before; each line is one new thing",)
+    assert retry.faults == ("e7 says again what was told before; each event is one new thing",)
 
 
-async def test_a_value_that_the_text_of_a_line_does_not_say_is_said_by_code_and_noted() -> None:
-    def silent(line: SheetLine) -> BulletDraft:
-        draft = _draft(line)
+async def test_a_value_that_a_text_does_not_say_is_said_by_code_and_noted() -> None:
+    def silent(event: StoryEvent) -> BulletDraft:
+        draft = _draft(event)
         return draft.model_copy(update={"text": "I set something aside."}) if draft.facts else draft
 
-    asker = asker_for(ScriptedModel({"sub_plan": lambda call: _reply([silent(line) for line in _lines_of(call)])}))
-    drafted = await write_sub_plan(asker, CONTEXT, ())
+    asker = asker_for(ScriptedModel({"sub_plan": lambda call: _reply([silent(event) for event in _asked(call)])}))
+    drafted = await write_sub_plan(asker, CONTEXT, await _graph(), ())
     texts = {b.bullet_id: b.text for b in drafted.sub_plan.bullets}
     assert len(drafted.assertions) > 10
     assert all(a.value is not None and a.value.text in texts[a.bullet_id] for a in drafted.assertions)
     assert {incident.kind for incident in asker.incidents} == {IncidentKind.MENDED}
 
 
-async def test_a_stage_without_any_line_fails() -> None:
-    with pytest.raises(ReplyError, match="no reply had a line that could be used"):
+async def test_a_stage_without_any_words_fails() -> None:
+    with pytest.raises(ReplyError, match="no reply had an event that could be used"):
         await _write(ScriptedModel({"sub_plan": [_reply([])]}))
-
-
-async def test_a_sheet_depends_on_the_plan_alone() -> None:
-    assert CONTEXT.sheet.digest == PlanContext(0, FRAME, LAYOUT, STAGES, PlanHistory(), "k", group=9).sheet.digest
-    assert CONTEXT.digest != PlanContext(0, FRAME, LAYOUT, STAGES, PlanHistory(), "k", group=9).digest

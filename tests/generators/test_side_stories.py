@@ -16,7 +16,7 @@ PEOPLE = tuple(
     Person(person_id=f"n{i}", first_name=name, gender=Gender.FEMALE, age=40, relation=Relation.FRIEND)
     for i, name in enumerate(("Dana", "Ruth", "Olga", "Ines", "Mara"))
 )
-LONG = Layout(sub_plans=10, bullets_per_sub_plan=9, batches=6, questions=1, specials=10)
+LONG = Layout(sub_plans=10, bullets_per_sub_plan=9, batches=6, questions=1, specials=10, wishes=10)
 SHORT = LONG.model_copy(update={"sub_plans": 2, "batches": 8})
 
 

@@ -80,7 +80,7 @@ def _sub_plan(*bullets: Bullet) -> SubPlan:
 def test_batches_are_contiguous_and_specials_come_last() -> None:
     kinds = [BulletKind.EVENT] * 5 + [BulletKind.UPDATE] + [BulletKind.EVENT] * 2
     sub_plan = _sub_plan(*(_bullet(i, kind) for i, kind in enumerate(kinds)))
-    layout = Layout(sub_plans=1, bullets_per_sub_plan=7, batches=3, questions=2, specials=1)
+    layout = Layout(sub_plans=1, bullets_per_sub_plan=7, batches=3, questions=2, specials=1, wishes=1)
     batches = batches_of(sub_plan, layout)
     # 7 ordinary bullets in 3 groups: 3, 2, 2
     assert [b.bullet_ids for b in batches] == [

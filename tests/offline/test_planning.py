@@ -40,7 +40,7 @@ def remarks(bullet: Bullet, attribute: str, value: Value) -> tuple[str, str]:
             "contradictions": (
                 ContradictionTarget(target_id="c0", slip=Slip.NAME, fact=fact, bullet=bullet, place=place),
             ),
-            "instructions": (),
+            "wishes": (),
         }
     )
     reply = augment(asked, random.Random("remarks"), "1/c000")

@@ -5,48 +5,40 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections import Counter
-from collections.abc import Sequence
 
 import pytest
 
-from longbeam.generators import Layout, SheetInputs, draw_profile, draw_relationships, draw_sheet, load_catalogue
+from longbeam.generators import Window, draw_profile, draw_relationships, load_catalogue, with_days
 from longbeam.offline import (
     COST_SLOT,
     WHOLE,
+    Script,
     Span,
-    Story,
     StoryInputs,
+    StoryScene,
     changed,
+    draft_of,
     draw,
+    events,
     load_pack,
     misremembered,
     pack_for,
     pack_paths,
     people_thread,
-    story_of,
-    sub_plan,
+    scenes_of,
+    script_of,
     without_remark,
 )
-from longbeam.offline.planning import _scenes_of
-from longbeam.prompts.calls import PlanSheet, SheetLine, Stage, SubPlanInputs
-from longbeam.schemas import Category, Domain, Person, Seed, ValueKind
+from longbeam.offline.planning import _newest
+from longbeam.prompts.calls import EventsInputs, Link, StageStory, StoryEvent, StoryGraph
+from longbeam.schemas import CLOSING, BulletKind, Domain, Person, Seed, ValueKind
 from longbeam.text import relation_words, says
-from tests.prompts.samples import SAMPLES, SHEET as SAMPLE_SHEET, STATES
+from tests.prompts.samples import SAMPLES
 
 STAGES = tuple((dt.date(2024, m, 1), dt.date(2024, m, 28)) for m in range(1, 6))
-ROOM = ((15, 2), (16, 2), (16, 2), (16, 2), (16, 2))
-"""Events and meetings of each stage: twenty bullets, with two preferences and one introduction."""
-
-
-def _sheet(stages: Sequence[Span], bullets: int, specials: int) -> tuple[tuple[SheetLine, ...], ...]:
-    layout = Layout(
-        sub_plans=len(stages), bullets_per_sub_plan=bullets, batches=5, questions=2, specials=specials * len(stages)
-    )
-    dated = tuple(Stage(stage_index=i, first_day=a, last_day=b) for i, (a, b) in enumerate(stages))
-    return draw_sheet(SheetInputs(layout, dated, Category.GENERAL, plan_index=0, is_last=True, rng_key="sheet"))
-
-
-SHEET = _sheet(STAGES, 20, 2)
+COUNTS, CLOSING_EVENTS = (17, 18, 18, 18, 18), 4
+"""Events of each stage, and those of the last one that end the story."""
+Story = list[list[StoryScene]]
 
 
 def _seed(domain: Domain = Domain.CODING) -> Seed:
@@ -57,31 +49,105 @@ def _people(index: int = 0) -> tuple[Person, ...]:
     return draw_relationships(1, index, draw_profile(1, index)).people
 
 
+def _inputs(
+    rng_key: str = "1/c000/story",
+    domain: Domain = Domain.CODING,
+    stages: tuple[Span, ...] = STAGES,
+    counts: tuple[int, ...] = COUNTS,
+) -> StoryInputs:
+    return StoryInputs(_seed(domain), _people(), stages, counts, CLOSING_EVENTS, rng_key)
+
+
+def _graph(inputs: StoryInputs, script: Script) -> StoryGraph:
+    """Return the events of a script with the days that the planner gives them."""
+    stages: list[StageStory] = []
+    placed: dict[str, dt.date] = {}
+    for i, (first, last) in enumerate(inputs.stages):
+        days = (last - first).days
+        is_last = i == len(inputs.stages) - 1
+        until, ending = (first + dt.timedelta(days=int(days * s)) for s in ((0.68, 0.9) if is_last else (0.9, 0.95)))
+        numbered = [(n, step) for n, step in enumerate(script, 1) if step.stage_index == i]
+        drafts = [(draft_of(step, n, "n", inputs.people, inputs.rng_key), step) for n, step in numbered]
+        told = [
+            StoryEvent(
+                event_id=d.event,
+                narrative=d.narrative,
+                thing=d.thing,
+                what=d.what,
+                people=tuple(d.people),
+                kind=BulletKind.RELATIONSHIP if d.of_a_person else BulletKind.EVENT,
+                part=CLOSING if step.kind == CLOSING else "",
+                after=tuple(Link(event=a.event, least=a.least_days, most=a.most_days) for a in d.after),
+                opens=tuple(d.opens),
+                closes=tuple(d.closes),
+            )
+            for d, step in drafts
+        ]
+        dated = with_days(told, Window(first, last, until, ending), placed)
+        placed |= {e.event_id: e.day for e in dated if e.day}
+        stages.append(StageStory(stage_index=i, events=dated))
+    return StoryGraph(stages=tuple(stages))
+
+
+def _told(inputs: StoryInputs) -> Story:
+    """Return the scenes of each stage in the order of their days."""
+    script = script_of(inputs)
+    graph = _graph(inputs, script)
+    scenes = scenes_of(inputs, script, graph)
+    return [[scenes[e.event_id] for e in stage.events] for stage in graph.stages]
+
+
 def _story(rng_key: str = "1/c000/story", domain: Domain = Domain.CODING) -> Story:
-    return story_of(StoryInputs(_seed(domain), _people(), STAGES, SHEET, rng_key))
+    return _told(_inputs(rng_key, domain))
+
+
+@pytest.mark.parametrize("domain", Domain)
+def test_a_script_is_a_graph_whose_every_link_holds_and_whose_matters_end(domain: Domain) -> None:
+    for seed in range(4):
+        inputs = _inputs(f"{seed}/c000/story", domain)
+        events = _graph(inputs, script_of(inputs)).events()
+        days = {e.event_id: e.day for e in events}
+        for event in events:
+            for link in event.after:
+                assert (days[event.event_id] - days[link.event]).days >= link.least  # type: ignore[operator]
+        opened = [m for e in events for m in e.opens]
+        assert sorted(opened) == sorted(m for e in events for m in e.closes)
+        assert len(opened) == len(set(opened))
 
 
 def test_stages_have_exactly_the_scenes_they_have_room_for() -> None:
     story = _story()
-    for scenes, (events, relationships) in zip(story, ROOM, strict=True):
-        met = sum(s.thread is people_thread() for s in scenes)
-        assert (len(scenes) - met, met) == (events, relationships)
+    assert [len(scenes) for scenes in story] == list(COUNTS)
+    assert [sum(s.thread is people_thread() for s in scenes) for scenes in story] == [2] * 5
+    assert sum(s.is_closing for scenes in story for s in scenes) == CLOSING_EVENTS
 
 
 def test_of_each_conversation_the_newest_story_is_kept() -> None:
-    inputs = SAMPLES["sub_plan"]
-    assert isinstance(inputs, SubPlanInputs)
+    inputs = SAMPLES["events"]
+    assert isinstance(inputs, EventsInputs)
+    later = inputs.model_copy(update={"chapter": inputs.chapter.model_copy(update={"plan_index": 0})})  # type: ignore[union-attr]
 
-    def told(conversation: str, plan: str = "") -> Story:
-        return _scenes_of(inputs, SAMPLE_SHEET, conversation, conversation + plan)
+    def told(conversation: str, asked: EventsInputs = inputs) -> Script:
+        return _newest(asked, asked.counts, asked.endings, conversation).script
 
     first, other = told("1/c000"), told("1/c001")
     assert told("1/c000") is first
-    assert told("1/c000", "/p1") != first
+    assert told("1/c000", later) != first
     assert told("1/c001") is other
     again = told("1/c000")
     assert again == first
     assert again is not first
+
+
+def test_events_are_told_by_number_and_narratives_turn_where_the_outline_says() -> None:
+    inputs = SAMPLES["events"]
+    assert isinstance(inputs, EventsInputs)
+    every = events(inputs, "1/c000").events
+    assert [e.event for e in every] == [f"e{n}" for n in inputs.numbers]
+    two = events(inputs.model_copy(update={"numbers": inputs.numbers[3:5]}), "1/c000").events
+    assert two == every[3:5]
+    turns = [e.narrative for e in every if e.turning_point]
+    assert turns == list(inputs.stages[1].turns)
 
 
 def test_days_never_go_back_and_lie_in_their_stage() -> None:
@@ -190,24 +256,6 @@ def test_a_day_that_passed_while_its_matter_went_on_is_remarked_on_once() -> Non
     assert len(remarks) >= 4
 
 
-def test_an_announced_day_of_a_thing_without_later_scenes_is_told_of_beside_another_thing() -> None:
-    inputs, sheet = SAMPLES["sub_plan"], STATES["sub_plan"]
-    assert isinstance(inputs, SubPlanInputs)
-    assert isinstance(sheet, PlanSheet)
-    drafts = {draft.line: draft for draft in sub_plan(inputs, sheet, "1/c000").bullets}
-    (asked,) = [line for line in inputs.lines if line.outcome_of]
-    assert asked.recalls is not None
-    assert asked.recalls.value is not None
-    said = drafts[asked.line]
-    assert asked.recalls.subject in said.text
-    assert (said.facts[-1].slot, said.facts[-1].value) == (asked.recalls.fact_id, asked.recalls.value.text)
-    assert len(without_remark(said.text)) < len(said.text)
-    # A thing with scenes of its own to come tells of its days there.
-    later = asked.model_copy(update={"recalls": asked.recalls.model_copy(update={"subject": said.topic})})
-    (alone,) = sub_plan(inputs.model_copy(update={"lines": (later,)}), sheet, "1/c000").bullets
-    assert alone.text == without_remark(said.text)
-
-
 def test_what_a_day_brought_is_told_behind_that_day_and_departures_lie_ahead_of_the_end() -> None:
     checked = 0
     for domain in (Domain.TRIP, Domain.EDUCATION, Domain.COOKING):
@@ -288,7 +336,7 @@ def test_values_with_a_trend_change_only_its_way_twice_in_a_row(name: str) -> No
 
 def test_short_stories_follow_few_threads_with_several_things_each() -> None:
     stage = ((dt.date(2024, 1, 1), dt.date(2024, 2, 1)),)
-    (scenes,) = story_of(StoryInputs(_seed(), _people(), stage, _sheet(stage, 48, 4), "3/c000/story"))
+    (scenes,) = _told(_inputs("3/c000/story", stages=stage, counts=(43,)))
     things: dict[str, set[str]] = {}
     for scene in scenes:
         things.setdefault(scene.thread.thread, set()).add(scene.thing)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from pydantic import Field
 
 from longbeam.models import ModelCall
-from longbeam.offline import OfflineWriter, Preference, pack_for, sub_plan, wishes
+from longbeam.offline import OfflineWriter, augment, pack_for, wishes
 from longbeam.prompts import PROMPTS, default_registry
-from longbeam.prompts.calls import SubPlanInputs
-from longbeam.schemas import Bullet, BulletKind, Role
-from tests.prompts.samples import SAMPLES, SHEET, extras_of
+from longbeam.prompts.calls import AugmentInputs
+from longbeam.schemas import BulletKind, ReplyModel, Role
+from tests.prompts.samples import SAMPLES, extras_of
 
 
 def _call(prompt_id: str, *, generation: int = 0, seed: int = 1) -> ModelCall:
@@ -36,6 +39,32 @@ async def test_every_prompt_has_a_rule_whose_reply_fits_its_schema(prompt_id: st
     assert reply.model == "offline"
     if schema is not None:
         schema.model_validate_json(reply.text)
+
+
+class Opinion(ReplyModel):
+    """A reply for which there is no rule."""
+
+    verdict: Literal["yes", "no"]
+    reasons: list[str] = Field(min_length=2)
+    strength: int = Field(ge=3)
+    second: Verdict | None
+    note: str = ""
+
+
+class Verdict(ReplyModel):
+    is_sure: bool
+
+
+@pytest.mark.parametrize("output", [Opinion, None])
+async def test_a_prompt_without_a_rule_gets_the_least_reply_of_its_schema(output: type[ReplyModel] | None) -> None:
+    call = _call("user_answer")
+    prompt = replace(call.prompt, prompt_id="asked_for_the_first_time", output=output)
+    reply = await OfflineWriter().complete(replace(call, prompt=prompt))
+    if output is None:
+        assert reply.text == "nothing"
+    else:
+        expected = Opinion(verdict="yes", reasons=["nothing"] * 2, strength=3, second=Verdict(is_sure=False))
+        assert output.model_validate_json(reply.text) == expected
 
 
 async def test_replies_do_not_depend_on_earlier_calls() -> None:
@@ -68,23 +97,26 @@ async def test_invocation_log_has_a_line_per_call(tmp_path: Path) -> None:
     assert log.read_text().splitlines() == [c.key for c in calls]
 
 
-def test_preferences_go_on_when_earlier_plans_have_told_them_all() -> None:
-    sample = SAMPLES["sub_plan"]
-    assert isinstance(sample, SubPlanInputs)
-    assert sample.chapter is not None
+def test_preferences_go_on_when_all_of_them_are_taken() -> None:
+    sample = SAMPLES["augment"]
+    assert isinstance(sample, AugmentInputs)
     everything = wishes(pack_for(sample.seed)).preferences
+    taken = tuple(p.condition for p in everything)
+    target = sample.wishes[0].model_copy(update={"kind": BulletKind.PREFERENCE})
+    asked = sample.model_copy(update={"wishes": (target,), "taken_conditions": taken, "replaceable": ()})
+    (again,) = augment(asked, random.Random("r"), "1/c000").wishes
+    assert again.condition in taken
 
-    def told(preference: Preference) -> Bullet:
-        now = preference.later or preference  # all that can change has changed already
-        given = {"topic": now.topic, "condition": now.condition, "requirement": now.requirement}
-        return sample.chapter.standing[0].model_copy(update=given)  # type: ignore[union-attr]
 
-    standing = tuple(told(p) for p in everything)
-    chapter = sample.chapter.model_copy(update={"standing": standing})
-    lines = tuple(line for line in SHEET.stages[1] if line.kind is BulletKind.PREFERENCE)
-    reply = sub_plan(sample.model_copy(update={"chapter": chapter, "lines": lines}), SHEET, "c000")
-
-    again = [b for b in reply.bullets if b.requirement]
-    assert len(again) == len(lines) == 2
-    in_force = {(b.topic, b.condition): b.requirement for b in standing}
-    assert all(in_force[b.topic, b.condition] == b.requirement for b in again)
+def test_a_preference_that_may_be_replaced_gets_its_later_form() -> None:
+    sample = SAMPLES["augment"]
+    assert isinstance(sample, AugmentInputs)
+    own = next(p for p in wishes(pack_for(sample.seed)).preferences if p.later)
+    told = sample.replaceable[0].model_copy(
+        update={"topic": own.topic, "condition": own.condition, "requirement": own.requirement}
+    )
+    target = sample.wishes[0].model_copy(update={"kind": BulletKind.PREFERENCE})
+    asked = sample.model_copy(update={"wishes": (target,), "replaceable": (told,)})
+    (grown,) = augment(asked, random.Random("r"), "1/c000").wishes
+    assert own.later is not None
+    assert (grown.condition, grown.requirement) == (own.condition, own.later.requirement)

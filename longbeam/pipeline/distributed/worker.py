@@ -311,6 +311,7 @@ class _Hold:
             failures=tuple(run.conversation.units.failed),
             position=self.position.model_copy(update={"calls": run.journalled.asks}),
             replayed=run.journalled.hits,
+            remade=dict(run.conversation.units.remade),
             usage=tuple(Usage.of(key, counts) for key, counts in meter.now.items()),
             stopped=run.stopped,
             is_capped=meter.is_capped,

@@ -119,6 +119,8 @@ class PlanningState:
     """Empty in a conversation of one plan."""
     summaries: dict[int, str] = field(default_factory=dict)
     """Summary of all plans up to each."""
+    open_matters: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """What each plan opened and did not close."""
 
     def storyline(self, strategy: Strategy) -> Storyline:
         """Return what all plans have in common."""

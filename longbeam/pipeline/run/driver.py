@@ -7,7 +7,8 @@ the flows of `flows/` ask for one stage after the other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -73,6 +74,8 @@ class RunSummary:
     """Replies taken from the journal."""
     stopped: str = ""
     """Reason why the run ended early; empty if it did not."""
+    remade: Mapping[str, int] = field(default_factory=dict)
+    """Units of each stage that were done before, with other inputs, prompts or rules, and were made anew."""
 
 
 @dataclass
@@ -346,4 +349,5 @@ def summarise(benchmark: Benchmark, runs: Sequence[ConversationRun]) -> RunSumma
         calls=sum(r.journalled.asks for r in runs),
         replayed=sum(r.journalled.hits for r in runs),
         stopped=next((r.stopped for r in runs if r.stopped), ""),
+        remade=sum((r.conversation.units.remade for r in runs), Counter()),
     )

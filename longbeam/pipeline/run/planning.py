@@ -11,6 +11,7 @@ from longbeam.generators import (
     ADVICE_PROMPTS,
     AUGMENT_PROMPTS,
     CORE,
+    EVENTS_PROMPTS,
     LARGEST_SIZE,
     MBTI_TRAITS,
     NARRATIVE_PROMPTS,
@@ -22,11 +23,11 @@ from longbeam.generators import (
     SUB_PLAN_PROMPTS,
     Advised,
     Augmented,
+    Choices,
     Drafted,
     Frame,
     Layout,
     Ledger,
-    Pace,
     PlanContext,
     PlanHistory,
     SideInputs,
@@ -42,19 +43,21 @@ from longbeam.generators import (
     draw_profile,
     draw_relationships,
     draw_timeline,
+    ends_of,
     ideas_for,
     layout_for,
-    narratives_ahead,
+    ledger_of,
     narratives_for,
     people_of_plan,
-    recalled_by,
     seed_of,
     spans_of,
     stages_of,
     sub_plans_of,
     subjects_of,
+    turns_told,
     with_side_stories,
     write_advice,
+    write_events,
     write_narratives,
     write_outline,
     write_personality,
@@ -70,7 +73,7 @@ from longbeam.pipeline.run.conversation import Conversation, PersonaResult, Plan
 from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import both
-from longbeam.prompts.calls import PlanSeedsInputs, Stage
+from longbeam.prompts.calls import PlanSeedsInputs, Stage, StageStory, StoryGraph
 from longbeam.schemas import (
     ENGLISH,
     BenchmarkSpec,
@@ -100,8 +103,9 @@ NARRATIVES = UnitSpec("persona", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
 PLAN_SEEDS = UnitSpec("plan", PlanSeed, PLAN_SEEDS_PROMPTS, tries=TRIES)
 PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
 OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS, tries=TRIES)
-SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=TRIES, version=2)
-SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS, tries=TRIES, version=3)
+EVENTS = UnitSpec("plan", StageStory, EVENTS_PROMPTS, tries=TRIES)
+SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=TRIES, version=3)
+SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS, tries=TRIES, version=4)
 ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=TRIES, version=3)
 PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS, tries=TRIES)
 
@@ -175,7 +179,7 @@ def planning_of(persona: PersonaResult) -> PlanningState:
 
 
 async def plan_stage(c: Conversation, planning: PlanningState, plan_index: int) -> PlanResult:
-    """Make one plan: its frame, an outline, sub-plan after sub-plan, then the special bullets, stage after stage.
+    """Make one plan: its frame, an outline, the events of its stages, their words, then the special bullets.
 
     The summary up to the plan before is written meanwhile: the plan after this one and the dialogues read it.
     """
@@ -201,24 +205,44 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     outline = Gap(_titled(unwritten, frame.narratives))
     key = f"p{plan_index}.outline"
     stages = await c.units.run_or(OUTLINE, key, frame, unwritten, work=write_outline, otherwise=outline)
-    context = PlanContext(plan_index, frame, layout, stages, history, rng_key, spec.plan.group)
+    context = PlanContext(plan_index, frame, layout, stages, history, spec.plan.group)
+    graph = await _story(c, context, _parts_of_sub_plan(layout, spec))
+    planning.open_matters[plan_index] = graph.open_matters()
     drafted: list[Drafted] = []
     for stage in stages:
+        if not graph.stages[stage.stage_index].events:
+            drafted.append(_without_bullets(plan_index, stage))  # its events could not be told, which is the gap
+            continue
         key = str(SubPlanKey(plan_index, stage.stage_index))
         left_out = Gap((_without_bullets(plan_index, stage),), parts=_parts_of_sub_plan(layout, spec))
         drafted += await c.units.run_or(
             SUB_PLAN,
             key,
             context,
+            graph,
             tuple(drafted),
             work=_write_sub_plan,
             otherwise=left_out,
             parts=layout.bullets_per_sub_plan,
         )
     base = plan_of(drafted, plan_index)
-    labels = narratives_ahead(stages, [n.label for n in frame.narratives])
+    told = {e.event_id: e for e in graph.events()}
+    choices = Choices(
+        plan=base,
+        layout=layout,
+        history=history,
+        event_of={
+            bullet.bullet_id: told[event_id]
+            for d in drafted
+            for bullet, event_id in zip(d.sub_plan.bullets, d.events, strict=True)
+            if event_id in told
+        },
+        ends=ends_of(graph, drafted, ledger_of(drafted, history)),
+        demand=context.demand,
+        rng_key=rng_key,
+    )
     augmented: list[Augmented] = []
-    for targets in choose_targets(Pace(base, layout), rng_key, history, labels, recalled_by(drafted)):
+    for targets in choose_targets(choices):
         task = StageToAugment(frame, base, stages[targets.stage_index], targets, tuple(augmented))
         augmented += await _special_bullets(c, plan_index, task)
     special = augmented_plan(base, augmented)
@@ -249,12 +273,22 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     )
 
 
+async def _story(c: Conversation, context: PlanContext, parts: int) -> StoryGraph:
+    """Return the events of a plan: stage after stage, each knows those before; `parts`: those of a stage's text."""
+    told: list[StageStory] = []
+    for stage in context.stages:
+        key = f"{SubPlanKey(context.plan_index, stage.stage_index)}.events"
+        none = Gap((StageStory(stage_index=stage.stage_index, events=()),), parts=parts)
+        told += await c.units.run_or(EVENTS, key, context, tuple(told), work=_write_events, otherwise=none)
+    sizes = context.sizes
+    return StoryGraph(stages=tuple(told), counts=tuple(s.events for s in sizes), endings=sizes[-1].closing)
+
+
 def _titled(stages: Sequence[Stage], narratives: Sequence[Narrative]) -> tuple[Stage, ...]:
     """Return the stages with titles from the narratives, for a plan whose outline could not be written."""
     titles = [narratives[s.stage_index % len(narratives)] for s in stages]
-    return tuple(
-        s.model_copy(update={"title": n.label, "summary": n.description}) for s, n in zip(stages, titles, strict=True)
-    )
+    pairs = zip(stages, titles, strict=True)
+    return turns_told([s.model_copy(update={"title": n.label, "summary": n.description}) for s, n in pairs])
 
 
 def _without_bullets(plan_index: int, stage: Stage) -> Drafted:
@@ -286,7 +320,7 @@ async def _frame(c: Conversation, planning: PlanningState, history: PlanHistory)
         summary=planning.summaries.get(plan_index - 2, ""),
         introduced=introduced,
         people=people,
-    )
+    ).model_copy(update={"open_matters": planning.open_matters.get(plan_index - 1, ())})
     return Frame(
         seed=seed,
         profile=profile.model_copy(update={"age": min(profile.age + birthdays(first, now, c.rng_key), 99)}),
@@ -363,8 +397,14 @@ async def _write_summary(
     return (PlanSummary(text=await write_plan_summary(asker, before, plan_seed, plan, ledger)),)
 
 
-async def _write_sub_plan(asker: Asker, context: PlanContext, earlier: tuple[Drafted, ...]) -> Sequence[Drafted]:
-    return (await write_sub_plan(asker, context, earlier),)
+async def _write_events(asker: Asker, context: PlanContext, earlier: tuple[StageStory, ...]) -> Sequence[StageStory]:
+    return (await write_events(asker, context, earlier),)
+
+
+async def _write_sub_plan(
+    asker: Asker, context: PlanContext, graph: StoryGraph, earlier: tuple[Drafted, ...]
+) -> Sequence[Drafted]:
+    return (await write_sub_plan(asker, context, graph, earlier),)
 
 
 async def _special_bullets(c: Conversation, plan_index: int, task: StageToAugment) -> Sequence[Augmented]:

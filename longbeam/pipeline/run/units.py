@@ -75,6 +75,8 @@ class Units:
     failed: list[Unit] = field(default_factory=list)
     gaps: Gaps = field(default_factory=Gaps)
     """Number of the parts that the conversation consists of, and of those that are missing."""
+    remade: Counter[str] = field(default_factory=Counter)
+    """Units of each stage that were done, but with other inputs, prompts or rules than today's."""
     tokens: dict[str, int] = field(default_factory=dict)
     """Tokens of each unit that makes messages."""
     _failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
@@ -183,6 +185,7 @@ class Units:
             if spec.tries:
                 self.gaps.count(f"{stage} {key}", self.log.units.records(stage, Incident, unit_keys=[key]))
             return tuple(self.log.units.records(stage, spec.record, unit_keys=[key]))
+        self.remade[stage] += unit is not None and unit.status is UnitStatus.DONE
         while True:
             if unit is not None and self._is_gap(spec, unit, fingerprint):
                 self._remember(unit)

@@ -10,7 +10,6 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from longbeam.schemas import (
-    CLOSING,
     Bullet,
     BulletKind,
     Domain,
@@ -96,6 +95,8 @@ class Chapter(Record):
     """Facts of earlier plans that this plan may come back to, with their values at its beginning."""
     standing: tuple[Bullet, ...]
     """Instructions and preferences of earlier plans that are in force."""
+    open_matters: tuple[str, ...] = ()
+    """What the previous plan opened and did not close."""
 
     @property
     def plan_seed(self) -> PlanSeed:
@@ -114,16 +115,6 @@ class PlanSummaryInputs(PromptInputs):
     state: tuple[LedgerLine, ...]
     """Values of the plan's facts at its end."""
     max_tokens: int
-
-
-class Span(StrEnum):
-    """Part of a stage in which a narrative moves."""
-
-    WHOLE = "whole"
-    EARLY = "early"
-    """Its matter comes to an end halfway."""
-    LATE = "late"
-    """Its matter begins halfway."""
 
 
 class ProjectName(Record):
@@ -145,8 +136,8 @@ class Stage(Record):
     """First names of the people who play a part in it."""
     narratives: tuple[str, ...] = ()
     """Labels of the narratives that move in it."""
-    spans: tuple[Span, ...] = ()
-    """Part of the stage in which each of the narratives moves; empty where the outline does not say."""
+    turns: tuple[str, ...] = ()
+    """Labels of those of the narratives whose turning point the stage tells."""
     title: str = ""
     summary: str = ""
     wants: tuple[str, ...] = ()
@@ -176,7 +167,7 @@ class OutlineInputs(PromptInputs):
     people: tuple[Person, ...]
     narratives: tuple[Narrative, ...]
     stages: tuple[Stage, ...]
-    """Stages without title, summary and wants."""
+    """Stages without title, summary, wants and turns."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
 
@@ -187,8 +178,8 @@ class StageDraft(ReplyModel):
     title: str
     summary: str
     wants: list[str] = Field(default_factory=list)
-    spans: list[Span] = Field(default_factory=list)
-    """Part of the stage in which each of its narratives moves, in the order given."""
+    turns: list[str] = Field(default_factory=list)
+    """Labels of the narratives whose turning point lies in the stage."""
 
 
 class NameDraft(ReplyModel):
@@ -206,6 +197,159 @@ class OutlineReply(ReplyModel):
     names: list[NameDraft] = Field(default_factory=list)
 
 
+class Link(Record):
+    """An earlier event that an event follows, and the days between the two."""
+
+    event: str
+    least: int = 0
+    most: int | None = None
+    """None: any number of days may pass."""
+
+
+class OpenOn(StrEnum):
+    """Days of the week on which an event can happen."""
+
+    ANY = "any day"
+    WORKDAY = "workday"
+    """Monday to Friday, and no holiday of the place."""
+    WEEKEND = "weekend"
+
+
+class Weight(StrEnum):
+    """How well people remember an event."""
+
+    TRIFLE = "trifle"
+    """Small enough that its doer may forget to have done it."""
+    USUAL = "usual"
+    UNFORGETTABLE = "unforgettable"
+    """Nobody forgets it, or gets anything about it wrong."""
+
+
+class StoryEvent(Record):
+    """One event of a story. The writer says what happens and what comes before it; code gives it its day."""
+
+    event_id: str
+    """`e12`: ordinal in the plan, from 1."""
+    narrative: str
+    thing: str
+    """Short noun phrase for what it is about (`the lantern play`): topic of its bullet, subject of its facts."""
+    what: str
+    """One sentence: what happens, and why."""
+    people: tuple[str, ...] = ()
+    """First names of those who take part."""
+    kind: BulletKind = BulletKind.EVENT
+    """An introduction, an event, or a relationship: what one of the people did, said or promised."""
+    part: str = ""
+    """`opening` for the first event of a plan, `closing` for those that end it."""
+    after: tuple[Link, ...] = ()
+    on: dt.date | None = None
+    """Day that the story itself fixes; None for most."""
+    open_on: OpenOn = OpenOn.ANY
+    opens: tuple[str, ...] = ()
+    """Matters that begin here and have an end, such as `the offer`."""
+    closes: tuple[str, ...] = ()
+    is_turn: bool = False
+    """Whether it is the turning point of its narrative."""
+    weight: Weight = Weight.USUAL
+    day: dt.date | None = None
+    """Day on which the user tells it; None until code has given it one."""
+
+
+class StageStory(Record):
+    """The events of one stage, in the order of their days."""
+
+    stage_index: int
+    events: tuple[StoryEvent, ...]
+    stays_open: tuple[str, ...] = ()
+    """Opened matters that are said to have no end in this plan."""
+
+
+class StoryGraph(KeptJson):
+    """The events of a plan."""
+
+    stages: tuple[StageStory, ...]
+    counts: tuple[int, ...] = ()
+    """Events that each stage was to tell; a stage may lack some, or all."""
+    endings: int = 0
+    """Events that were to end the plan."""
+
+    def events(self) -> tuple[StoryEvent, ...]:
+        """Return all events in the order of the story."""
+        return tuple(e for stage in self.stages for e in stage.events)
+
+    def open_matters(self) -> tuple[str, ...]:
+        """Return the matters that were opened and not closed, in the order in which they were opened."""
+        still: dict[str, None] = {}
+        for event in self.events():
+            still |= dict.fromkeys(event.opens)
+            for matter in event.closes:
+                still.pop(matter, None)
+        return tuple(still)
+
+
+class EventsInputs(PromptInputs):
+    """Tell the events of one stage, and what must come before what."""
+
+    seed: Seed
+    profile: Profile
+    people: tuple[Person, ...]
+    narratives: tuple[Narrative, ...]
+    stages: tuple[Stage, ...]
+    stage_index: int
+    earlier: tuple[StoryEvent, ...]
+    """Events of earlier stages that this one may follow: the newest, and those that opened what is open."""
+    open_matters: tuple[str, ...]
+    """Opened before this stage and not closed yet."""
+    numbers: tuple[int, ...]
+    """Ordinals of the events to tell."""
+    counts: tuple[int, ...]
+    """Events of each stage of the plan."""
+    endings: int
+    """Events at the end of the plan that tell how things came out."""
+    chapter: Chapter | None = None
+    """None in a conversation of one plan."""
+
+    @property
+    def closing(self) -> int:
+        """Events of the stage that tell how things came out; 0 before the last stage."""
+        return self.endings if self.stage_index == len(self.stages) - 1 else 0
+
+
+class LinkDraft(ReplyModel):
+    """An event that comes before, with the least and the most days between; null where any number may pass."""
+
+    event: str
+    least_days: int = 0
+    most_days: int | None = None
+
+
+class EventDraft(ReplyModel):
+    """One event."""
+
+    event: str
+    narrative: str
+    thing: str
+    what: str
+    people: list[str] = Field(default_factory=list)
+    of_a_person: bool = False
+    """Whether it is what one of the people did, said or promised."""
+    after: list[LinkDraft] = Field(default_factory=list)
+    on: str = ""
+    """`2022-04-16` for a day that the story fixes; mostly empty."""
+    open_on: OpenOn = OpenOn.ANY
+    opens: list[str] = Field(default_factory=list)
+    closes: list[str] = Field(default_factory=list)
+    turning_point: bool = False
+    weight: Weight = Weight.USUAL
+
+
+class EventsReply(ReplyModel):
+    """The events asked for, and the opened matters that have no end in this plan."""
+
+    events: list[EventDraft]
+    stays_open: list[str] = Field(default_factory=list)
+
+
 ONCE = "once"
 """Mark of a new slot that holds what happened once: `money, once`."""
 
@@ -216,91 +360,23 @@ class NewSlot(Record):
     kind: ValueKind
     is_fixed: bool
     """Whether it holds what happened once, and cannot change."""
-    day: dt.date | None = None
-    """Dates: the day."""
-    like: str = ""
-    """Attribute of an earlier slot of another thing, whose name this one takes; empty for a name of its own."""
 
     @property
     def code(self) -> str:
         """The slot in a reply: `money`, or `money, once`."""
         return f"{self.kind.value}, {ONCE}" if self.is_fixed else self.kind.value
 
-    @property
-    def wording(self) -> str:
-        """The slot as the sheet describes it: `an amount of money`."""
-        if self.kind is ValueKind.NAME and not self.is_fixed:
-            return "the name of what was chosen and could be chosen anew (a firm, a place, a make)"
-        return _WORDINGS[self.kind]
 
+class Quota(Record):
+    """Values that a group of events is asked for, where a person would name them."""
 
-_WORDINGS = {
-    ValueKind.DATE: "a day",
-    ValueKind.DURATION: "a length of time",
-    ValueKind.MONEY: "an amount of money",
-    ValueKind.NUMBER: "a number of something",
-    ValueKind.RATIO: "a share in per cent",
-    ValueKind.VERSION: "a version number",
-    ValueKind.NAME: "the name of a thing",
-    ValueKind.EXPRESSION: "a formula or an error message",
-    ValueKind.TEXT: "a detail in words",
-}
-
-
-class SheetLine(Record):
-    """One bullet as code draws it, before a model words it."""
-
-    line: int
-    """Place in the stage, from 1."""
-    kind: BulletKind
-    day: dt.date
-    """Day on which the user tells it."""
-    narrative: str
-    person: str = ""
-    """First name of the person who takes part; empty for nobody in particular."""
-    part: str = ""
-    """`opening` for the first line of a plan, `closing` for those that end it."""
-    is_last: bool = False
-    """Whether the line is the last one about its narrative, before the story itself ends."""
-    sets: tuple[NewSlot, ...] = ()
-    changes: LedgerLine | None = None
-    """The slot that gets another value, as it stands before."""
-    recalls: LedgerLine | None = None
-    """The slot that the bullet comes back to without its value; the announced day where it tells an outcome."""
-    outcome_of: Bullet | None = None
-    """The bullet that announced a day which has passed since: this one tells how it went."""
-    evolves: Bullet | None = None
-    """The preference that this one replaces."""
-    form: str = ""
-    """Form of a preference's sentence; empty for any."""
-
-    @property
-    def ends_narrative(self) -> bool:
-        """Whether nothing more is told of the line's narrative."""
-        return self.is_last or self.part == CLOSING
-
-    @property
-    def topic(self) -> str:
-        """The bullet's topic where code knows it; empty where the writer finds it."""
-        slot = self.changes or (self.recalls if self.outcome_of else None)
-        return slot.subject if slot else self.evolves.topic if self.evolves else ""
-
-    @property
-    def slots(self) -> tuple[str, ...]:
-        """The slots that the bullet gives a value, as a reply names them."""
-        changed = (self.changes.fact_id,) if self.changes else ()
-        return (*changed, *(slot.code for slot in self.sets))
-
-
-class PlanSheet(KeptJson):
-    """The sheet of a whole plan, for models that answer by rule."""
-
-    stages: tuple[tuple[SheetLine, ...], ...]
-    """Lines of each stage."""
+    least: int
+    wording: str
+    """`days`, `amounts in USD that can be compared with the hall rent of the lantern play`."""
 
 
 class SubPlanInputs(PromptInputs):
-    """Write some bullets of one stage, which follow those before them."""
+    """Word some events of one stage, which follow those before them."""
 
     seed: Seed
     profile: Profile
@@ -310,14 +386,14 @@ class SubPlanInputs(PromptInputs):
     stage_index: int
     earlier_bullets: tuple[Bullet, ...]
     """All bullets before, in order."""
-    lines: tuple[SheetLine, ...]
-    """The bullets to write."""
-    lines_left: int = 0
-    """Bullets of the stage behind these."""
-    last_day: dt.date | None = None
-    """Day of the last of them."""
-    awaited: tuple[LedgerLine, ...] = ()
-    """Announced days of which a later line tells how they went."""
+    events: tuple[StoryEvent, ...]
+    """The events to word."""
+    following: tuple[StoryEvent, ...] = ()
+    """The next events, which others word, and later ones that follow from these."""
+    slots: tuple[LedgerLine, ...] = ()
+    """Values of the matters that these events are about, as they stand."""
+    quotas: tuple[Quota, ...] = ()
+    """Menu for all events together."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
 
@@ -330,6 +406,8 @@ class FactDraft(ReplyModel):
     name: str
     """Attribute of a new slot; the bullet's topic is its subject."""
     value: str
+    day: str = ""
+    """`2024-03-05` of a date in another language than English, of which code reads no days."""
 
 
 def _words_of(value: object) -> object:
@@ -353,21 +431,15 @@ LONGEST_TEXT = 480
 
 
 class BulletDraft(ReplyModel):
-    """The words of one line of the sheet."""
+    """The words of one event."""
 
-    line: int
-    topic: str = ""
-    """Empty for a line whose topic code knows."""
+    event: str
     text: str
     facts: Annotated[list[FactDraft], BeforeValidator(_filled)] = Field(default_factory=list)
-    condition: str = ""
-    requirement: str = ""
-    narrative: str = ""
-    """Label of another narrative than the sheet's, where the bullet belongs to it; mostly empty."""
 
 
 class SubPlanReply(ReplyModel):
-    """The lines that were asked for, in order."""
+    """The events that were asked for, in order."""
 
     bullets: list[BulletDraft]
 
@@ -386,12 +458,11 @@ class Slip(StrEnum):
     """Who did it, or which one it was."""
     ONCE = "tried once"
     """Whether something small was done at all."""
-    HABIT = "small habit"
 
     @property
     def variety(self) -> str:
         """Variety of the contradiction: `never_statement` or `other_value`."""
-        return "never_statement" if self in {Slip.ONCE, Slip.HABIT} else "other_value"
+        return "never_statement" if self is Slip.ONCE else "other_value"
 
 
 class Place(Record):
@@ -403,18 +474,6 @@ class Place(Record):
     """Day on which it is told."""
 
 
-class Dependent(Record):
-    """A later bullet that is no longer right when an earlier value changes."""
-
-    bullet: Bullet
-    reason: str
-    """How it depends on the value: `35% is a share of it`."""
-    stale: tuple[LedgerLine, ...] = ()
-    """Facts of the bullet that the change makes wrong."""
-    kept: tuple[LedgerLine, ...] = ()
-    """Its other facts."""
-
-
 class UpdateTarget(Record):
     """A fact to change in this stage, and the bullet that set it."""
 
@@ -423,8 +482,6 @@ class UpdateTarget(Record):
     fact: LedgerLine
     bullet: Bullet
     place: Place
-    dependents: tuple[Dependent, ...] = ()
-    """Later bullets to be reworded without what the change makes wrong."""
     related: tuple[Bullet, ...] = ()
     """Other bullets about the same thing, outside of the stage."""
 
@@ -446,15 +503,31 @@ class ContradictionTarget(Record):
         return self.slip.variety
 
 
-class InstructionTarget(Record):
-    """A standing instruction to write."""
+class WishTarget(Record):
+    """A standing wish to write: an instruction or a preference, with later events that meet it."""
 
     target_id: str
-    area: str
-    """Label of the narrative that it grows out of."""
+    kind: BulletKind
+    aspect: str
+    """What it is about: the label of a narrative, a thing, or somebody's first name."""
+    narrative: str
     place: Place
+    uses: tuple[str, ...]
+    """Later events that meet its condition, oldest first."""
+    unlike: str = ""
+    """A later event that does not."""
     form: str = ""
     """Form of its sentence; empty for any."""
+
+
+class PassedOver(Record):
+    """A fact or an aspect that was not chosen, and why."""
+
+    use: str
+    """`update`, `slip` or `wish`."""
+    of: str
+    """Id of the fact, or the aspect."""
+    reason: str
 
 
 class StoryLine(Record):
@@ -479,9 +552,11 @@ class AugmentInputs(PromptInputs):
     """The bullets of the stage, in order."""
     updates: tuple[UpdateTarget, ...]
     contradictions: tuple[ContradictionTarget, ...]
-    instructions: tuple[InstructionTarget, ...]
+    wishes: tuple[WishTarget, ...]
+    replaceable: tuple[Bullet, ...] = ()
+    """Preferences in force for some time, of which a new preference may replace one."""
     taken_conditions: tuple[str, ...] = ()
-    """Conditions of the user's other wishes: preferences of all stages, and the instructions so far."""
+    """Conditions of the user's other wishes so far."""
 
 
 class UpdateDraft(ReplyModel):
@@ -500,34 +575,26 @@ class ContradictionDraft(ReplyModel):
     value: DraftedValue = ""
 
 
-class InstructionDraft(ReplyModel):
-    """A standing instruction; replies to earlier versions of the prompt name no target."""
+class WishDraft(ReplyModel):
+    """A standing wish. A preference with the condition of one that it may replace does replace it."""
 
-    target_id: str = ""
+    target_id: str
     condition: str
     requirement: str
     text: str
     topic: str
 
 
-class RevisionDraft(ReplyModel):
-    """A dependent bullet, worded without what a change makes wrong."""
-
-    bullet_id: str
-    text: str
-
-
 class AugmentReply(ReplyModel):
-    """One draft for each target and for each dependent bullet."""
+    """One draft for each target."""
 
     updates: list[UpdateDraft]
     contradictions: list[ContradictionDraft]
-    instructions: list[InstructionDraft]
-    revisions: list[RevisionDraft] = Field(default_factory=list)
+    wishes: list[WishDraft]
 
     @model_validator(mode="before")
     @classmethod
     def _with_every_list(cls, reply: object) -> object:
         """Add the lists that a reply lacks: it broke off before them, or nothing was asked for there."""
-        lists: dict[str, object] = {"updates": [], "contradictions": [], "instructions": []}
+        lists: dict[str, object] = {"updates": [], "contradictions": [], "wishes": []}
         return {**lists, **reply} if isinstance(reply, dict) else reply

@@ -133,7 +133,7 @@ async def test_more_gaps_than_allowed_leave_a_conversation_unsealed_until_the_ne
     broken = Spoiling(lambda call: "/plan/p0.s1" in call.unit_key, "{}")
     summary = await made(benchmark, broken)
     assert summary.finished == 0
-    assert [u.unit_key for _, u in summary.failures] == ["p0.s1"]
+    assert [u.unit_key for _, u in summary.failures] == ["p0.s1.events"]
     assert gaps_of(benchmark)["c000"] > 0.02
     assert not benchmark.sealed_path("c000").exists()
     # the other sub-plan was talked, and nothing waited
@@ -146,7 +146,7 @@ async def test_more_gaps_than_allowed_leave_a_conversation_unsealed_until_the_ne
 async def test_lines_of_a_plan_that_are_left_out_are_parts_of_the_text(spec: BenchmarkSpec, out: Path) -> None:
     """A line left out counted as missing but not as a part: 25 of 40 lines made 100 % of a conversation."""
     share = []
-    for seed, fails in enumerate((r"/plan/p0\.s0/l\d", r"/plan/p0\.s[01]/l\d")):
+    for seed, fails in enumerate((r"/plan/p0\.s0/e\d", r"/plan/p0\.s[01]/e\d")):
         benchmark = create_benchmark(allowing(spec.model_copy(update={"name": f"b{seed}"}), 1.0), out)
         await made(benchmark, Spoiling(lambda call, fails=fails: re.search(fails, call.unit_key) is not None, "{}"))
         share.append(gaps_of(benchmark)["c000"])

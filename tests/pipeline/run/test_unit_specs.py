@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -75,6 +76,7 @@ CHANGES: dict[str, Change] = {
         prompt="probe_knowledge_update",
     ),
     "the version of the outline's prompt": Change(lambda unit: unit == ("plan", "p0.outline"), prompt="outline"),
+    "the version of the events' prompt": Change(lambda unit: unit[1].endswith(".events"), prompt="events"),
     "a role's model": Change(_stages("dialogue"), spec={"models": {"default": ENDPOINT, "assistant": OTHER}}),
     "the detector's model": Change(_stages(), spec={"models": {"default": ENDPOINT, "detector": OTHER}}),
     "the model of a role that several stages ask": Change(
@@ -105,11 +107,12 @@ async def test_exactly_the_units_that_depend_on_it_run_again(name: str, finished
     models = answered_by(model)
     if change.version:
         models = replace(models, version_of=lambda _: change.version)
-    await run_inline(benchmark, models, prompts=_prompts(change.prompt))
+    summary = await run_inline(benchmark, models, prompts=_prompts(change.prompt))
 
     after = _fingerprints(benchmark)
     again = {unit for unit in after if after[unit] != before.get(unit)}
     assert again == {unit for unit in before if change.units(unit)}
+    assert summary.remade == Counter(stage for stage, _ in again)
     asked = {tuple(key.split("/")[1:3]) for key in model.unit_keys}
     assert asked <= again
     assert bool(asked) is bool(again)

@@ -1,0 +1,130 @@
+"""What a story still has to give the abilities: how many values of which sort, and the menu of the next events.
+
+A writer who is told which value a line must have finds an excuse for it. Here the demand of all abilities is counted
+over the ledger, and a group of events is asked for what is missing, together and where a person would name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.plan_seeds import SELF
+from longbeam.prompts.calls import Quota
+from longbeam.schemas import AMOUNT_KINDS, Category, Fact, Value, ValueKind
+
+CHANGING = AMOUNT_KINDS | {ValueKind.NAME, ValueKind.VERSION, ValueKind.RATIO}
+"""Kinds of values that an update changes, beside days."""
+OWN_KINDS = {
+    Category.GENERAL: (ValueKind.NAME, ValueKind.DURATION),
+    Category.CODING: (ValueKind.VERSION, ValueKind.DURATION),
+    Category.MATH: (ValueKind.EXPRESSION, ValueKind.RATIO),
+}
+"""Kinds of values that stories of a category have and forget: they stand on the menu by name."""
+WORDINGS = {
+    ValueKind.NAME: "name of what was chosen (a firm, a place, a make)",
+    ValueKind.DURATION: "length of time",
+    ValueKind.VERSION: "version number",
+    ValueKind.EXPRESSION: "formula",
+    ValueKind.RATIO: "share in per cent",
+}
+NAMED = 3
+"""Amounts that a menu names for others to compare with."""
+UNTOUCHED = ("day", "alike")
+"""Sorts that serve as long as nothing changes or denies them: spans of days, and sums."""
+Told = tuple[Fact, Value]
+"""A fact of the plan that one bullet told, and its value."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Values that the abilities need from a whole plan."""
+
+    pool: int
+    """Candidates that each ability needs."""
+    category: Category
+
+    def wanted(self) -> dict[str, int]:
+        """Return how many values of each sort a plan needs.
+
+        One more day than candidates makes a pair for each; sums need two amounts each; half of the values that may
+        change or be misremembered stand where nothing can change them any more, or too near.
+        """
+        pool = self.pool
+        own = {kind.value: max(pool // 3, 1) for kind in OWN_KINDS[self.category]}
+        return {"day": pool + 1, "alike": 2 * pool, "changing": 2 * pool, "fixed": 2 * pool, **own}
+
+    def sorts(self, ledger: Ledger) -> dict[str, list[str]]:
+        """Return the facts of each sort that a story has so far, by id; one fact may be of several sorts."""
+        told = list(told_once(ledger))
+        families = _families(told)
+        found = {sort: list[str]() for sort in self.wanted()}
+        for fact, value in told:
+            is_alike = len(families.get((fact.attribute.casefold(), value.unit), ())) > 1
+            for sort, fits in (
+                ("day", fact.kind is ValueKind.DATE),
+                ("alike", is_alike and fact.kind in AMOUNT_KINDS),
+                ("changing", not fact.is_fixed and fact.kind in CHANGING),
+                ("fixed", fact.is_fixed and fact.kind is not ValueKind.DATE),
+                (fact.kind.value, fact.kind in OWN_KINDS[self.category]),
+            ):
+                if fits:
+                    found[sort].append(fact.fact_id)
+        return found
+
+    def menu(self, ledger: Ledger, told: float, events: int, *, is_ending: bool = False) -> tuple[Quota, ...]:
+        """Return the menu of the next `events`; `told`: share of the plan's events that is told behind them.
+
+        Values that are missing by then are asked for, of each sort one for three events and a day for two: more would
+        have to be found where nobody has them. Nothing changes any more behind an ending.
+        """
+        found = self.sorts(ledger)
+        lacking = {sort: round(wanted * told) - len(found[sort]) for sort, wanted in self.wanted().items()}
+        wordings = self._wordings(ledger)
+        most = {"day": (events + 1) // 2, "changing": 0 if is_ending else (events + 2) // 3}
+        quotas = (
+            (sort, min(count, most.get(sort, (events + 2) // 3)))
+            for sort, count in lacking.items()
+            if sort != "alike" or self._alone(ledger)  # the first amounts compare with nothing yet
+        )
+        return tuple(Quota(least=least, wording=wordings[sort](least)) for sort, least in quotas if least > 0)
+
+    @staticmethod
+    def _alone(ledger: Ledger) -> list[Told]:
+        """Return the amounts of which no other thing has one to compare, money and then the newest last."""
+        alone = [things[0] for things in _families(list(told_once(ledger))).values() if len(things) == 1]
+        return sorted(alone, key=lambda told: told[0].kind is ValueKind.MONEY)
+
+    def _wordings(self, ledger: Ledger) -> dict[str, Callable[[int], str]]:
+        alone = self._alone(ledger)[-NAMED:]
+        named = " or ".join(f"the {fact.attribute} of {fact.subject} ({value.text})" for fact, value in alone)
+        return {
+            "day": _counted("day"),
+            "alike": _counted(f"amount of the same name and unit as {named}"),
+            "changing": _counted("amount, name or length that may change later"),
+            "fixed": _counted("amount, count or name of what happened once"),
+            **{kind.value: _counted(WORDINGS[kind]) for kind in OWN_KINDS[self.category]},
+        }
+
+
+def _counted(wording: str) -> Callable[[int], str]:
+    head, gap, rest = wording.partition(" ")
+    return lambda n: wording if n == 1 else f"{head.rstrip(',')}s{',' * head.endswith(',')}{gap}{rest}"
+
+
+def told_once(ledger: Ledger) -> Iterator[Told]:
+    """Yield the facts of things that one bullet tells, with their values."""
+    for fact in ledger.facts:
+        own = ledger.by_fact.get(fact.fact_id, ())
+        if len(own) == 1 and own[0].value is not None and not fact.side_story and fact.subject.casefold() not in SELF:
+            yield fact, own[0].value
+
+
+def _families(told: Sequence[Told]) -> dict[tuple[str, str], list[Told]]:
+    """Return the amounts of several things that have one name and one unit, so that they can be added and compared."""
+    found: dict[tuple[str, str], list[Told]] = {}
+    for fact, value in told:
+        if fact.kind in AMOUNT_KINDS and value.number is not None:
+            found.setdefault((fact.attribute.casefold(), value.unit), []).append((fact, value))
+    return found
