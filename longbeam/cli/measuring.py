@@ -454,12 +454,17 @@ def leaderboard(
     A file is refused if its scores are not those of its verdicts, or if answers are missing.
     """
     from longbeam.evaluation import merged, read_results, render_board, rows_in
-    from longbeam.store import write_atomically
+    from longbeam.store import is_recorded, write_atomically, write_recorded
 
     text = board.read_text(encoding="utf-8") if board.exists() else ""
+    if board.exists() and not is_recorded(board):
+        print(
+            f"warning: {board} was changed since `longbeam leaderboard` wrote it; its rows are as submitted",
+            file=sys.stderr,
+        )
     if results:
         text = merged(text, [read_results(path) for path in results], str(board))
-        write_atomically(board, text)
+        write_recorded(board, text)
     elif not text:
         raise UserError(f"--board {board}: there is no such file; name results files to begin one")
     shown = render_board(rows_in(text, str(board)))

@@ -17,7 +17,7 @@ from longbeam.errors import UserError
 from longbeam.evaluation.timings import Timings
 from longbeam.keys import ItemId
 from longbeam.schemas import AskedProbe, Context, EvaluationRun, KeptRun, Probe, Result
-from longbeam.store import write_atomically
+from longbeam.store import write_recorded
 from longbeam.terminal import printable, whole_text
 
 RESULTS_FILE = "results.jsonl"
@@ -49,8 +49,8 @@ def write_results(path: Path, run: EvaluationRun, results: Sequence[Result]) -> 
     """Write a results file and the contexts beside it; each file is whole or absent."""
     contexts = {r.answer.context.digest: r.answer.context for r in results if r.answer.context is not None}
     # Contexts come first, so that results never name one that is absent.
-    write_atomically(contexts_path(path), "".join(_context_lines(contexts)))
-    write_atomically(path, "\n".join([run.model_dump_json(), *map(_result_line, results)]) + "\n")
+    write_recorded(contexts_path(path), "".join(_context_lines(contexts)))
+    write_recorded(path, "\n".join([run.model_dump_json(), *map(_result_line, results)]) + "\n")
 
 
 def contexts_path(path: Path) -> Path:

@@ -26,7 +26,7 @@ from longbeam.evaluation.results import (
     write_results,
 )
 from longbeam.schemas import EvaluationRun, KeptRun, digest_of
-from longbeam.store import write_atomically
+from longbeam.store import write_atomically, write_recorded
 from longbeam.terminal import counted
 
 RUNS_FOLDER = "runs"
@@ -56,7 +56,7 @@ def keep_run(folder: Path, one: Evaluated, about: KeptRun) -> KeptRun:
         kept = about.model_copy(update={"run_id": run_id, "decided_by": digest})
         if not (home / _RUN_FILE).exists():
             write_results(home / RESULTS_FILE, one.run, one.results)
-            write_atomically(home / TIMINGS_FILE, one.timings.as_json())
+            write_recorded(home / TIMINGS_FILE, one.timings.as_json())
             break
         stored = read_results(home / RESULTS_FILE)
         if stored.run == one.run and stored.results == one.results:

@@ -18,6 +18,7 @@ from longbeam.store import (
     SEALED_CONVERSATION,
     SEEDS,
     SPEC,
+    SUFFIX,
     Benchmark,
     Kind,
     ReviewStore,
@@ -127,6 +128,11 @@ def _stores(benchmark: Benchmark) -> Iterator[_File]:
         yield _File(benchmark.database_path, _faults_of_duck(BENCHMARK), lambda _: _made_again(benchmark))
     if reviews.exists():
         yield _File(reviews, _faults_of_reviews, _salvaged(salvage_reviews))
+    covered = {root / SPEC, root / SEEDS, benchmark.database_path, *map(benchmark.sealed_path, benchmark.sealed_ids)}
+    for path in sorted(digests.with_name(digests.name.removesuffix(SUFFIX)) for digests in root.rglob(f"*{SUFFIX}")):
+        if path not in covered and path.exists():  # results, contexts, timings and boards
+            again = "removed; the same `longbeam evaluate` writes it again" if path.parent != root else ""
+            yield _File(path, _faults_of_plain, _removed(again))
     for path in sorted(root.glob("leases/*/*.replies")):
         yield _File(path, faults_of_replies, _removed("removed; `longbeam resume` asks again"))
 

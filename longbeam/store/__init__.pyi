@@ -20,6 +20,7 @@ from .digests import (
     record_digest as record_digest,
     require_recorded as require_recorded,
     restore_copy as restore_copy,
+    write_recorded as write_recorded,
     write_with_copy as write_with_copy,
 )
 from .duck import (

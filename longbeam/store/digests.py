@@ -52,6 +52,12 @@ def write_with_copy(path: Path, content: bytes) -> None:
     write_atomically(path, content)
 
 
+def write_recorded(path: Path, text: str) -> None:
+    """Replace `path` by a text in one step, with its digest."""
+    record_digest(path, _sha256(text.encode("utf-8")))
+    write_atomically(path, text)
+
+
 def is_recorded(path: Path) -> bool:
     """Return whether a file is one that was written; True where an older longbeam recorded no digest."""
     known = _recorded(path)

@@ -106,19 +106,26 @@ def _record(index: ConversationIndex, probe: Probe) -> Problem:
 
 
 def _answering(index: ConversationIndex, question: str) -> Iterator[tuple[Message, str]]:
-    """Yield messages of the user with a sentence that may answer a question."""
+    """Yield messages with a sentence that may answer a question: of the user, then of the assistant.
+
+    A reply says much on what a question is about, so its sentence must name the noun that is asked for, too.
+    """
     terms = content_words(question) - _ASKING - ASKING_WORDS
     weights = {t: index.said_by_user.rarity(t) for t in terms}
     least = MIN_COVERED * sum(weights.values()) - 1e-9  # sums of fractions depend on their order
     if len(terms) < MIN_TERMS:
         return
     asked = {w for w in bare_words(question).split() if w not in _PLAIN_SPEAKERS}
-    for _, message in index.user_messages_with(weights, least):
+    heads = _heads(question)
+    replies = (m for m in index.messages if not index.speaks_as_user(m) and heads & index.words(m))
+    for message in (*(m for _, m in index.user_messages_with(weights, least)), *replies):
         of_others = index.speakers & asked - {message.speaker.casefold()}
         told = [s for a, b in sentences(message.content) if not _QUESTION.match(s := message.content[a:b])]
         for window in map(" ".join, zip_longest(told, told[1:], fillvalue="")):
             words = content_words(window)
             if sum(weights.get(w, 0.0) for w in words) < least:
+                continue
+            if not index.speaks_as_user(message) and not heads & words:
                 continue
             about = _VOCATIVE.sub(" ", window)
             # Between named speakers, `my` is the speaker's: a question about another one is not answered.

@@ -76,6 +76,11 @@ _PLANNED = content_words("goal target aim budget limit hope estimate expect allo
 """Stems that tell one attribute of a thing from another: its first day from its last, an aim from a result."""
 _WRITTEN_DOWN = re.compile(r"\b(?:have|has|had|having)(?: \w+){0,3}? down (?:for|as)\b", re.IGNORECASE)
 """Words of a plan that the stems do not tell: `the day you had down for having the tests done`."""
+_NO_LONGER = (
+    re.compile(r"\b(?:no longer|not|n['’]t)\W+(?:\w+\W+){0,2}\Z", re.IGNORECASE),
+    re.compile(r"\W*(?:any ?more|no longer)\b", re.IGNORECASE),
+)
+"""Words in front of and behind a value that is given up: `now April 14 and no longer April 5`."""
 _THING = re.compile(r"^.*\b(?:of|for)\s+(.*)$", re.DOTALL)
 
 
@@ -159,7 +164,9 @@ def _change_of(index: ConversationIndex, probe: Probe, value: Value, cited: Mess
         return found
     # Where values are added up or compared, the gold names the thing of each too briefly to track a slot.
     tracked = _tracked(index, probe, value, cited) if has_trait(probe, Trait.ASKS_NEWEST_VALUE) else None
-    return tracked or _retold(index, probe, value, cited) or found
+    is_day = value.kind is ValueKind.DATE  # a share or a price that rose from this value may be another thing's
+    given_up = _given_up(index, probe, value, cited) if is_day else None
+    return tracked or _retold(index, probe, value, cited) or given_up or found
 
 
 def _changed(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
@@ -208,6 +215,37 @@ def _retold(index: ConversationIndex, probe: Probe, value: Value, cited: Message
                 text = f"{key} says {other.text!r} of {_named(words)}, and the gold {value.text!r}"
                 return Problem("maybe_changed", probe.probe_id, text, (cited.message_key, key))
     return None
+
+
+def _given_up(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
+    """Return the problem of the first later sentence of the user that says a value as an old one, beside a new one.
+
+    The old value stands for the thing, which may have another name here: one word of the probe's is enough.
+    """
+    named = content_words(f"{probe.question} {probe.gold_answer}") - content_words(value.text) - _SPANS
+    day = [
+        w for w in re.findall(r"\w+", value.text.casefold()) if not re.fullmatch(r"\d{4}", w)
+    ]  # a year may be left out
+    for place, _ in index.holding(day):
+        message = index.messages[place]
+        if place <= index.position[cited.message_key] or not index.speaks_as_user(message):
+            continue
+        for start, end in sentences(message.content):
+            sentence = message.content[start:end]
+            others = [v for v in values_in(sentence) if v.kind is value.kind and not says_equivalent(v.text, value)]
+            old = next((v for v in values_in(sentence) if says_equivalent(v.text, value)), None)
+            if old is None or not others or not content_words(sentence) & named or not _is_given_up(sentence, old):
+                continue
+            key = message.message_key
+            text = f"{key} says {others[0].text!r} in place of the gold's {old.text!r}: {shorten(sentence, 120)}"
+            return Problem("maybe_changed", probe.probe_id, text, (cited.message_key, key))
+    return None
+
+
+def _is_given_up(sentence: str, old: Value) -> bool:
+    """Return whether a sentence says that a value does not hold any more."""
+    before, _, behind = sentence.partition(old.text)
+    return bool(_NO_LONGER[0].search(before) or _NO_LONGER[1].match(behind)) or is_recalled(sentence, old)
 
 
 def _spelled(message: Message) -> str:

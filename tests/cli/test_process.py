@@ -48,6 +48,14 @@ def test_streams_that_cannot_be_written_end_in_a_code_and_a_line(out: Path, comm
     assert done.stderr.count("\n") == bool(said)
 
 
+@pytest.mark.slow
+def test_a_run_whose_messages_cannot_be_written_is_whole(out: Path) -> None:
+    done = shell("longbeam generate --length 16K --runner inline --name made --out OUT 2>/dev/full", out)
+    assert (done.returncode, done.stderr) == (OK, "")
+    assert "1 of 1 conversation finished" in done.stdout
+    assert shell("longbeam verify made --out OUT", out).returncode == OK
+
+
 @pytest.mark.parametrize("kilobytes", [250_000, 400_000, 700_000, 1_000_000])
 def test_too_little_memory_is_told_as_that(out: Path, kilobytes: int) -> None:
     before = {path: path.read_bytes() for path in (out / "mine").rglob("*") if path.is_file()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI, Request, Response
+from fastapi.responses import StreamingResponse
 
 from longbeam.errors import MemorySystemError
 from longbeam.evaluation import arms_of
@@ -132,3 +134,43 @@ async def test_a_server_that_is_not_there_is_one_line() -> None:
 def test_a_server_has_settings_and_grids_as_others_have() -> None:
     arms = arms_of("http://127.0.0.1:9", [], ["http://127.0.0.1:9.k=5,10"])
     assert [a.name for a in arms] == ["http://127.0.0.1:9[k=5]", "http://127.0.0.1:9[k=10]"]
+
+
+async def _answered(reply: Response | StreamingResponse) -> None:
+    """Search on a server that answers a search so."""
+    app = FastAPI()
+    server = Server()
+    app.add_api_route("/memories", server.add, methods=["POST"])
+    app.add_api_route("/memories", server.delete, methods=["DELETE"])
+    app.add_api_route("/search", lambda: reply, methods=["POST"], response_model=None)
+    async with serving(app, open_listener(LOOPBACK, 0)) as url:
+        system = await told(url, attempts=1)
+        await system.retrieve(asked("When?"), k=1)
+
+
+async def test_a_long_answer_is_stopped_at_its_limit() -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(40):
+            yield b" " * 2**20
+
+    with pytest.raises(MemorySystemError, match="/search: the answer is longer than 16 MiB"):
+        await _answered(StreamingResponse(pieces()))
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "gzip, identity", "unknown"])
+async def test_a_compressed_answer_is_never_unpacked(coding: str) -> None:
+    bomb = gzip.compress(b"0" * 2**24)  # 16 KiB that become 16 MiB
+    reply = Response(bomb, headers={"content-encoding": coding})
+    with pytest.raises(MemorySystemError, match=r"the answer is compressed .*send it plain"):
+        await _answered(reply)
+
+
+@pytest.mark.parametrize("status", [400, 404, 500])
+async def test_an_errors_text_reaches_the_terminal_without_its_escapes(status: int) -> None:
+    body = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202eno\r\nsecond line" + "x" * 10_000
+    with pytest.raises(MemorySystemError) as caught:
+        await _answered(Response(body, status_code=status))
+    line = str(caught.value)
+    assert f"HTTP {status}: " in line
+    assert line.isprintable()
+    assert len(line) < 400

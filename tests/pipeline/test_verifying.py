@@ -20,6 +20,7 @@ from tests.review.events import accept
 from tests.wired import offline
 
 NAME = "short"
+EVALUATED = ["evaluate", NAME, "--system", "rag"]
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,14 @@ def before(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def out(sound: Path, tmp_path: Path) -> Path:
     """A copy to damage."""
     return Path(shutil.copytree(sound, tmp_path / "out"))
+
+
+@pytest.fixture(scope="module")
+def measured(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The benchmark with the results of an evaluation."""
+    out = Path(shutil.copytree(sound, tmp_path_factory.mktemp("measured") / "out"))
+    assert run([*EVALUATED, "--out", str(out)]) == OK
+    return out
 
 
 def exported(out: Path, to: Path) -> bytes:
@@ -113,6 +122,37 @@ def test_no_export_comes_of_a_damaged_file(out: Path, before: bytes, tmp_path: P
     flip(out / NAME / name, random.Random(3))
 
     assert before != exported(out, tmp_path / "x") == b"%d" % USER_ERROR
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "results.contexts.jsonl", "timings.json"])
+def test_a_changed_score_context_or_time_is_not_sound(measured: Path, tmp_path: Path, name: str) -> None:
+    out, path = Path(shutil.copytree(measured, tmp_path / "out")), f"evaluation/{name}"
+    assert {r.path: r.is_sound for r in verify(out, NAME)}[path]
+    changed = out / NAME / path
+    text = changed.read_text()
+    at = next(i for i, c in enumerate(text) if c.isdigit() and i > len(text) // 2)
+    changed.write_text(f"{text[:at]}{(int(text[at]) + 1) % 10}{text[at + 1 :]}")
+
+    (report,) = [r for r in verify(out, NAME) if not r.is_sound]
+    assert (report.path, report.faults) == (path, ("its SHA-256 is not the recorded one",))
+    assert all(r.is_sound for r in verify(out, NAME, repairs=True))
+    assert run([*EVALUATED, "--out", str(out)]) == OK
+    assert {r.path: r.is_sound for r in verify(out, NAME)}[path]
+
+
+def test_a_board_that_was_changed_is_not_sound(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = Path(shutil.copytree(measured, tmp_path / "out"))
+    board = out / NAME / "board.json"
+    results = str(out / NAME / "evaluation" / "results.jsonl")
+    assert run(["leaderboard", results, "--board", str(board)]) == OK
+    assert {r.path: r.is_sound for r in verify(out, NAME)}["board.json"]
+    board.write_text(board.read_text().replace('"rag"', '"gar"'))
+    assert not {r.path: r.is_sound for r in verify(out, NAME)}["board.json"]
+    capsys.readouterr()
+    run(["leaderboard", "--board", str(board)])
+    assert "was changed since `longbeam leaderboard` wrote it; its rows are as submitted" in capsys.readouterr().err
 
 
 def test_an_imported_conversation_is_never_removed(out: Path) -> None:

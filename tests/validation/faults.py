@@ -127,6 +127,12 @@ def swapped(reader: MemoryReader) -> MemoryReader:
     return reader.with_probe("event_ordering", evidence=crossed)
 
 
+def told_in_another_order(reader: MemoryReader) -> MemoryReader:
+    """Let an import's gold tell its last item first; its evidence and its list of items stay."""
+    order = "1) the deck oven, 2) the painting of the shop front, 3) the lease"
+    return as_import(reader).with_probe("event_ordering", gold_answer=order)
+
+
 def tell_again(fact_id: str, value: Value) -> Spoil:
     """Let the ledger have a value from the last bullet too: the message that gave it first can be spared."""
     return lambda r: r.with_assertion(
@@ -578,6 +584,7 @@ FAULTS = (
     Fault("evidence_parts.one_message", both_sides_in_one, "contradiction_resolution.0"),
     Fault("evidence_parts.items", details("event_ordering", items=("the lease", "the oven")), "event_ordering.0"),
     Fault("evidence_parts.item_order", swapped, "event_ordering.0"),
+    Fault("evidence_parts.mentioned_before", told_in_another_order, "event_ordering.0"),
     Fault(
         "evidence_parts.item_elsewhere",
         details("event_ordering", items=("the shop front", "the lease", "the deck oven")),

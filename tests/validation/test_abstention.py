@@ -47,6 +47,21 @@ def test_a_sentence_on_the_same_thing_is_no_answer(question: str, message: str) 
     assert of_message(question, message) == []
 
 
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ("At the hub Shawn did recommend these techniques: framing, silence and a slow first line.", True),
+        ("At the hub Shawn did recommend a slow first line.", False),  # the noun that is asked for is not named
+        ("There are many techniques for a story, such as framing and silence.", False),
+    ],
+)
+def test_a_reply_that_answers_is_a_warning(reply: str, found: bool) -> None:
+    question = "What techniques did Shawn recommend at the hub?"
+    said = ("I was out.", reply, *("Let us speak of the weather.", "Fine.") * 6)
+    given = names(imported(said, asks("abstention", question, "There is no information on this.", {})), "abstention")
+    assert ("abstention.maybe_answered" in given) is found
+
+
 def test_words_that_lie_all_over_a_message_are_no_answer() -> None:
     scattered = "I met Shawn today. The hub was full. Techniques of framing bore me. What do you recommend for lunch?"
     assert of_message("What techniques did Shawn recommend at the hub?", scattered) == []

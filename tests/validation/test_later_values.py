@@ -82,3 +82,18 @@ def test_a_cited_day_without_its_month_is_followed_too() -> None:
     probe = asks("information_extraction", question, gold, {0: "support"})
     reader = imported((cited, "I see.", *TALK, told, "I see."), probe)
     assert names(reader, "later_values") == ["later_values.maybe_changed"]
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ("One change: the review is now on March 29 and no longer on March 22.", True),
+        ("We do the review on March 29, not March 22.", True),
+        ("The professor can do March 29 rather than March 22.", True),
+        ("The dentist is on March 29 instead of March 22.", False),  # no word of the probe's
+        ("The review is on March 22, and the film is on March 29.", False),
+        ("The review is no longer on March 22.", False),  # no new day: another check's
+    ],
+)
+def test_a_day_that_is_given_up_for_another_is_stale(told: str, found: bool) -> None:
+    assert bool(_later(told)) is found

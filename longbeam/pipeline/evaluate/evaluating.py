@@ -82,7 +82,7 @@ from longbeam.schemas import (
     digest_of,
     is_language_model,
 )
-from longbeam.store import Benchmark, WorkLog, write_atomically
+from longbeam.store import Benchmark, WorkLog, write_recorded
 
 EVALUATION_VERSION = 4
 """Increased when systems behave differently with the same settings, so that stored answers no longer count."""
@@ -209,7 +209,7 @@ async def evaluate(
         preparations=preparations_of(used),
         failures=tuple(failure for one in done for failure in one.failures),
     )
-    write_atomically(folder / TIMINGS_FILE, timings.as_json())
+    write_recorded(folder / TIMINGS_FILE, timings.as_json())
     systems = [arm.name for arm in request.arms if kind_of(arm.name) == "system"]
     about = about_run(run, systems, name=request.name, title=request.title, now=dt.datetime.now(dt.UTC))
     keep_run(evaluation_folder(benchmark), Evaluated(run, tuple(results), timings), about)
