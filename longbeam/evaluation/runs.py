@@ -22,6 +22,7 @@ from longbeam.evaluation.results import (
     RESULTS_FILE,
     TIMINGS_FILE,
     Evaluated,
+    contexts_path,
     read_results,
     write_results,
 )
@@ -54,7 +55,8 @@ def keep_run(folder: Path, one: Evaluated, about: KeptRun) -> KeptRun:
         run_id = digest[:_DIGITS] + (f"-{number}" if number > 1 else "")
         home = folder / RUNS_FOLDER / run_id
         kept = about.model_copy(update={"run_id": run_id, "decided_by": digest})
-        if not (home / _RUN_FILE).exists():
+        files = (_RUN_FILE, RESULTS_FILE, contexts_path(home / RESULTS_FILE).name, TIMINGS_FILE)
+        if not all((home / file).exists() for file in files):  # new, or `verify --repair` removed one
             write_results(home / RESULTS_FILE, one.run, one.results)
             write_recorded(home / TIMINGS_FILE, one.timings.as_json())
             break
