@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longbeam.formats import Importer, ImportOptions, import_beam, import_locomo
-from longbeam.schemas import Finding, Message, MessageRole, Probe, Severity, ValueKind
+from longbeam.schemas import Difficulty, Finding, Message, MessageRole, Probe, Severity, ValueKind
 from longbeam.text import format_date, stated_in
 from longbeam.validation import check_conversation
 from tests.builders import MemoryReader
@@ -42,6 +42,18 @@ NAMES = {
     "vague date": r"gold_values\.vague_day",
     "chat ids": r"gold_values\.chat_ids",
     "one message, no chat": r"import\.one_message",
+    "order in one message": r"ability_fit\.order_of_few|evidence_parts\.",
+    "summary of slots": r"ability_fit\.summary_of_slots",
+    "summary of two messages": r"ability_fit\.summary_of_few",
+    "and nobody else": r"nuggets\.excludes",
+    "ban on one spelling": r"nuggets\.literal_ban",
+    "two criteria in one": r"nuggets\.several_claims",
+    "look-up called hard": r"ability_fit\.hard_look_up",
+    "sum said elsewhere": r"ability_fit\.said_elsewhere",
+    "last Wednesday": r"ability_fit\.two_readings|gold_values\.",
+    "nugget beyond the gold": r"nuggets\.(?:not_in_gold|unrelated)",
+    "question about the world": r"abstention\.",
+    "answer in the question": r"question_leaks\.",
 }
 """Kinds of faults, and the findings that name them."""
 
@@ -260,6 +272,131 @@ def chat_ids(reader: MemoryReader, rng: random.Random) -> Planted | None:
     return None
 
 
+def _on_fewer(reader: MemoryReader, rng: random.Random, ability: str, most: int) -> Planted | None:
+    for probe in _probes(reader, rng, ability):
+        if len({e.message_key for e in probe.evidence}) > 2:
+            kept = probe.evidence[:most]
+            if most == 1:  # each item is cited from the one message
+                kept = tuple(kept[0].model_copy(update={"group": e.group}) for e in probe.evidence)
+            return _with_probe(reader, probe, evidence=kept)
+    return None
+
+
+def one_message_order(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """All items of an order stand in one message."""
+    return _on_fewer(reader, rng, "event_ordering", 1)
+
+
+def two_message_summary(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """A summary rests on two messages."""
+    return _on_fewer(reader, rng, "summarization", 2)
+
+
+def summary_of_slots(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """The question of a summary names the values that it wants."""
+    forms = (
+        "Can you sum up which day it began, how much it cost and how many people took part?",
+        "Please sum up the day that I planned for it, the time it took and the number of parts that are left.",
+        "What did I say about how long it took, the price of it and which person helped me?",
+        "Sum up the place where I put it, how often I used it and the amount that I paid.",
+    )
+    for probe in _probes(reader, rng, "summarization"):
+        return _with_probe(reader, probe, question=rng.choice(forms))
+    return None
+
+
+_FACTS = ("information_extraction", "knowledge_update", "multi_session_reasoning")
+
+
+def _on_nugget(reader: MemoryReader, rng: random.Random, form: str, *abilities: str) -> Planted | None:
+    for probe in _probes(reader, rng, *abilities):
+        if probe.rubric:
+            first, *others = probe.rubric
+            text = form.format(first.text.rstrip("."))
+            return _with_probe(reader, probe, rubric=(first.model_copy(update={"text": text}), *others))
+    return None
+
+
+def nobody_else(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """A nugget demands what a right short answer does not say."""
+    forms = ("{0}, and nobody else", "{0} and nothing else", "{0}, exactly these", "{0}, and no further one besides")
+    return _on_nugget(reader, rng, rng.choice(forms), *_FACTS)
+
+
+def literal_ban(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """A nugget bans one spelling of a value."""
+    forms = ("Does not mention $5,300", "Never says $1,250", "Leaves out the $5,300", "Does not give the price of $80")
+    return _on_nugget(reader, rng, rng.choice(forms), "instruction_following", "preference_following")
+
+
+def two_criteria(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """A nugget asks for two things."""
+    forms = (
+        "{0}, and the answer is addressed to the user",
+        "{0}; the reason for it is given, too",
+        "{0}, and it is told in the order of the conversation",
+        "{0} and explains why",
+    )
+    return _on_nugget(reader, rng, rng.choice(forms), *_FACTS)
+
+
+def beyond_gold(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """A nugget asks for what neither gold nor evidence has."""
+    forms = ("{0}, which took 17 days", "{0}, at the price of $3,175", "States that a doctor's word is proof enough")
+    return _on_nugget(reader, rng, rng.choice(forms), *_FACTS)
+
+
+def called_hard(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """A look-up in one message is called hard."""
+    for probe in _probes(reader, rng, "information_extraction"):
+        if len({e.message_key for e in probe.evidence}) == 1 and probe.difficulty is not Difficulty.HARD:
+            return _with_probe(reader, probe, difficulty=Difficulty.HARD)
+    return None
+
+
+def said_elsewhere(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """A message that nobody cites says the whole answer."""
+    for probe in _probes(reader, rng, "multi_session_reasoning", "temporal_reasoning"):
+        places = _cited(reader, probe)
+        free = [i for i in range(max(places, default=0) + 1, len(reader.said)) if i not in places]
+        if len(places) > 1 and free:
+            at = rng.choice(free)
+            topic = re.sub(r"^(?:How many|How much|What|Which) ", "", probe.question.rstrip("?."))
+            text = f"{reader.said[at].content} On {topic}: {probe.gold_answer}"
+            return Planted(_with_text(reader, at, text), probe.probe_id)
+    return None
+
+
+def last_weekday(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """The day of the gold is told as `last Wednesday`, some days after it."""
+    for probe, place, said, day in _dated(reader, rng):
+        message = reader.said[place]
+        back = (message.sent_at.date() - day).days
+        if 0 < back < 7 and any(said in e.quote for e in probe.evidence):
+            phrase = f"last {day:%A}"
+            cited = tuple(e.model_copy(update={"quote": e.quote.replace(said, phrase)}) for e in probe.evidence)
+            told = _with_text(reader, place, message.content.replace(said, phrase))
+            return _with_probe(told, probe, evidence=cited)
+    return None
+
+
+def about_the_world(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """An abstention asks what anybody could look up."""
+    forms = ("What does a week in a hotel cost?", "How long is the warranty of a kiln?", "Who invented the dimmer?")
+    for probe in _probes(reader, rng, "abstention"):
+        return _with_probe(reader, probe, question=rng.choice(forms))
+    return None
+
+
+def given_away(reader: MemoryReader, rng: random.Random) -> Planted | None:
+    """The question says the answer."""
+    for probe in _probes(reader, rng, "information_extraction", "knowledge_update"):
+        if stated_in(probe.gold_answer, year=2024):
+            value = stated_in(probe.gold_answer, year=2024)[0].value.text
+            return _with_probe(reader, probe, question=f"{probe.question.rstrip('?')}, that is {value}?")
+    return None
+
+
 PLANTERS: dict[str, Planter] = {
     "wrong year": wrong_year,
     "same in other words": same_in_other_words,
@@ -270,6 +407,18 @@ PLANTERS: dict[str, Planter] = {
     "abstention answered": abstention_answered,
     "vague date": vague_date,
     "chat ids": chat_ids,
+    "order in one message": one_message_order,
+    "summary of slots": summary_of_slots,
+    "summary of two messages": two_message_summary,
+    "and nobody else": nobody_else,
+    "ban on one spelling": literal_ban,
+    "two criteria in one": two_criteria,
+    "look-up called hard": called_hard,
+    "sum said elsewhere": said_elsewhere,
+    "last Wednesday": last_weekday,
+    "nugget beyond the gold": beyond_gold,
+    "question about the world": about_the_world,
+    "answer in the question": given_away,
 }
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from longbeam.pipeline import Recording, Services
     from longbeam.pipeline.run import Progress, RunSummary
     from longbeam.prompts.calls import JudgeInputs, JudgeReply
-    from longbeam.schemas import BenchmarkSpec, PromptInputs
+    from longbeam.schemas import BenchmarkSpec, PromptInputs, Seed
 
 
 @cache
@@ -38,6 +38,7 @@ def services() -> Services:
         extras_of=_extras_of,
         stand_in=_stand_in,
         judge_nugget=_judge_nugget,
+        tells=_tells,
     )
 
 
@@ -124,3 +125,9 @@ def _judge_nugget(inputs: JudgeInputs) -> JudgeReply:
     from longbeam.offline import judge
 
     return judge(inputs)
+
+
+def _tells(seed: Seed) -> bool:
+    from longbeam.offline import tells
+
+    return tells(seed)

@@ -16,9 +16,12 @@ import pytest
 import typer
 
 from longbeam.cli.entry import app
+from longbeam.pipeline import check_spec, load_spec
+from longbeam.prompts import TEMPLATES
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGES = sorted([*REPOSITORY.glob("docs/*.md"), REPOSITORY / "README.md"])
+PATHS = ("want-a-benchmark", "measure-my-memory", "check-probes")
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.M | re.S)
 _COMMAND = re.compile(r"^(?:\$ )?(?:\.venv/bin/)?longbeam (?!=)(.*)$", re.M)
 
@@ -68,20 +71,36 @@ def in_a_fresh_shell(script: str, folder: Path) -> str:
     return ran.stdout
 
 
-def test_the_first_commands_of_the_readme_run_as_written(tmp_path: Path) -> None:
-    (script,) = blocks(REPOSITORY / "README.md", "sh")
-    shown = in_a_fresh_shell(script, tmp_path)
+_INSTALLS = re.compile(r"^(?:python3 -m venv|pip install) .*\n", re.M)
+_OWN_CODE = {"README.md": "Recent", "docs/measure-my-memory.md": "Recent"}
+"""Pages with a memory system of the reader's own, and its class, which is written to `people.py`."""
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path}.md" for path in PATHS)])
+def test_the_commands_of_a_first_page_run_as_written(page: str, tmp_path: Path) -> None:
+    for code in blocks(REPOSITORY / page, "python"):
+        (tmp_path / "people.py").write_text(code)
+    scripts = blocks(REPOSITORY / page, "sh")
+    if page == "README.md":  # the model is served by rules here; the reader's own server has the address of the page
+        (spec,) = blocks(REPOSITORY / page, "toml")
+        assert len(spec.splitlines()) <= 8
+        (tmp_path / "local.toml").write_text(re.sub(r'"openai:qwen"\n\[.*', '"offline"\n', spec, flags=re.S))
+    shown = in_a_fresh_shell(_INSTALLS.sub("", "".join(scripts)), tmp_path)
     assert "1 of 1 conversation finished" in shown
-    assert "knowledge_update." in shown
-    assert "evidence" in shown
+    if page in _OWN_CODE:
+        assert f"people:{_OWN_CODE[page]}" in shown
 
 
-def test_the_python_of_the_readme_runs_as_written(tmp_path: Path) -> None:
-    (code,) = blocks(REPOSITORY / "README.md", "python")
-    (tmp_path / "second.py").write_text(code)
-    shown = in_a_fresh_shell("python second.py", tmp_path)
-    assert " -> " in shown
-    assert "bm25" in shown
+def test_the_spec_of_the_readme_names_an_endpoint(tmp_path: Path) -> None:
+    (text,) = blocks(REPOSITORY / "README.md", "toml")
+    (tmp_path / "local.toml").write_text(text)
+    spec = load_spec(tmp_path / "local.toml")
+    check_spec(spec)
+    assert spec.endpoint_for("openai:qwen").model == "qwen3:8b"
+
+
+def test_the_readme_is_short() -> None:
+    assert len((REPOSITORY / "README.md").read_text("utf-8").split()) <= 700
 
 
 def test_a_memory_system_in_the_current_folder_is_found_as_the_page_says(tmp_path: Path) -> None:
@@ -96,10 +115,6 @@ def test_a_memory_system_in_the_current_folder_is_found_as_the_page_says(tmp_pat
 
 # Command blocks that no test runs, by page and first words, each with its reason.
 NOT_RUN = {
-    (
-        "README.md",
-        "make demo",
-    ): "installs from a package registry; CI runs `make test`, docs/install.md has the times of `make demo`",
     ("CONTRIBUTING.md", "make lint"): "CI runs these targets, and `make nightly` the long ones",
     ("install.md", "python3 -m venv"): "`make wheel` does this with each Python",
     (
@@ -120,6 +135,7 @@ NOT_RUN = {
         "memory-systems.md",
         "longbeam sample home16",
     ): "needs a server with a language model; tests/e2e/test_own_endpoint.py has one that answers by rule",
+    ("check-probes.md", "longbeam review --demo"): "serves until stopped; review.md's servers are started by a test",
     ("products.md", "longbeam generate --name ten"): "needs the products' packages and hours; says so",
     ("products.md", "longbeam evaluate first20"): "needs the products' packages and a writer of replies; says so",
     ("official-scripts.md", "longbeam export demo --format longmemeval"): "clones a repository and asks a hosted model",
@@ -134,7 +150,13 @@ NOT_RUN = {
 SPEC = 'name = "mine"\nlength = "16K"\n'
 # What a block takes as given: a file, or a benchmark of this name. `served` blocks have servers among their lines.
 RUN = {
-    ("README.md", "longbeam generate --name first"): "",
+    ("README.md", "python3 -m venv"): "",
+    ("README.md", "longbeam estimate local.toml"): "",
+    ("README.md", "longbeam evaluate first"): "",
+    ("want-a-benchmark.md", ""): "",
+    ("measure-my-memory.md", ""): "",
+    ("check-probes.md", "longbeam generate"): "",
+    ("check-probes.md", "longbeam sql"): "",
     ("database.md", "longbeam sql demo"): "demo",
     ("manual.md", "longbeam serve-manual --port"): "served",
     ("many-machines.md", "pip install 'longbeam[dask]'"): "SPEC.toml",
@@ -142,6 +164,7 @@ RUN = {
     ("models.md", "longbeam serve-offline"): "served",
     ("review.md", "longbeam review --demo"): "served demo",
     ("tutorial.md", ""): "",
+    ("worlds.md", "longbeam init support"): "",
 }
 _SHELL = re.compile(
     r"^(?:\$ )?(?:longbeam|make|pip|python3?|llama-server|ollama|vllm|dask|ray|git|export|docker|uv|pipx|npm) ", re.M
@@ -217,6 +240,20 @@ def test_servers_start_as_written(tmp_path: Path) -> None:
             others = [line for line in block.splitlines() if not _SERVER.match(line)]
             in_a_fresh_shell("\n".join(others), tmp_path)
             assert (tmp_path / "out").exists()
+
+
+def test_a_world_of_ones_own_begins_as_written(tmp_path: Path) -> None:
+    run_block("docs/worlds.md", tmp_path)
+    assert sorted(path.name for path in (tmp_path / "support").iterdir()) == ["people.csv", "seeds.toml", "spec.toml"]
+
+
+def test_the_settings_of_a_world_can_be_read_as_written(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("role\nsupport lead\n")
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "_people.j2").write_text((TEMPLATES / "_people.j2").read_text())
+    for block in blocks(REPOSITORY / "docs" / "worlds.md", "toml"):
+        (tmp_path / "spec.toml").write_text(f'name = "b"\n{block}')
+        check_spec(load_spec(tmp_path / "spec.toml"))
 
 
 @pytest.mark.slow

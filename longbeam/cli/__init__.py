@@ -10,6 +10,7 @@ from __future__ import annotations
 # isort: off
 # Each module registers its commands; help lists them in this order, which is the order of the work.
 from longbeam.cli import (
+    starting,
     making,
     showing,
     sampling,
@@ -31,6 +32,7 @@ from longbeam.cli.entry import main, run
 from longbeam.cli.making import report_run
 
 COMMANDS = (
+    starting,
     making,
     showing,
     sampling,

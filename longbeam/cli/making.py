@@ -25,6 +25,7 @@ from longbeam.cli.app import (
     say_stopped,
 )
 from longbeam.cli.display import Target, display_for
+from longbeam.cli.starting import SPEC_FILE
 from longbeam.errors import UserError
 from longbeam.generators.suites import SUITES
 from longbeam.schemas import DEFAULT_MODEL
@@ -82,7 +83,8 @@ MaxCost = Annotated[
 @app.command(short_help="Make a benchmark, or continue one.")
 def generate(
     spec_file: Annotated[
-        Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
+        Path | None,
+        typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it [default: spec.toml here, if any]."),
     ] = None,
     name: Annotated[str | None, typer.Option(help=f"Benchmark name [default: {DEFAULT_NAME}].")] = None,
     length: Annotated[str | None, typer.Option(help=LENGTH_HELP)] = None,
@@ -110,6 +112,9 @@ def generate(
     """Make a benchmark, or continue one: conversations with probes, gold answers, rubrics and evidence."""
     from longbeam.pipeline import load_spec
 
+    if spec_file is None and name is None and Path(SPEC_FILE).is_file():  # a folder of `longbeam init`
+        spec_file = Path(SPEC_FILE)
+        print(f"taking {spec_file} of this folder", file=sys.stderr)
     overrides: dict[str, Any] = {
         "name": name if name is not None or spec_file is not None else DEFAULT_NAME,
         "length": length,
@@ -143,7 +148,7 @@ def resume(
 ) -> int:
     """Continue a benchmark that was stopped or has failed units; finished conversations stay as they are."""
     from longbeam.pipeline.run import finished_conversations
-    from longbeam.prompts import default_registry
+    from longbeam.prompts import registry_for
     from longbeam.store import open_benchmark
 
     cluster = _cluster(runner, workers, address, host, scratch)
@@ -155,7 +160,7 @@ def resume(
 
         spec = with_overrides(spec, {"limits": limits})
     benchmark = _create(spec, out)
-    kept = finished_conversations(benchmark, default_registry())
+    kept = finished_conversations(benchmark, registry_for(spec))
     code = _run_and_report(replace(benchmark, kept=kept), _How(runner, invocation_log, cluster, json), out)
     _renew_damaged(benchmark)
     return code
@@ -215,7 +220,9 @@ def estimate(
 
 @app.command(short_help="Write new seeds of some domains.")
 def seeds(
-    domains: Annotated[list[str], typer.Argument(metavar="DOMAIN...", help="Domains, such as cooking or coding.")],
+    domains: Annotated[
+        list[str], typer.Argument(metavar="DOMAIN...", help="Domains, such as cooking, coding or your own.")
+    ],
     count: Annotated[int, typer.Option("--count", min=1, max=200, help="Seeds of each domain.")] = 10,
     file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write [default: print them].")
@@ -226,6 +233,9 @@ def seeds(
         typer.Option("--spec", metavar="SPEC.toml", help="Spec to take models and language from."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
+    about: Annotated[
+        str, typer.Option("--about", help="Paragraph on a domain of your own: what people do there.")
+    ] = "",
 ) -> int:
     """Write new seeds (title, theme, subtopics, timeline) for `generate --seeds FILE`; none resembles a built-in seed.
 
@@ -241,7 +251,7 @@ def seeds(
     spec = load_spec(spec_file, {key: value for key, value in given.items() if value is not None})
     folder = DEFAULT_OUT / ".seeds"
     models = services().models(services().make_model(spec, home=folder))
-    written = run_stoppable(make_seeds(spec, domains_of(domains), count, folder, models))
+    written = run_stoppable(make_seeds(spec, domains_of(domains, spec.domain, about), count, folder, models))
     if file is not None:
         write_atomically(file, written.text)
     else:
@@ -371,6 +381,8 @@ def _run(benchmark: Benchmark, how: _How) -> RunSummary:
     meter = open_meter(benchmark, services(), invocation_log=how.invocation_log)
     models = services().models(meter)
     outlook = _outlook(benchmark, meter)
+    for detail in _subjects_unknown(benchmark):
+        print(f"warning: {detail}", file=sys.stderr)
     try:
         target = Target(spec.conversations - len(benchmark.kept), spec.length, STAGES)
         with display_for(sys.stderr, target, outlook) as progress:
@@ -384,6 +396,21 @@ def _run(benchmark: Benchmark, how: _How) -> RunSummary:
         if outlook is not None:
             outlook.close()
             print(outlook.line(), file=sys.stderr)
+
+
+def _subjects_unknown(benchmark: Benchmark) -> list[str]:
+    """Return a line for each seed of whose subject a planner that answers by rule knows nothing."""
+    from longbeam.generators import describe_unknown_subject
+    from longbeam.models import answers_by_rule
+    from longbeam.pipeline.run import conversations_of
+    from longbeam.schemas import Role
+    from longbeam.wiring import services
+
+    spec = benchmark.spec
+    if not answers_by_rule(spec, spec.model_for(Role.PLANNER)) or (spec.domain and not benchmark.kept_seeds()):
+        return []
+    tells = services().tells
+    return [f"{i}: {describe_unknown_subject(s)}" for i, s in conversations_of(benchmark) if not tells(s)]
 
 
 def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:

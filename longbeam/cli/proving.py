@@ -179,6 +179,12 @@ def export(
         int,
         typer.Option("--most-sessions", min=0, help="locomo: days beyond this number are merged; 0: merge none."),
     ] = LOCOMO_SESSIONS,
+    licence: Annotated[
+        str | None,
+        typer.Option(
+            "--licence", help="Licence of the data, as in CC-BY-4.0 [default: the spec's].", show_default=False
+        ),
+    ] = None,
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
@@ -194,7 +200,8 @@ def export(
     refuse_nothing_sealed(benchmark, out)
     with reviewed_conversations(benchmark) as reviewed:
         options = ExportOptions(reviewed.statuses, reviewed_only, most_sessions)
-        report = exporter(format)(reviewed.readers, benchmark.spec, to, options)
+        spec = benchmark.spec if licence is None else benchmark.spec.model_copy(update={"licence": licence})
+        report = exporter(format)(reviewed.readers, spec, to, options)
     warn_of_unfinished(benchmark, out)
     if json:
         print(dumps(asdict(report), indent=2, default=str))

@@ -34,7 +34,7 @@ from longbeam.flows.opened import (
     opened_conversation,
 )
 from longbeam.pipeline import check_and_store, check_spec, load_spec
-from longbeam.pipeline.run import all_of, conversations_of
+from longbeam.pipeline.run import all_of, conversations_of, write_missing_seeds
 from longbeam.store import SPEC, Benchmark, create_benchmark, open_benchmark
 from longbeam.terminal import counted
 from longbeam.wiring import services
@@ -226,6 +226,7 @@ async def generate(
     root = begin_benchmark(spec, {key: value for key, value in fields.items() if value is not None}, Path(out))
     try:
         async with stoppable(root), opened_benchmark(root) as opened:
+            await write_missing_seeds(opened.benchmark, opened.context.models)
             benchmark, wanted = opened.benchmark, [i for i, _ in conversations_of(opened.benchmark)]
             if runner == "here":
                 made = await all_of([_made_here(opened, i, limit) for i in wanted])

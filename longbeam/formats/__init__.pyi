@@ -2,6 +2,7 @@ from . import reading as reading
 from .beam import CHAT as CHAT, TRUNCATED as TRUNCATED, export_beam as export_beam, import_beam as import_beam
 from .beam_json import export_beam_json as export_beam_json
 from .beam_text import read_index as read_index, read_labels as read_labels, split_marker as split_marker
+from .card_sections import making_section as making_section
 from .chat import import_chat as import_chat
 from .dataset_card import features_of as features_of, who_wrote_it as who_wrote_it
 from .dates import (
@@ -17,6 +18,7 @@ from .exporting import (
     CARD as CARD,
     UNREVIEWED as UNREVIEWED,
     UNSETTLED as UNSETTLED,
+    WRITTEN as WRITTEN,
     Exporter as Exporter,
     ExportOptions as ExportOptions,
     ExportReport as ExportReport,
@@ -31,7 +33,6 @@ from .jsonl_read import import_jsonl as import_jsonl
 from .lmeb import export_lmeb as export_lmeb
 from .locomo import CATEGORIES as CATEGORIES, export_locomo as export_locomo, import_locomo as import_locomo
 from .longmemeval import export_longmemeval as export_longmemeval, import_longmemeval as import_longmemeval
-from .making_section import making_section as making_section
 from .parquet import export_parquet as export_parquet
 from .parquet_files import read_parquet as read_parquet
 from .probeless import advice_without_probes as advice_without_probes

@@ -108,8 +108,8 @@ def _domain(topic: Mapping[str, Any]) -> Domain:
     return Domain(slug) if slug in set(Domain) else Domain.GENERAL
 
 
-def _category(domain: Domain) -> str:
-    return domain.value.replace("_", " ").title()
+def _category(domain: str) -> str:
+    return str(domain).replace("_", " ").title()
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from the first lines, and guesses wrong where these hold only empty lists or nul
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from enum import Enum
 from typing import Any, Union, get_args, get_origin
@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from longbeam.formats.exporting import CANARY
 from longbeam.models import describe_rules, is_rule_writer
+from longbeam.prompts import overridden_prompts
 from longbeam.schemas import BenchmarkSpec, OnContradiction, Role
 
 SCALARS: Mapping[type, str] = {
@@ -141,7 +142,19 @@ def _provenance(spec: BenchmarkSpec, version: str) -> str:
             f"All text was written by the suite `{spec.suite}` of longbeam {version}: rules, templates and data, not\n"
             "a language model. It is a controlled benchmark: its gold is right by construction, its prose is plain."
         )
-    return f"{who_wrote_it(spec.models, version)}\n\n{_REACTIONS[spec.on_contradiction]}"
+    return "\n\n".join([who_wrote_it(spec.models, version), *_own_parts(spec), _REACTIONS[spec.on_contradiction]])
+
+
+def _own_parts(spec: BenchmarkSpec) -> Iterator[str]:
+    """Yield paragraphs on what the makers of a benchmark brought along: a domain, seeds, templates of prompts."""
+    if spec.domain is not None:
+        writer = f"the planner, `{spec.model_for(Role.PLANNER)}`"
+        seeds = "its makers, in a file" if spec.seeds_file else writer
+        about = " ".join(spec.domain.about.split())
+        yield f"The domain is of its makers, `{spec.domain.name}`; the seeds are written by {seeds}:\n\n> {about}"
+    if changed := overridden_prompts(spec):
+        lines = "\n".join(f"- `{prompt_id}`: `{digest[:12]}`" for prompt_id, digest in changed.items())
+        yield f"Prompts with templates of its makers, and their digests (SHA-256):\n\n{lines}"
 
 
 _REACTIONS = {

@@ -18,15 +18,17 @@ from typing import Any, Protocol, Self, TypeVar
 
 from longbeam import __version__
 from longbeam.errors import UserError
+from longbeam.formats.card_sections import CardFacts
 from longbeam.formats.folders import replaced_folder
-from longbeam.formats.making_section import making_section
 from longbeam.formats.registry import LOCOMO_SESSIONS
-from longbeam.schemas import Author, BenchmarkSpec, ConversationReader, Making, Message, MessageKind, Probe
+from longbeam.schemas import Author, BenchmarkSpec, ConversationReader, Message, MessageKind, Probe
 from longbeam.store import sha256_of
 
 T = TypeVar("T")
 MANIFEST = "manifest.json"
 CARD = "README.md"
+WRITTEN, LICENCE = "## Who wrote it\n", "## Licence and contamination\n"
+"""Headings of a card, between which the sections of the conversations stand."""
 
 CANARY = (
     "longbeam test data, not for training: leave it out of every training corpus. "
@@ -114,8 +116,8 @@ class ExportWriter:
     files: dict[str, tuple[str, int]] = field(default_factory=dict)
     """SHA-256 and size of the files that are written, by name."""
     warnings: dict[str, None] = field(default_factory=dict)
-    makings: list[Making] = field(default_factory=list)
-    """How each conversation was made."""
+    facts: CardFacts = field(default_factory=CardFacts)
+    """What the card says of them."""
     _authors: set[Author] = field(default_factory=set)
 
     @contextmanager
@@ -138,8 +140,11 @@ class ExportWriter:
             file.write(text)
 
     def write_card(self, text: str) -> None:
-        """Write the dataset card, with a section on how the conversations were made."""
-        self.write_text(CARD, text + making_section(self.makings))
+        """Write the dataset card, with the sections that the conversations give around those of the spec."""
+        head, written, body = text.partition(WRITTEN)
+        body, licence, end = body.partition(LICENCE)
+        opening, closing = self.facts.opening(), self.facts.closing(self.spec)
+        self.write_text(CARD, f"{head}{opening}{written}{body}{closing}{licence}{end}")
 
     def add(self, name: str) -> None:
         """Add a file that was written into the folder by other means."""
@@ -150,7 +155,7 @@ class ExportWriter:
         """Yield the messages of a conversation with their ordinals, and count them."""
         self.conversations += 1
         self._authors.update(reader.head.authors)
-        self.makings.append(reader.head.making)
+        self.facts.see(reader.head)
         for ordinal, message in enumerate(reader.messages()):
             self.messages += 1
             self.tokens += message.tokens
@@ -162,6 +167,7 @@ class ExportWriter:
             status = self.options.reviews.get((reader.head.conversation_id, probe.probe_id), UNREVIEWED)
             if self._wants(probe, status):
                 self.probes += 1
+                self.facts.count(probe, status)
                 yield probe, status
 
     def leave_out(self, why: str) -> None:
@@ -255,10 +261,11 @@ class FormatExporter:
 
 
 def public_spec(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return the part of a spec that describes the data: no settings of the run, and only the seeds file's name."""
+    """Return the part of a spec that describes the data: no settings of the run, and of files only the names."""
     public = spec.model_dump(mode="json", exclude={"limits", "endpoints"})
-    if spec.seeds_file is not None:
-        public["seeds_file"] = spec.seeds_file.replace("\\", "/").rsplit("/", 1)[-1]
+    for table, key in ((public, "seeds_file"), (public["people"], "table"), (public["prompts"], "folder")):
+        if table[key] is not None:
+            table[key] = table[key].replace("\\", "/").rsplit("/", 1)[-1]
     return public
 
 

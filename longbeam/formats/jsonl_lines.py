@@ -15,7 +15,7 @@ from longbeam.schemas import (
     Category,
     ConversationHead,
     Difficulty,
-    Domain,
+    DomainName,
     MeasuredDifficulty,
     Message,
     MessageKind,
@@ -29,6 +29,7 @@ from longbeam.schemas import (
     Probe,
     ProbeDetails,
     Profile,
+    ProfileTrait,
     Record,
     RelationshipGraph,
     Seed,
@@ -39,8 +40,9 @@ from longbeam.schemas import (
 class SeedColumns(Record):
     """The seed, with the category of its domain."""
 
-    domain: Domain
+    domain: DomainName
     category: Category
+    about: str = ""
     title: str
     theme: str
     subtopics: tuple[str, ...]
@@ -79,9 +81,10 @@ class ConversationCounts(Record):
 
 
 class ProfileColumns(Profile):
-    """The user, with the same fields in every line; a stored profile leaves an empty employer out."""
+    """The user, with the same fields in every line; a stored profile leaves out what is empty."""
 
     employer: str = ""
+    traits: tuple[ProfileTrait, ...] = ()
 
 
 class ConversationLine(Record):

@@ -91,6 +91,7 @@ from .ledger import (
 from .mending import TurnPlace as TurnPlace, mend_turn as mend_turn, turn_key as turn_key, voice_bullet as voice_bullet
 from .mentions import Mentions as Mentions
 from .names import LOCALES as LOCALES, Names as Names, romanised as romanised
+from .own_people import check_people as check_people, user_of as user_of
 from .pasted_files import FILE_CHARS as FILE_CHARS, last_pasted as last_pasted
 from .people import (
     CORE as CORE,
@@ -108,6 +109,7 @@ from .people import (
 from .persona import (
     NARRATIVE_PROMPTS as NARRATIVE_PROMPTS,
     PERSONALITY_PROMPTS as PERSONALITY_PROMPTS,
+    describe_unknown_subject as describe_unknown_subject,
     write_narratives as write_narratives,
     write_personality as write_personality,
 )

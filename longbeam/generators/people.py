@@ -7,7 +7,7 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
@@ -18,7 +18,7 @@ import networkx as nx
 from faker.providers.job.en_US import Provider as Jobs
 
 from longbeam.generators.names import Names
-from longbeam.schemas import Gender, Person, Profile, Relation, RelationshipGraph
+from longbeam.schemas import FAMILY, Circle, Gender, Person, Profile, Relation, RelationshipGraph
 
 _T = TypeVar("_T")
 
@@ -124,7 +124,7 @@ def draw_profile(spec_seed: int, index: int) -> Profile:
     draw = random.Random(f"{spec_seed}/profile/{index}")
     gender, (city, country), profession = _circumstances(spec_seed, index)
     first_name, last_name, employer = _named(spec_seed).name_of(index)
-    youngest, oldest = _age_bounds(profession)
+    youngest, oldest = age_bounds(profession)
     return Profile(
         name=f"{first_name} {last_name}",
         first_name=first_name,
@@ -227,7 +227,8 @@ def _stride(size: int) -> int:
     return stride
 
 
-def _age_bounds(profession: str) -> tuple[int, int]:
+def age_bounds(profession: str) -> tuple[int, int]:
+    """Return the youngest and the oldest age that fit a profession."""
     if _SENIOR_JOBS.search(profession):
         youngest = 30
     else:
@@ -236,6 +237,8 @@ def _age_bounds(profession: str) -> tuple[int, int]:
 
 
 ADULT = 18
+AROUND = (Circle.FAMILY, Circle.FRIENDS)
+"""Circles of people around a user where the spec names none."""
 OLDEST_RELATIVE = 99
 PARENT_GAP = (18, 45)
 """Least and most years between a parent and a child."""
@@ -243,17 +246,25 @@ PARTNER_GAP = 10
 FRIEND_GAP = 12
 LARGEST_SIZE = 12
 """Largest `size`: beyond it, the names of so many friends and acquaintances would run out."""
-CORE = frozenset({Relation.PARENT, Relation.PARTNER, Relation.CHILD})
+WORK: Mapping[Circle, tuple[Relation, int, int]] = {
+    Circle.COLLEAGUES: (Relation.COLLEAGUE, 2, 4),
+    Circle.CUSTOMERS: (Relation.CUSTOMER, 1, 3),
+    Circle.VENDORS: (Relation.VENDOR, 1, 2),
+}
+"""Relation of each circle of work, with the least and the most people."""
+CORE = FAMILY | {relation for relation, _, _ in WORK.values()}
 """Relations of people who are in every plan."""
 RETURNING = 2
 """Number of friends and acquaintances of earlier plans who return in each later plan."""
 
 
-def draw_relationships(spec_seed: int, index: int, profile: Profile, size: int = 1) -> RelationshipGraph:
+def draw_relationships(
+    spec_seed: int, index: int, profile: Profile, size: int = 1, around: Sequence[Circle] = AROUND
+) -> RelationshipGraph:
     """Return the people around the user of conversation `index`: the same for the same arguments.
 
-    Parents, partner and children may be missing; there are always 2-5 friends and 3-6 acquaintances per
-    `size` (1 for one plan; more for conversations of many plans, which keep the smaller graph's people).
+    Of the circles `around`: parents, partner and children may be missing; there are 2-5 friends and 3-6 acquaintances
+    per `size` (1 for one plan; more for conversations of many plans, which keep the smaller graph's people).
     First names are distinct, differ from the user's, and no two begin with the same four letters.
     Raises ValueError for a size outside 1..12.
     """
@@ -261,9 +272,10 @@ def draw_relationships(spec_seed: int, index: int, profile: Profile, size: int =
         raise ValueError(f"size {size} is outside 1..{LARGEST_SIZE}")
     names = _NameDealer(Names(profile.country, f"{spec_seed}/relationships/{index}/names"), profile.first_name)
     core = _draw_core(random.Random(f"{spec_seed}/relationships/{index}/core"), profile)
+    core = (core if Circle.FAMILY in around else []) + _draw_work(f"{spec_seed}/relationships/{index}", around)
     people = [(relation, gender, age, names.deal(gender)) for relation, gender, age in core]
     circles: list[tuple[Relation, Gender, int, str]] = []
-    for block in range(size):
+    for block in range(size if Circle.FRIENDS in around else 0):
         circles += [
             (r, gender, age, names.deal(gender)) for r, gender, age in _circle(spec_seed, index, block, profile)
         ]
@@ -275,12 +287,16 @@ def draw_relationships(spec_seed: int, index: int, profile: Profile, size: int =
     return RelationshipGraph(people=persons, node_link=_node_link(profile, persons))
 
 
-def circles_of(spec_seed: int, index: int, profile: Profile, size: int) -> tuple[tuple[Person, ...], ...]:
+def circles_of(
+    spec_seed: int, index: int, profile: Profile, size: int, around: Sequence[Circle] = AROUND
+) -> tuple[tuple[Person, ...], ...]:
     """Return the friends and acquaintances that each plan introduces, from the graph of this size, friends first.
 
     Ages are those of the first day; `person_id`s are those of the graph.
     """
-    graph = draw_relationships(spec_seed, index, profile, size)
+    if Circle.FRIENDS not in around:
+        return ((),) * size
+    graph = draw_relationships(spec_seed, index, profile, size, around)
     waiting = {r: iter(graph.of(r)) for r in (Relation.FRIEND, Relation.ACQUAINTANCE)}
     blocks = (_circle(spec_seed, index, block, profile) for block in range(size))
     return tuple(tuple(next(waiting[relation]) for relation, _, _ in block) for block in blocks)
@@ -346,6 +362,17 @@ def _draw_core(draw: random.Random, profile: Profile) -> list[_Drawn]:
     partner = _draw_partner(draw, profile)
     youngest_parent = min([profile.age, *(age for _, _, age in partner)])
     return parents + partner + _draw_children(draw, profile.age, youngest_parent)
+
+
+def _draw_work(key: str, around: Sequence[Circle]) -> list[_Drawn]:
+    """Return adults of working age for each circle of work that is asked for."""
+    drawn: list[_Drawn] = []
+    for circle in (circle for circle in WORK if circle in around):
+        relation, least, most = WORK[circle]
+        draw = random.Random(f"{key}/{circle}")
+        for _ in range(draw.randint(least, most)):
+            drawn.append((relation, draw.choice((Gender.FEMALE, Gender.MALE)), draw.randint(22, 64)))
+    return drawn
 
 
 def _draw_parents(draw: random.Random, age: int) -> list[_Drawn]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.models import Acceptance, Asker, ListTask, Sifted
+from longbeam.models import Acceptance, Asker, ListTask, Sifted, answers_by_rule
 from longbeam.prompts.calls import NarrativesInputs, NarrativesReply, PersonalityInputs
-from longbeam.schemas import Narrative, Person, Profile, Seed
+from longbeam.schemas import Incident, IncidentKind, Narrative, Person, Profile, Role, Seed
 
 PERSONALITY_PROMPTS = ("personality",)
 NARRATIVE_PROMPTS = ("narratives",)
@@ -26,6 +26,21 @@ async def write_personality(asker: Asker, profile: Profile, traits: dict[str, st
     return profile.model_copy(update={"personality": text})
 
 
+def note_subject(asker: Asker, seed: Seed) -> None:
+    """Note a seed whose subject the planner, a model that answers by rule, knows nothing of."""
+    tells = asker.models.tells
+    if tells and answers_by_rule(asker.spec, asker.spec.model_for(Role.PLANNER)) and not tells(seed):
+        asker.note(Incident(kind=IncidentKind.OFF_SUBJECT, detail=describe_unknown_subject(seed)))
+
+
+def describe_unknown_subject(seed: Seed) -> str:
+    """Return a line on a seed that a model which answers by rule cannot tell a story of."""
+    return (
+        f"this conversation will not be about its seed {seed.title!r}: no pack of the rules knows the "
+        "subject. Name a language model to have it told"
+    )
+
+
 async def write_narratives(
     asker: Asker, seed: Seed, counts: tuple[int, int], profile: Profile, people: tuple[Person, ...]
 ) -> tuple[Narrative, ...]:
@@ -35,6 +50,7 @@ async def write_narratives(
     currencies of the story follow from the user's home; narratives fit the work and the family.
     """
     least, most = counts
+    note_subject(asker, seed)
     inputs = NarrativesInputs(seed=seed, profile=profile, people=people, at_least=least, at_most=most)
 
     def sift(kept: tuple[Narrative, ...], reply: NarrativesReply) -> Sifted[Narrative]:

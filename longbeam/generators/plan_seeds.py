@@ -15,7 +15,7 @@ from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
-from longbeam.schemas import Person, Plan, PlanSeed, Seed, Strategy, Timeline
+from longbeam.schemas import Domain, Person, Plan, PlanSeed, Seed, Strategy, Timeline
 
 PLAN_SEEDS_PROMPTS = ("plan_seeds",)
 PLAN_SUMMARY_PROMPTS = ("plan_summary",)
@@ -57,11 +57,12 @@ async def write_plan_seeds(asker: Asker, inputs: PlanSeedsInputs) -> tuple[PlanS
                 yield f"plan {i} both can and cannot mention {', '.join(map(repr, both))}"
 
     reply: PlanSeedsReply = await asker.structured("plan_seeds", inputs, accept=Acceptance(check=check))
+    own = None if isinstance(inputs.seed.domain, Domain) else inputs.seed.domain  # all plans stay in it
     return tuple(
         PlanSeed(
             plan_index=i,
-            domain=draft.domain,
-            touches=draft.touches,
+            domain=own or draft.domain,
+            touches=None if own else draft.touches,
             topic=draft.topic,
             theme=draft.theme,
             subtopics=tuple(draft.subtopics),
@@ -79,6 +80,7 @@ def seed_of(plan_seed: PlanSeed, main: Seed, strategy: Strategy) -> Seed:
     """Return the seed that a plan's stages are written from."""
     return Seed(
         domain=plan_seed.domain,
+        about=main.about if plan_seed.domain == main.domain else "",
         title=plan_seed.topic,
         theme=plan_seed.theme,
         subtopics=plan_seed.subtopics,

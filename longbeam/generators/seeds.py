@@ -17,13 +17,16 @@ from longbeam.generators.probes.evidence import words_of
 from longbeam.generators.seeds_file import parse_seeds, read_seeds_file
 from longbeam.models import Asker
 from longbeam.prompts.calls import SeedDraft, SeedsInputs, SeedsReply
-from longbeam.schemas import BenchmarkSpec, Category, Domain, Seed, Timeline
+from longbeam.schemas import BenchmarkSpec, Category, Domain, OwnDomain, Seed, Timeline
 
 __all__ = ["CATALOGUE_DOMAINS", "draw_timeline", "load_catalogue", "read_seeds_file", "seeds_for"]
 
 CATALOGUE = Path(__file__).parent / "data" / "seeds.json"
 CATALOGUE_DOMAINS = tuple(domain for domain in Domain if domain is not Domain.GENERAL)
 """The nineteen domains that are taken in turn if a spec names none."""
+
+WRITTEN_SEEDS = "written.json"
+"""Name in messages of the seeds that the planner wrote for a domain of the spec's own."""
 
 FIRST_DAY = dt.date(2019, 1, 1)
 LAST_DAY = dt.date(2025, 12, 31)
@@ -51,15 +54,17 @@ def seeds_for(spec: BenchmarkSpec, count: int, *, copy: Path | None = None) -> t
     The entries of a seeds file are used in order (only those of `spec.domains`, if any are named), and again from
     the start when they are exhausted. Without a file, domains take turns, and (spec.seed, domain, round) determine
     the entry of the catalogue. `spec.seeds_file` is read relative to the working folder;
-    `copy` is read instead of it.
+    `copy` is read instead of it. A spec with a domain of its own and without a file has none before they are written.
 
     Raises UserError for a file that cannot be used, for one without an entry of the named domains, and for
     timelines too short for the length asked for.
     """
-    if spec.seeds_file is None:
-        return _draw_from_catalogue(spec, count), []
-    path = Path(spec.seeds_file)
+    if spec.seeds_file is None and (copy is None or spec.domain is None):
+        return [] if spec.domain else _draw_from_catalogue(spec, count), []
+    path = Path(spec.seeds_file or WRITTEN_SEEDS)
     seeds, warnings = read_seeds_file(copy or path, name=str(path))
+    if spec.domain is not None:
+        seeds = [seed if _is_elsewhere(seed, spec.domain) else _in_own(seed, spec.domain) for seed in seeds]
     if spec.domains:
         seeds = [seed for seed in seeds if seed.domain in spec.domains]
         if not seeds:
@@ -70,6 +75,15 @@ def seeds_for(spec: BenchmarkSpec, count: int, *, copy: Path | None = None) -> t
     for seed in seeds[:count]:
         _check_timeline(seed, sub_plans_of(spec.length, seed.category))
     return [seeds[i % len(seeds)] for i in range(count)], warnings
+
+
+def _is_elsewhere(seed: Seed, own: OwnDomain) -> bool:
+    """Return whether a seed names another domain than the spec's own; one that names none belongs to that."""
+    return seed.domain not in (own.name, Domain.GENERAL)
+
+
+def _in_own(seed: Seed, own: OwnDomain) -> Seed:
+    return seed.model_copy(update={"domain": own.name, "about": own.about})
 
 
 def sub_plans_of(length: int, category: Category) -> int:
@@ -84,11 +98,11 @@ def ideas_for(spec_seed: int, conversation_index: int, main: Seed, count: int) -
     repeats while others are left.
     """
     rng = random.Random(f"{spec_seed}/ideas/{conversation_index}")
-    by_domain: dict[Domain, list[Seed]] = defaultdict(list)
+    by_domain: dict[str, list[Seed]] = defaultdict(list)
     for seed in load_catalogue():
         if seed.title != main.title:
             by_domain[seed.domain].append(seed)
-    domains: list[Domain] = [d for d in CATALOGUE_DOMAINS if d is not main.domain]
+    domains: list[str] = [d for d in CATALOGUE_DOMAINS if d is not main.domain]
     rng.shuffle(domains)
     domains.append(main.domain)
     for entries in by_domain.values():
@@ -147,7 +161,7 @@ def _check_timeline(seed: Seed, sub_plans: int) -> None:
 
 
 def _draw_from_catalogue(spec: BenchmarkSpec, count: int) -> list[Seed]:
-    by_domain: dict[Domain, list[Seed]] = defaultdict(list)
+    by_domain: dict[str, list[Seed]] = defaultdict(list)
     for seed in load_catalogue():
         by_domain[seed.domain].append(seed)
     domains = spec.domains or CATALOGUE_DOMAINS
@@ -183,7 +197,7 @@ DAYS_PER_MONTH = 30.44
 class WrittenSeeds:
     """New seeds of one domain."""
 
-    domain: Domain
+    domain: str
     asked: int
     seeds: tuple[Seed, ...]
     duplicates: int
@@ -192,12 +206,14 @@ class WrittenSeeds:
     """Reason why the model gave no more; empty if it gave all that were asked for, or had none left."""
 
 
-async def write_seeds(asker: Asker, domain: Domain, count: int, known: Sequence[Seed] = ()) -> WrittenSeeds:
+async def write_seeds(asker: Asker, domain: str | OwnDomain, count: int, known: Sequence[Seed] = ()) -> WrittenSeeds:
     """Return up to `count` new seeds of a domain that resemble neither each other nor the known ones.
 
     Missing seeds are asked for again, in up to `ROUNDS` calls more than the minimum; an empty reply ends the calls.
     """
-    taken = [*(s for s in load_catalogue() if s.domain is domain), *known]
+    own = domain if isinstance(domain, OwnDomain) else None
+    domain = domain.name if isinstance(domain, OwnDomain) else domain
+    taken = [*(s for s in load_catalogue() if s.domain == domain), *known]
     found: list[Seed] = []
     refused: list[str] = []
     for round_ in range(ROUNDS + count // AT_ONCE):
@@ -206,7 +222,8 @@ async def write_seeds(asker: Asker, domain: Domain, count: int, known: Sequence[
             break
         inputs = SeedsInputs(
             domain=domain,
-            subject=domain.value.replace("_", " "),
+            subject=str(domain).replace("_", " "),
+            about=own.about if own else "",
             count=missing,
             taken=(*(s.title for s in (*taken, *found)), *refused),
         )
@@ -218,6 +235,7 @@ async def write_seeds(asker: Asker, domain: Domain, count: int, known: Sequence[
             break
         for draft in reply.seeds[:missing]:
             seed = _seed_of(draft, domain, asker.spec.seed)
+            seed = _in_own(seed, own) if own else seed
             if any(are_near_duplicates(seed, other) for other in (*taken, *found)):
                 refused.append(seed.title)
             else:
@@ -225,14 +243,14 @@ async def write_seeds(asker: Asker, domain: Domain, count: int, known: Sequence[
     return WrittenSeeds(domain, count, tuple(found), len(refused))
 
 
-def _seed_of(draft: SeedDraft, domain: Domain, rng_seed: int) -> Seed:
+def _seed_of(draft: SeedDraft, domain: str, rng_seed: int) -> Seed:
     title = " ".join(draft.title.split())
     return Seed(
         domain=domain,
         title=title,
         theme=" ".join(draft.theme.split()),
         subtopics=tuple(" ".join(s.split()) for s in draft.subtopics),
-        timeline=timeline_of(draft.start_month, draft.months, f"{rng_seed}/{domain.value}/{title}"),
+        timeline=timeline_of(draft.start_month, draft.months, f"{rng_seed}/{domain}/{title}"),
     )
 
 
@@ -274,7 +292,7 @@ def _entry(number: int, seed: Seed) -> dict[str, object]:
     timeline = {"timeline": f"{seed.timeline.start} - {seed.timeline.end}"} if seed.timeline else {}
     return {
         "id": number,
-        "domain": seed.domain.value,
+        "domain": str(seed.domain),
         "title": seed.title,
         "theme": seed.theme,
         "subtopics": list(seed.subtopics),

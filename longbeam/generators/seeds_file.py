@@ -10,13 +10,15 @@ import calendar
 import datetime as dt
 import json
 import re
+import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
 from longbeam.errors import UserError
-from longbeam.schemas import Domain, Seed, Timeline
+from longbeam.schemas import DOMAIN_PATTERN, Domain, Seed, Timeline
 from longbeam.text import MONTHS
 
 KNOWN_KEYS = ("id", "category", "domain", "title", "theme", "subtopics", "mode", "timeline")
@@ -66,7 +68,7 @@ _ALIASES: dict[Domain, tuple[str, ...]] = {
 
 
 def read_seeds_file(path: Path, *, name: str | None = None) -> tuple[list[Seed], list[str]]:
-    """Return the seeds of a JSON file in its order, and warnings.
+    """Return the seeds of a JSON file, or of the tables `[[seed]]` of a TOML file, in its order, and warnings.
 
     `name` replaces the path in messages and in the seeds' sources, if `path` is a copy of the file.
     Raises UserError with one line: file, entry number (from 1), field, the value found and the values allowed.
@@ -88,7 +90,7 @@ def parse_seeds(text: str, *, name: str, source: str | None = None) -> tuple[lis
     `name` is the file's name in messages. `source` is written into every seed instead of the file's name and the
     entry's id.
     """
-    entries = _load_entries(text, name)
+    entries = _toml_entries(text, name) if Path(name).suffix == ".toml" else _load_entries(text, name)
     warnings: list[str] = []
     seeds: list[Seed] = []
     numbers: dict[str, int] = {}
@@ -117,6 +119,26 @@ _DOMAINS = {
     **{alias: domain for domain, aliases in _ALIASES.items() for alias in aliases},
     **{_normalise(domain.value): domain for domain in Domain},
 }
+
+
+def _toml_entries(text: str, name: str) -> list[Any]:
+    where = f"seeds file {name!r}"
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as exc:
+        raise UserError(f"{where}: not TOML: {exc}") from exc
+    entries = data.get("seed")
+    if not isinstance(entries, list) or not entries or data.keys() != {"seed"}:
+        found = ", ".join(data) or "nothing"
+        raise UserError(f"{where}: found {found[:80]}; one or more tables [[seed]] are needed, and nothing else")
+    return [{key: _as_json(value) for key, value in e.items()} if isinstance(e, dict) else e for e in entries]
+
+
+def _as_json(value: Any) -> Any:  # Any: TOML
+    """Return a value with dates as texts, as JSON has them."""
+    if isinstance(value, dict):
+        return {key: _as_json(part) for key, part in value.items()}
+    return value.isoformat() if isinstance(value, dt.date) else value
 
 
 def _load_entries(text: str, name: str) -> list[Any]:
@@ -172,7 +194,7 @@ class _EntryParser:
             self.refuse("id", value, "a number or a text")
         return str(value) if isinstance(value, int) else self._clean("id", value)
 
-    def _domain(self) -> Domain:
+    def _domain(self) -> str:
         field = "category" if "category" in self.entry else "domain"
         if field not in self.entry:
             self.warnings.append(f"{self.where}: no category; taken as general")
@@ -180,13 +202,16 @@ class _EntryParser:
         value = self.entry[field]
         if not isinstance(value, str):
             self.refuse(field, value, "the name of a domain")
-        domain = domain_of(value)
-        if domain is None:
+        name = self._clean(field, value)
+        if (domain := domain_of(name)) is not None:
+            return domain
+        if not re.fullmatch(DOMAIN_PATTERN, name):
+            self.refuse(field, value, "a domain's name: up to 60 letters, digits, spaces, _ & ' / -")
+        if close := get_close_matches(name.casefold(), _DOMAINS, n=1, cutoff=0.85):
             self.warnings.append(
-                f"{self.where}: {field} {value!r} is unknown; taken as general (known: {', '.join(Domain)})"
+                f"{self.where}: {field} {value!r} is a domain of its own; did you mean {_DOMAINS[close[0]].value!r}?"
             )
-            return Domain.GENERAL
-        return domain
+        return name
 
     def _text(self, field: str) -> str:
         if field not in self.entry:

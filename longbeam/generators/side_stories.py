@@ -83,7 +83,7 @@ class SideInputs:
     """Name of the user."""
     standing: Sequence[Bullet] = ()
     """Wishes of earlier plans that are in force."""
-    domain: Domain | None = None
+    domain: str | None = None
 
 
 def with_side_stories(inputs: SideInputs) -> Plan:

@@ -24,6 +24,7 @@ from longbeam.schemas import (
     Retry,
     Role,
     RoleSampling,
+    Seed,
     Tool,
     digest_of,
     request_hash,
@@ -185,6 +186,8 @@ class Models:
     """Version of the rules by which a model answers, by its name in the spec; empty for a language model."""
     extras_of: ExtrasOf | None = None
     """Makes the extras of calls to models that answer by rule; None: no such model is asked."""
+    tells: Callable[[Seed], bool] | None = None
+    """Whether models that answer by rule can tell a story about a seed's subject; None: no such model is asked."""
     unusable_in_a_row: Counter[tuple[str, Role]] = field(default_factory=Counter, compare=False, repr=False)
     """Replies in a row that could not be used, by model and role; shared by all that ask."""
 

@@ -25,6 +25,7 @@ from .packs import (
     load_pack as load_pack,
     pack_for as pack_for,
     pack_paths as pack_paths,
+    tells as tells,
     threads_elsewhere as threads_elsewhere,
     wishes as wishes,
 )

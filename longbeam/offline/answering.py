@@ -81,6 +81,7 @@ class _StatementReader:
         """Return the answer of the first reading that understands the question; empty if none does."""
         ways = (
             (r"", self._over_side_story),
+            (r"\bin which order\b|\bin the order in which\b", self._order),
             (r"\bwhich of (?:your|the) three (?:ways|options)\b", self._taken),
             (r"\bways to deal with\b", self._options),
             (r"\bwas (?:it )?for\?", self._use),
@@ -326,9 +327,11 @@ class _StatementReader:
                     named.setdefault((attribute, s.subject), to_you(clause))
         for s in self.known.advised if not named else ():
             for attribute, _ in s.values:
-                slot = "the {} that {} for {}".format
-                if slot(attribute, "you gave me", s.subject).casefold() in asked:
-                    named.setdefault((attribute, s.subject), slot(attribute, "I gave you", to_you(s.subject)))
+                given = clause_for(attribute, s.subject, is_of_assistant=True).format(it=s.subject)
+                given = given or f"the {attribute} that you gave me for {s.subject}"
+                if given.casefold() in asked:
+                    told = re.sub(r"\byou (gave|told) you\b", r"I \1 you", to_you(given))
+                    named.setdefault((attribute, s.subject), told)
         return "\n".join(f"{i}) {name}" for i, name in enumerate(named.values(), 1))
 
     def _items(self, attribute: str) -> tuple[str, list[str]]:

@@ -63,8 +63,8 @@ def plan_seeds(inputs: PlanSeedsInputs) -> PlanSeedsReply:
         owned |= {s.casefold() for s in own}
         drafts.append(
             PlanSeedDraft(
-                domain=inputs.seed.domain if phased else idea.domain,
-                touches=(idea.domain if i else Domain.GENERAL) if phased else None,
+                domain=_drafted(inputs.seed.domain if phased else idea.domain),
+                touches=_drafted(idea.domain if i else Domain.GENERAL) if phased else None,
                 topic=topic,
                 theme=_theme(inputs, i),
                 subtopics=list(idea.subtopics),
@@ -75,6 +75,11 @@ def plan_seeds(inputs: PlanSeedsInputs) -> PlanSeedsReply:
             )
         )
     return PlanSeedsReply(plans=drafts)
+
+
+def _drafted(domain: str) -> Domain:
+    """Return a domain as a draft names it; a user's own is set by code."""
+    return domain if isinstance(domain, Domain) else Domain.GENERAL
 
 
 def _phase(i: int, count: int) -> str:

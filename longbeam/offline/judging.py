@@ -75,7 +75,7 @@ _GUESSES = re.compile(
     r"most likely|should be|must be|typically|usually)\b",
     re.IGNORECASE,
 )
-_UNSAID = re.compile(r"Says of .+?: (.+), without giving the amount of (.+)$")
+_UNSAID = re.compile(r"Says of .+?: (.+), without giving the amount of (.+?)(?: or any hint of it)?$")
 _ONLY = re.compile(r"Names (.+?) and no other person\b")
 _WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 """Capitalized words within a sentence."""

@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from longbeam.errors import UserError
 from longbeam.offline.arithmetic import form_of
-from longbeam.schemas import Domain, Record, Seed, ValueKind
+from longbeam.schemas import Domain, Record, Seed, ValueKind, category_of
 from longbeam.store import read_text
 
 PACKS = Path(__file__).parent / "packs"
@@ -310,14 +310,27 @@ def pack_for(seed: Seed) -> Pack:
     return base if other is base else _merged(base, other)
 
 
-def _best_pack(seed: Seed, domain: Domain) -> Pack:
+def tells(seed: Seed) -> bool:
+    """Return whether a pack is about the seed's subject; the story of another seed is about something else."""
+    if seed.source == "catalogue":
+        return True
+    own = [p for p in map(load_pack, pack_paths()) if p.domain == seed.domain]
+    return any(_matches(seed, pack) for pack in own)
+
+
+def _best_pack(seed: Seed, domain: str) -> Pack:
     packs = [load_pack(p) for p in pack_paths()]
+    candidates = [p for p in packs if p.domain == domain] or [
+        p for p in packs if p.domain.category is category_of(domain)
+    ]
+    return max(candidates, key=lambda p: (_matches(seed, p), p.pack in BROADEST))
+
+
+def _matches(seed: Seed, pack: Pack) -> int:
+    """Return how many words of a pack stand in title, theme and subtopics of a seed."""
     text = " ".join([seed.title, seed.theme, *seed.subtopics]).casefold()
     words = set(re.findall(r"[a-z0-9+#.]+", text))
-    candidates = [p for p in packs if p.domain is domain] or [p for p in packs if p.domain.category is domain.category]
-    return max(
-        candidates, key=lambda p: (sum(w in words or (" " in w and w in text) for w in p.match), p.pack in BROADEST)
-    )
+    return sum(w in words or (" " in w and w in text) for w in pack.match)
 
 
 MERGED_THREADS = 16

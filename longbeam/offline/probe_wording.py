@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from longbeam.offline.packs import Pack, Standing, fields_of, load_pack, pack_paths, wishes
-from longbeam.schemas import Difficulty, Relation, ValueKind
+from longbeam.schemas import FAMILY, Difficulty, Relation, ValueKind
 from longbeam.text import ORDINAL_WORDS
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -204,4 +204,4 @@ _OF_OTHERS = (
 
 def about_person(relation: Relation) -> tuple[Form, ...]:
     """Return the same of a person: nobody was introduced to their own family, or asks for its address."""
-    return _OF_OTHERS if relation in {Relation.FRIEND, Relation.ACQUAINTANCE} else _OF_FAMILY
+    return _OF_FAMILY if relation in FAMILY else _OF_OTHERS

@@ -408,6 +408,7 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
             f"I am making a list of your advice: in which order did you first give me {them}?",
         )
         opening = "I brought them up"
+        told = [f"the {e.attribute} for {of_user(e.subject)}" for e in inputs.excerpts]
     gold = f"{opening} in this order: " + "; ".join(f"{i}) {x}" for i, x in enumerate(items, 1)) + "."
     nuggets = [
         NuggetDraft(text=f"Names {item} as told {ordinal(i)}", excerpts=[i - 1]) for i, item in enumerate(told, 1)

@@ -12,7 +12,7 @@ from longbeam.offline.drawing import Span, changed, draw
 from longbeam.offline.language import fill
 from longbeam.offline.packs import Beat, Pack, PackSlot, Thread, fields_of
 from longbeam.offline.remarks import remark_on
-from longbeam.schemas import Person, Relation, Value, ValueKind
+from longbeam.schemas import FAMILY, Person, Value, ValueKind
 from longbeam.text import relation_words, times, values
 
 WHOLE = "the whole undertaking"
@@ -211,7 +211,7 @@ def person_for(people: Sequence[Person], who: str, rng_key: str) -> Person:
     """Return somebody of a relation, `someone` for anybody; of no child where nobody has it."""
     rng = random.Random(f"{rng_key}/{who}")
     fitting = [p for p in people if who in ("someone", p.relation.value) and p.age >= 12]
-    grown = [p for p in people if p.relation in {Relation.FRIEND, Relation.ACQUAINTANCE}]
+    grown = [p for p in people if p.relation not in FAMILY]
     return rng.choice(fitting or grown or list(people))
 
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from longbeam.offline.packs import Pack, Thread, load_pack, pack_paths
 from longbeam.prompts.calls import SeedDraft, SeedsInputs, SeedsReply
-from longbeam.schemas import Domain
 
 _SMALL = frozenset({"a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
 
@@ -19,16 +18,16 @@ def seeds(inputs: SeedsInputs) -> SeedsReply:
     Their order depends on the domain alone, so that a second request continues the first.
     """
     drafts = list(_drafts(inputs.domain))
-    random.Random(f"titles/{inputs.domain.value}").shuffle(drafts)
+    random.Random(f"titles/{inputs.domain}").shuffle(drafts)
     taken = {title.casefold() for title in inputs.taken}
     return SeedsReply(seeds=[d for d in drafts if d.title.casefold() not in taken][: inputs.count])
 
 
-def _drafts(domain: Domain) -> Iterator[SeedDraft]:
-    for path in pack_paths():
-        pack = load_pack(path)
-        if pack.domain is domain:
-            yield from _of_pack(pack)
+def _drafts(domain: str) -> Iterator[SeedDraft]:
+    """Yield seeds of the packs of a domain; for one of the user's own those of any, which are about something else."""
+    packs = [load_pack(path) for path in pack_paths()]
+    for pack in [p for p in packs if p.domain == domain] or packs:
+        yield from _of_pack(pack)
 
 
 def _of_pack(pack: Pack) -> Iterator[SeedDraft]:

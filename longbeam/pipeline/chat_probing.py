@@ -33,7 +33,7 @@ from longbeam.pipeline.run.gaps import making_of
 from longbeam.pipeline.run.probing import ConversationText, check_worded, word_probes
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
-from longbeam.prompts import default_registry
+from longbeam.prompts import registry_for
 from longbeam.schemas import BenchmarkSpec, ConversationHead, Message, NoteKind, Probe, Role, digest_of
 from longbeam.store import Benchmark, SealedConversation, WorkLog, seal_conversation, write_spec
 
@@ -105,7 +105,7 @@ async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, pro
     with WorkLog.open(benchmark.work_path(conversation_id)) as log:
         journalled = JournalledModel(models.chat, log.journal)
         asked = replace(models, chat=journalled)
-        units = Units(conversation_id, benchmark.spec, log, asked, default_registry())
+        units = Units(conversation_id, benchmark.spec, log, asked, registry_for(benchmark.spec))
         units.reporting_to(progress, journalled)
         is_dated = all(note.kind is not NoteKind.NO_DATE for note in head.import_notes)
         statements = without_echoes(messages, await _statements(units, messages, is_dated=is_dated))

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 
 from longbeam.abilities import Ability, find_ability, resolve
 from longbeam.errors import SpecError
-from longbeam.generators import seeds_for
+from longbeam.generators import check_people, seeds_for
 from longbeam.models import load_tokenizer
-from longbeam.prompts import default_registry
+from longbeam.prompts import default_registry, registry_for
 from longbeam.schemas import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, Strategy, provider_of
 
 
@@ -23,6 +23,8 @@ def check_spec(spec: BenchmarkSpec) -> list[str]:
     load_tokenizer(spec.tokenizer)
     check_abilities(spec)
     check_addresses(spec)
+    registry_for(spec)
+    check_people(spec.people)
     _, warnings = seeds_for(spec, spec.conversations)
     if spec.strategy is Strategy.HIERARCHICAL and spec.length <= MAX_SINGLE_PLAN_LENGTH:
         warnings.append(

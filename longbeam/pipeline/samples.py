@@ -17,7 +17,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from longbeam.errors import UserError
-from longbeam.formats import CARD, ImportOptions, export_jsonl, importer, read_json, read_text, want_dict
+from longbeam.formats import CARD, WRITTEN, ImportOptions, export_jsonl, importer, read_json, read_text, want_dict
 from longbeam.formats.exporting import MANIFEST
 from longbeam.pipeline.importing import GivenReport, Origin, import_benchmark
 from longbeam.pipeline.status import benchmark_status
@@ -29,7 +29,6 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 LARGEST = 1_500_000
 """Bytes of a sample's files."""
 ABOUT, JOURNAL, REVIEWS = "sample.json", "journal.json", "reviews.jsonl"
-_WRITTEN = "## Who wrote it\n"
 _BEAM_FAULTS = (
     "of the 1,360 probes of BEAM whose conversations are released, people had validated all, and simple rules find 67 "
     "(4.9 %) wrong"
@@ -157,7 +156,7 @@ def _cell(text: str) -> str:
 def _complete_card(folder: Path, text: str) -> None:
     """Add a paragraph to the export's card, and the card's new digest to its manifest."""
     card, manifest = folder / CARD, read_json(folder / MANIFEST)
-    before, heading, after = read_text(card).partition(_WRITTEN)
+    before, heading, after = read_text(card).partition(WRITTEN)
     assert heading, card
     write_atomically(card, f"{before}{heading}\n{text}{after}")
     manifest["files"][CARD] = {"sha256": sha256_of(card), "bytes": card.stat().st_size}

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from longbeam.errors import UserError
 from longbeam.generators import WrittenSeeds, domain_of, seeds_as_json, write_seeds
 from longbeam.keys import UnitKey
 from longbeam.models import Asker, JournalledModel, Models
 from longbeam.pipeline.run.driver import limited_models
-from longbeam.prompts import default_registry
-from longbeam.schemas import BenchmarkSpec, Domain, Role, Seed
+from longbeam.prompts import registry_for
+from longbeam.schemas import BenchmarkSpec, Domain, OwnDomain, Role, Seed
 from longbeam.store import WorkLog
 from longbeam.terminal import counted
 
@@ -42,16 +44,37 @@ class Seeding:
         return all(len(part.seeds) == part.asked for part in self.parts)
 
 
-def domains_of(names: Sequence[str]) -> tuple[Domain, ...]:
-    """Return the domains of these names, each once; raises UserError for a name that means none."""
-    found = {name: domain_of(name) for name in names}
-    if unknown := [name for name, domain in found.items() if domain is None]:
-        raise UserError(f"domain {unknown[0]!r} is unknown; domains are {', '.join(Domain)}")
-    return tuple(dict.fromkeys(domain for domain in found.values() if domain is not None))
+def domains_of(names: Sequence[str], own: OwnDomain | None = None, about: str = "") -> tuple[Domain | OwnDomain, ...]:
+    """Return the domains of these names, each once; `own` is the spec's, `about` a paragraph on one of them.
+
+    Raises UserError for a name that means no built-in domain and of which nothing is said.
+    """
+    found: dict[str, Domain | OwnDomain] = {}
+    for name in names:
+        if own is not None and name == own.name:
+            found[name] = own
+        elif (built_in := domain_of(name)) is not None:
+            found[built_in] = built_in
+        elif about:
+            found[name] = _own_domain(name, about)
+        else:
+            raise UserError(
+                f"domain {name!r} is not built in; say what it is with --about 'a paragraph', or in [domain] of a spec"
+                f" (--spec). Built in are {', '.join(Domain)}"
+            )
+    return tuple(found.values())
+
+
+def _own_domain(name: str, about: str) -> OwnDomain:
+    try:
+        return OwnDomain(name=name, about=about)
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[0]
+        raise UserError(f"domain {name!r}: {error['loc'][0]} {error['input']!r:.60}: {error['msg']}") from exc
 
 
 async def make_seeds(
-    spec: BenchmarkSpec, domains: Sequence[Domain], count: int, folder: Path, models: Models
+    spec: BenchmarkSpec, domains: Sequence[str | OwnDomain], count: int, folder: Path, models: Models
 ) -> Seeding:
     """Return `count` new seeds of each domain, or as many as the model has; replies are kept in the folder.
 
@@ -63,9 +86,9 @@ async def make_seeds(
             for domain in domains:
                 asker = Asker(
                     models=replace(limited, chat=JournalledModel(limited.chat, log.journal)),
-                    prompts=default_registry(),
+                    prompts=registry_for(spec),
                     spec=spec,
-                    unit_key=UnitKey("seeds", "seeds", domain.value),
+                    unit_key=UnitKey("seeds", "seeds", domain.name if isinstance(domain, OwnDomain) else str(domain)),
                 )
                 parts.append(await write_seeds(asker, domain, count, [s for part in parts for s in part.seeds]))
     return Seeding(tuple(parts), spec.model_for(Role.PLANNER))
@@ -77,7 +100,7 @@ def render_report(written: Seeding, file: Path | None) -> str:
     for part in written.parts:
         if len(part.seeds) < part.asked:
             no_more = f"{written.model} has no more that resemble neither each other nor the built-in ones"
-            lines.append(f"{part.domain.value}: {len(part.seeds)} of {part.asked}; {part.problem or no_more}")
+            lines.append(f"{part.domain}: {len(part.seeds)} of {part.asked}; {part.problem or no_more}")
     left_out = sum(part.duplicates for part in written.parts)
     lines.append(
         f"{counted(len(written.seeds), 'seed')} of {counted(len(written.parts), 'domain')}"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from longbeam.models import ChatModel, ExtrasOf, Kinds, Models, Surroundings, make_model
 from longbeam.prompts.calls import JudgeInputs, JudgeReply
-from longbeam.schemas import BenchmarkSpec
+from longbeam.schemas import BenchmarkSpec, Seed
 from longbeam.store import BatchFiles
 
 
@@ -31,6 +31,8 @@ class Services:
     """Makes a model that answers every prompt at once and costs nothing, for rehearsals."""
     judge_nugget: Callable[[JudgeInputs], JudgeReply]
     """Judges an answer by its words, as a reviewer tries out a rubric."""
+    tells: Callable[[Seed], bool]
+    """Whether these models can tell a story about a seed's subject."""
 
     def make_model(
         self,
@@ -51,7 +53,7 @@ class Services:
 
     def models(self, chat: ChatModel) -> Models:
         """Return the models of a run whose calls `chat` answers."""
-        return Models(chat, self.version_of, self.extras_of)
+        return Models(chat, self.version_of, self.extras_of, self.tells)
 
     def version_of(self, model: str) -> str:
         """Return the version of the rules by which a model of a spec answers; empty for a language model."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -29,9 +30,12 @@ from longbeam.schemas import (
     Endpoint,
     EndpointLimits,
     Limits,
+    OwnDomain,
+    PeopleSettings,
     PlanSettings,
     Price,
     ProbeSettings,
+    PromptSettings,
     Role,
     RoleSampling,
 )
@@ -56,6 +60,9 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "batch": Batch,
     "plan": PlanSettings,
     "probes": ProbeSettings,
+    "prompts": PromptSettings,
+    "domain": OwnDomain,
+    "people": PeopleSettings,
     "endpoints.*": Endpoint,
     "endpoints.*.limits": EndpointLimits,
     "endpoints.*.price": Price,
@@ -162,9 +169,28 @@ def _with_places(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     placed = _with_plug_in_domain(fields)
     if isinstance(placed.get("seeds_file"), str) and placed["seeds_file"]:
         placed["seeds_file"] = str(_resolved("seeds_file", folder, placed["seeds_file"]))
+    if isinstance(placed.get("domain"), str):
+        placed["domain"] = _read_domain(_resolved("domain", folder, placed["domain"]))
+    if isinstance(prompts := placed.get("prompts"), dict) and isinstance(prompts.get("folder"), str):
+        placed["prompts"] = {**prompts, "folder": str(_resolved("prompts.folder", folder, prompts["folder"]))}
+    if isinstance(people := placed.get("people"), dict) and isinstance(people.get("table"), str):
+        placed["people"] = {**people, "table": str(_resolved("people.table", folder, people["table"]))}
     if isinstance(placed.get("domains"), list | tuple):
         placed["domains"] = [domain_of(d) or d if isinstance(d, str) else d for d in placed["domains"]]
     return _with_model_files(placed, folder)
+
+
+def _read_domain(path: Path) -> Any:  # Any: YAML
+    """Return what a YAML file says of a domain: `name` and `about`."""
+    try:
+        return yaml.safe_load(path.read_bytes().decode("utf-8-sig"))
+    except OSError as exc:
+        raise SpecError(
+            f"domain = {str(path)!r}: cannot be read: {exc.strerror}. A domain is a YAML file, or a table"
+            " [domain] with name and about"
+        ) from exc
+    except (yaml.YAMLError, ValueError, RecursionError) as exc:
+        raise SpecError(f"{path}: not YAML: {' '.join(str(exc).split())[:200]}") from exc
 
 
 def _with_plug_in_domain(fields: Mapping[str, Any]) -> dict[str, Any]:

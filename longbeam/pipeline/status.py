@@ -13,8 +13,18 @@ from longbeam.pipeline.run.gaps import making_of, share_of_gaps
 from longbeam.pipeline.run.metering import checks_usage
 from longbeam.pipeline.run.probing import PROBES
 from longbeam.pipeline.run.stages import STAGES, TEXT_STAGES
-from longbeam.prompts import default_registry
-from longbeam.schemas import Making, Position, Record, Usage, incident_counts, prompt_lines, summed, total_line
+from longbeam.prompts import registry_for
+from longbeam.schemas import (
+    Making,
+    Position,
+    Record,
+    Usage,
+    incident_counts,
+    off_subject,
+    prompt_lines,
+    summed,
+    total_line,
+)
 from longbeam.store import Benchmark, Unit, UnitStatus, WorkLog, living_holder, position_of_holder
 from longbeam.terminal import counted, duration, without_places
 
@@ -80,7 +90,7 @@ def kept_line(benchmark: Benchmark) -> str:
     sealed, going_on, units = set(benchmark.sealed_ids), [], 0
     kept = benchmark.kept
     if sealed - kept:
-        kept |= unchanged_conversations(benchmark, default_registry())
+        kept |= unchanged_conversations(benchmark, registry_for(benchmark.spec))
     for conversation_id in benchmark.conversation_ids:
         if conversation_id in kept or not (path := benchmark.work_path(conversation_id)).exists():
             continue
@@ -192,6 +202,7 @@ def render_status(status: BenchmarkStatus, stages: tuple[str, ...]) -> str:
         lines.extend(f"       {line}" for line in describe_failures(conversation.failures))
     if used := render_used(status):
         lines += ["", used.rstrip()]
+    lines += off_subject([c.making for c in status.conversations])
     if made := describe_making([c.making for c in status.conversations]):
         lines.append(made)
     if status.expected and status.finished < len(status.conversations):

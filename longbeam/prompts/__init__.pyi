@@ -1,5 +1,10 @@
 from . import lock as lock, registry as registry
-from .declarations import PROMPTS as PROMPTS, default_registry as default_registry
+from .declarations import (
+    PROMPTS as PROMPTS,
+    default_registry as default_registry,
+    overridden_prompts as overridden_prompts,
+    registry_for as registry_for,
+)
 from .docs import Captured as Captured, pages_of as pages_of, table_of as table_of
 from .environment import (
     TEMPLATES as TEMPLATES,

@@ -6,9 +6,15 @@ it would cost the server's prefix cache with every call.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
+from pathlib import Path
+
+from jinja2 import TemplateError, TemplateSyntaxError
 
 from longbeam.abilities import abilities, resolve
+from longbeam.errors import UserError
 from longbeam.prompts import narrowing
 from longbeam.prompts.calls import (
     chats as chat_calls,
@@ -55,8 +61,9 @@ from longbeam.prompts.calls.scaffold import (
     SeedsReply,
 )
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, UserTurnsReply
+from longbeam.prompts.environment import TEMPLATES
 from longbeam.prompts.registry import Prompt, PromptRegistry
-from longbeam.schemas import NeutralInputs, NeutralReply, Role, Tool
+from longbeam.schemas import BenchmarkSpec, NeutralInputs, NeutralReply, Role, Tool
 
 _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
@@ -75,18 +82,18 @@ RECALL = Tool(
 
 PROMPTS: tuple[Prompt, ...] = (
     # Before everything else.
-    Prompt("seeds", 1, Role.PLANNER, SeedsInputs, SeedsReply, fixed=("domain",), narrow=narrowing.seeds),
+    Prompt("seeds", 2, Role.PLANNER, SeedsInputs, SeedsReply, fixed=("domain",), narrow=narrowing.seeds),
     # The scaffold.
     Prompt("personality", 2, Role.WRITER, PersonalityInputs),
     Prompt(
-        "narratives", 6, Role.WRITER, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
+        "narratives", 7, Role.WRITER, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
     ),
-    Prompt("plan_seeds", 3, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
+    Prompt("plan_seeds", 4, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
     Prompt("plan_summary", 1, Role.PLANNER, PlanSummaryInputs),
-    Prompt("outline", 11, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("outline", 12, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "events",
-        1,
+        2,
         Role.PLANNER,
         EventsInputs,
         EventsReply,
@@ -95,7 +102,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "sub_plan",
-        18,
+        19,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
@@ -104,18 +111,18 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        13,
+        14,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
-    Prompt("advise", 8, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",)),
+    Prompt("advise", 9, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",)),
     # The user's questions.
     Prompt(
         "user_turns",
-        15,
+        16,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -124,7 +131,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        11,
+        12,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -145,7 +152,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_answer",
-        10,
+        11,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
@@ -153,13 +160,13 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_follow_up",
-        9,
+        10,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt("word_turn", 7, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
+    Prompt("word_turn", 8, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 5, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
@@ -172,7 +179,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("summarization", 9),
     _probe("preference_following", 5),
     _probe("instruction_following", 5),
-    Prompt("probe_abstention", 5, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
+    Prompt("probe_abstention", 6, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
     Prompt(
         "extract_facts",
@@ -253,6 +260,49 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt("mark_answers", 1, Role.CHECKER, check_calls.MarkInputs, check_calls.MarkReply),
 )
+
+
+def registry_for(spec: BenchmarkSpec) -> PromptRegistry:
+    """Return the prompts of a benchmark: longbeam's own, with the templates of the spec's folder in place of theirs."""
+    folder = spec.prompts.folder
+    return _overridden(Path(folder)) if folder else default_registry()
+
+
+@cache
+def _overridden(folder: Path) -> PromptRegistry:
+    """Return the registry with the templates of a folder; UserError for one that cannot be used."""
+    try:
+        found = sorted(path.name for path in folder.iterdir() if path.suffix == ".j2")
+    except OSError as exc:
+        raise UserError(f"[prompts] folder {str(folder)!r}: cannot be read: {exc.strerror}") from exc
+    if not found:
+        raise UserError(
+            f"[prompts] folder {str(folder)!r}: holds no template; its files are named like longbeam's, *.j2"
+        )
+    for name in found:
+        if not (TEMPLATES / name).exists():
+            close = get_close_matches(name, [path.name for path in TEMPLATES.glob("*.j2")], n=3)
+            meant = f"; did you mean {', '.join(close)}?" if close else ""
+            raise UserError(f"[prompts] folder {str(folder)!r}: {name}: longbeam has no such template{meant}")
+    try:
+        return PromptRegistry(_with_folder(prompt, folder) for prompt in default_registry())
+    except TemplateSyntaxError as exc:
+        raise UserError(f"[prompts] folder {str(folder)!r}: {exc.name}, line {exc.lineno}: {exc.message}") from exc
+    except (ValueError, TemplateError) as exc:
+        raise UserError(f"[prompts] folder {str(folder)!r}: {exc}") from exc
+
+
+def _with_folder(prompt: Prompt, folder: Path) -> Prompt:
+    """Return the prompt with templates of the folder before longbeam's; parts such as `_profile.j2` are in many."""
+    if prompt.directory != TEMPLATES:
+        return prompt
+    changed = replace(prompt, directory=folder, is_override=True)
+    return changed if changed.digest != prompt.digest else prompt
+
+
+def overridden_prompts(spec: BenchmarkSpec) -> dict[str, str]:
+    """Return the digest of each prompt that the spec's folder changes, by prompt id."""
+    return {p.prompt_id: p.digest for p in registry_for(spec) if p.is_override}
 
 
 @cache

@@ -67,6 +67,8 @@ class Prompt:
     tool: Tool | None = None
     """Tool that a reply may call if the endpoint supports tools."""
     directory: Path = TEMPLATES
+    is_override: bool = False
+    """Whether the template, or a part of it, is the user's own in place of longbeam's."""
 
     @cached_property
     def variables(self) -> frozenset[str]:
@@ -84,6 +86,11 @@ class Prompt:
     def source(self) -> str:
         """The template's text, without the parts it includes."""
         return source_of(environment_of(self.directory), self._file)
+
+    @cached_property
+    def version_mark(self) -> str:
+        """Version in fingerprints; a template of the user's own has its digest behind it, as it has no versions."""
+        return f"{self.version}+{self.digest[:12]}" if self.is_override else f"{self.version}"
 
     @cached_property
     def digest(self) -> str:
@@ -137,7 +144,9 @@ class Prompt:
             raise ValueError(f"blocks are {sorted(names_of_blocks)}; system (always), opening and user are allowed")
         if unknown := sorted(self.variables - (self.inputs.model_fields.keys() - {self.history, "feedback"})):
             raise ValueError(f"the template uses {unknown[0]!r}, which is history, feedback or no field of its inputs")
-        if self._used["system"] - {"language"} != set(self.fixed):
+        used = self._used["system"] - {"language"}
+        # A template of the user's own may leave something out; its system message is then made for more calls.
+        if not used <= set(self.fixed) or (used != set(self.fixed) and not self.is_override):
             raise ValueError(
                 f"block system uses {sorted(self._used['system'])}; declared as fixed are {sorted(self.fixed)}"
             )
@@ -362,7 +371,7 @@ class PromptRegistry:
 
     def versions(self, prompt_ids: Sequence[str]) -> tuple[str, ...]:
         """Return `id@version` of each prompt, a part of a unit's fingerprint."""
-        return tuple(f"{i}@{self._prompts[i].version}" for i in prompt_ids)
+        return tuple(f"{i}@{self._prompts[i].version_mark}" for i in prompt_ids)
 
     def roles(self, prompt_ids: Sequence[str]) -> tuple[Role, ...]:
         """Return the roles that answer these prompts, each once, in the order of `Role`."""

@@ -67,6 +67,7 @@ from .incidents import (
     PromptRecord as PromptRecord,
     as_row as as_row,
     incident_counts as incident_counts,
+    off_subject as off_subject,
     prompt_lines as prompt_lines,
     total_line as total_line,
 )
@@ -80,9 +81,11 @@ from .journal import (
     summed as summed,
 )
 from .people import (
+    FAMILY as FAMILY,
     Gender as Gender,
     Person as Person,
     Profile as Profile,
+    ProfileTrait as ProfileTrait,
     Relation as Relation,
     RelationshipGraph as RelationshipGraph,
     people_graph as people_graph,
@@ -144,8 +147,18 @@ from .review import (
     Verdict as Verdict,
 )
 from .review_events import YEARS as YEARS, fault_of as fault_of
-from .seeds import Category as Category, Domain as Domain, Seed as Seed, Timeline as Timeline
+from .seeds import (
+    DOMAIN_PATTERN as DOMAIN_PATTERN,
+    Category as Category,
+    Domain as Domain,
+    DomainName as DomainName,
+    OwnDomain as OwnDomain,
+    Seed as Seed,
+    Timeline as Timeline,
+    category_of as category_of,
+)
 from .spec import (
+    ADULT_AGES as ADULT_AGES,
     ENGLISH as ENGLISH,
     FIXED_FIELDS as FIXED_FIELDS,
     FULL_POOL_LENGTH as FULL_POOL_LENGTH,
@@ -156,13 +169,17 @@ from .spec import (
     Batch as Batch,
     BenchmarkSpec as BenchmarkSpec,
     Checks as Checks,
+    Circle as Circle,
     Endpoint as Endpoint,
     EndpointLimits as EndpointLimits,
     Limits as Limits,
+    NumberSpan as NumberSpan,
     OnContradiction as OnContradiction,
+    PeopleSettings as PeopleSettings,
     PlanSettings as PlanSettings,
     Price as Price,
     ProbeSettings as ProbeSettings,
+    PromptSettings as PromptSettings,
     Role as Role,
     RoleSampling as RoleSampling,
     Strategy as Strategy,

@@ -38,6 +38,8 @@ class IncidentKind(StrEnum):
     """A text does not say what it was meant to say."""
     UNFIT = "unfit"
     """A checker that is no better than its calibration allows objected; its verdict refused nothing."""
+    OFF_SUBJECT = "off_subject"
+    """A model that answers by rule knows nothing of the seed's subject: the story is about something else."""
     DROPPED = "dropped"
     """A fact or an assertion supports no probe, because no message says it."""
 
@@ -97,6 +99,12 @@ class PromptLine(PromptRecord):
     def wasted_share(self) -> float:
         """Share of the output tokens in replies that were refused or cut."""
         return self.wasted_tokens / self.output_tokens if self.output_tokens else 0.0
+
+
+def off_subject(makings: Iterable[Making]) -> list[str]:
+    """Return why the stories are about something else than their seeds, each reason once."""
+    incidents = (incident for making in makings for incident in making.incidents)
+    return list(dict.fromkeys(i.detail for i in incidents if i.kind is IncidentKind.OFF_SUBJECT))
 
 
 LEFT_OUT = (IncidentKind.SKIPPED, IncidentKind.ENDED, IncidentKind.DROPPED)

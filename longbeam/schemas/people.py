@@ -25,6 +25,9 @@ class Relation(StrEnum):
     CHILD = "child"
     FRIEND = "friend"
     ACQUAINTANCE = "acquaintance"
+    COLLEAGUE = "colleague"
+    CUSTOMER = "customer"
+    VENDOR = "vendor"
 
 
 class Person(Record):
@@ -36,6 +39,16 @@ class Person(Record):
     age: int = Field(ge=0, lt=130)
     """Age in years on the first day of the timeline; below 100 if generated."""
     relation: Relation
+
+
+FAMILY = frozenset({Relation.PARENT, Relation.PARTNER, Relation.CHILD})
+
+
+class ProfileTrait(Record):
+    """What a benchmark's makers say of a user beyond the fields of a profile: `plan tier: Enterprise`."""
+
+    name: str
+    value: str
 
 
 class Profile(Record):
@@ -51,6 +64,8 @@ class Profile(Record):
     profession: str
     employer: str = Field(default="", exclude_if=lambda value: not value)
     """Company that the user works for or runs; empty in stories of before 2026-11-28 and in imports."""
+    traits: tuple[ProfileTrait, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """What the benchmark's makers say of the user; writers are told it."""
     mbti: tuple[str, ...] = Field(default=(), max_length=6)
     """Six of the sixteen Myers-Briggs types, sorted (BEAM: C(16,6) = 8,008 composites); none in imports."""
     personality: str = ""

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from longbeam.keys import SubPlanKey
 from longbeam.schemas.base import Record
-from longbeam.schemas.seeds import Domain, Timeline
+from longbeam.schemas.seeds import DomainName, MaybeDomain, Timeline
 
 
 class Narrative(Record):
@@ -29,8 +29,8 @@ class PlanSeed(Record):
     """Topic and time bounds of one plan of a conversation of many plans."""
 
     plan_index: int
-    domain: Domain
-    touches: Domain | None = None
+    domain: DomainName
+    touches: MaybeDomain = None
     """Second domain that this part of the story touches."""
     topic: str
     theme: str

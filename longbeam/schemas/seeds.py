@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from longbeam.schemas.base import Record
 
@@ -20,7 +20,7 @@ class Category(StrEnum):
 
 
 class Domain(StrEnum):
-    """The 19 domains of BEAM's Table 5, and `general` for a seed whose category is none of them."""
+    """Built-in domains: the 19 of BEAM's Table 5, and `general` for a seed that names none."""
 
     CODING = "coding"
     MATH = "math"
@@ -51,6 +51,33 @@ class Domain(StrEnum):
         return Category.MATH if self is Domain.MATH else Category.GENERAL
 
 
+DOMAIN_PATTERN = r"^[^\W_][\w &'/-]{0,59}$"
+
+
+def _built_in(name: str | None) -> str | None:
+    return Domain(name) if name in set(Domain) else name
+
+
+DomainName = Annotated[str, AfterValidator(_built_in)]
+"""A built-in `Domain`, or the name of one of the user's own; where people write it, it fits DOMAIN_PATTERN."""
+MaybeDomain = Annotated[str | None, AfterValidator(_built_in)]
+"""The same, or None."""
+
+
+def category_of(domain: str) -> Category:
+    """Return the category of a domain; a domain of the user's own is of the general one."""
+    return domain.category if isinstance(domain, Domain) else Category.GENERAL
+
+
+class OwnDomain(Record):
+    """A domain of the user's own: what its seeds are written for, and what planners and writers know of it."""
+
+    name: str = Field(pattern=DOMAIN_PATTERN)
+    about: str = Field(min_length=40, max_length=4_000)
+    """A paragraph: what people do there, which kinds of values they name, what goes wrong, which tools they use, and
+    in which tone they write."""
+
+
 class Timeline(Record):
     """First and last day of the story, both included."""
 
@@ -72,7 +99,9 @@ class Timeline(Record):
 class Seed(Record):
     """Subject of a conversation, as it is before any model call."""
 
-    domain: Domain
+    domain: DomainName
+    about: str = Field(default="", exclude_if=lambda value: not value)
+    """Paragraph on a domain of the user's own; empty for a built-in one."""
     title: str = Field(min_length=1)
     theme: str
     """Empty only for imports without a theme; the same holds for `subtopics`."""
@@ -81,7 +110,7 @@ class Seed(Record):
     """Drawn for each conversation if the seed gives none."""
     mode: str | None = None
     """`sequential` or `hierarchical` for conversations of many plans."""
-    touches: Domain | None = None
+    touches: MaybeDomain = None
     """Second domain of the story; set for the phases of a storyline."""
     source: str = "catalogue"
     """`catalogue`, or the name of the seeds file and the entry's id there."""
@@ -89,4 +118,4 @@ class Seed(Record):
     @property
     def category(self) -> Category:
         """Category of the seed's domain."""
-        return self.domain.category
+        return category_of(self.domain)

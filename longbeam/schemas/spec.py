@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from longbeam.plugins import offered
 from longbeam.schemas.base import Record
 from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.probes import ABILITIES
-from longbeam.schemas.seeds import Domain
+from longbeam.schemas.seeds import Domain, OwnDomain
 
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MIN_LENGTH = 16_000
@@ -346,6 +346,93 @@ class ProbeSettings(Record):
     """Whether probes that trivial memories answer least are selected first (`details.difficulty`)."""
 
 
+ADULT_AGES = (18, 99)
+"""Youngest and oldest user."""
+
+
+class NumberSpan(Record):
+    """Whole numbers of which one is drawn: `{from = 50, to = 500}`."""
+
+    model_config = ConfigDict(validate_by_alias=True, validate_by_name=True, serialize_by_alias=True)
+
+    least: int = Field(alias="from")
+    most: int = Field(alias="to")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.most < self.least:
+            raise ValueError(f"from = {self.least} is above to = {self.most}")
+        return self
+
+
+class PeopleGroup(Record):
+    """A share of the users, and what they have in common."""
+
+    share: float = Field(gt=0, le=1)
+    traits: dict[str, str | int | tuple[str | int, ...] | NumberSpan]
+    """By name (`profession`, `employer`, `plan tier`): a value, a list of which one is drawn, or a span of numbers."""
+
+    @field_validator("traits")
+    @classmethod
+    def _are_usable(cls, value: dict[str, str | int | tuple[str | int, ...] | NumberSpan]) -> object:
+        for name, drawn in value.items():
+            values = (
+                drawn
+                if isinstance(drawn, tuple)
+                else (drawn.least, drawn.most)
+                if isinstance(drawn, NumberSpan)
+                else (drawn,)
+            )
+            if not values or "" in values:
+                raise ValueError(f"{name!r} has no value, or an empty one")
+            if name == "age" and not all(
+                str(v).isdecimal() and ADULT_AGES[0] <= int(v) <= ADULT_AGES[1] for v in values
+            ):
+                raise ValueError(f"age = {values}: whole numbers from {ADULT_AGES[0]} to {ADULT_AGES[1]} are needed")
+            if name == "gender" and not {*values} <= {"female", "male"}:
+                raise ValueError(f"gender = {values}: female or male is needed")
+        return value
+
+
+class Circle(StrEnum):
+    """Kind of people around a user."""
+
+    FAMILY = "family"
+    FRIENDS = "friends"
+    COLLEAGUES = "colleagues"
+    CUSTOMERS = "customers"
+    VENDORS = "vendors"
+
+
+class PeopleSettings(Record):
+    """Who the users are, and who is around them."""
+
+    table: str | None = None
+    """CSV file with a user a row, taken in turn; its columns are those of a profile, or traits."""
+    groups: tuple[PeopleGroup, ...] = ()
+    """Shares of the users; who belongs to none is drawn."""
+    countries: tuple[str, ...] = ()
+    """Countries of drawn users; empty: all."""
+    around: tuple[Circle, ...] = (Circle.FAMILY, Circle.FRIENDS)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.table is not None and self.groups:
+            raise ValueError("people: table and groups both say who the users are; keep one")
+        if (total := sum(group.share for group in self.groups)) > 1 + 1e-9:
+            raise ValueError(f"people.groups: the shares add up to {total:g}; at most 1 is possible")
+        if not self.around:
+            raise ValueError(f"people.around: at least one is needed of {', '.join(Circle)}")
+        return self
+
+
+class PromptSettings(Record):
+    """Templates of prompts."""
+
+    folder: str | None = None
+    """Folder with templates that take the place of longbeam's of the same name (`outline.j2`, `_profile.j2`)."""
+
+
 class BenchmarkSpec(Record):
     """One benchmark. Once it exists, the fields that FIXED_FIELDS names may not change."""
 
@@ -358,8 +445,10 @@ class BenchmarkSpec(Record):
     conversations: int = Field(default=1, ge=1, le=10_000)
     domains: tuple[Domain, ...] = ()
     """Taken in turn; empty means all nineteen, or those of the seeds file."""
+    domain: OwnDomain | None = None
+    """Domain of the user's own, in place of `domains`; without a seeds file the planner writes its seeds."""
     seeds_file: str | None = None
-    """JSON list of seeds, used in its order and again from the start when more are asked for."""
+    """JSON or TOML list of seeds, used in its order and again from the start when more are asked for."""
     abilities: tuple[str, ...] = ABILITIES
     probes_per_ability: int = Field(default=2, ge=1, le=8)
     language: Annotated[str, BeforeValidator(parse_language)] = ENGLISH
@@ -373,6 +462,8 @@ class BenchmarkSpec(Record):
     """By role; `default` serves the settings that a role leaves out."""
     plan: PlanSettings = PlanSettings()
     probes: ProbeSettings = ProbeSettings()
+    prompts: PromptSettings = PromptSettings()
+    people: PeopleSettings = PeopleSettings()
     turn_lengths: TurnLengths = TurnLengths.BEAM
     turns: TurnWriting = TurnWriting.BATCHED
     on_contradiction: OnContradiction = OnContradiction.IGNORE
@@ -386,6 +477,22 @@ class BenchmarkSpec(Record):
     """Format that an import was read from; empty for a generated benchmark. The length of an import is 0."""
     suite: str = ""
     """Suite that made the benchmark, such as `agentic`; empty for a generated or an imported one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_export(cls, values: object) -> object:
+        """Take `licence` out of a table [export], which is where people look for it."""
+        if not isinstance(values, dict) or not isinstance(values.get("export"), dict):
+            return values
+        table = values["export"]
+        if unknown := [key for key in table if key != "licence"]:
+            raise ValueError(f"export: unknown key {unknown[0]!r}; the known key is licence")
+        rest = {key: value for key, value in values.items() if key != "export"}
+        if rest.get("licence") not in (None, "", table.get("licence")):
+            raise ValueError(
+                f"licence = {rest['licence']!r} contradicts export.licence = {table['licence']!r}; keep one"
+            )
+        return {**rest, **table}
 
     @field_validator("sampling", mode="before")
     @classmethod
@@ -431,6 +538,10 @@ class BenchmarkSpec(Record):
             raise ValueError(f"sampling: unknown role {unknown[0]!r}; roles are {', '.join(sorted(roles))}")
         if unknown := [a for a in self.abilities if self.abilities.count(a) > 1]:
             raise ValueError(f"abilities: {unknown[0]!r} is listed twice")
+        if self.domain is not None and self.domains:
+            raise ValueError(
+                f"domains = {list(self.domains)}: [domain] {self.domain.name!r} stands in their place; keep one"
+            )
         if not self.abilities:
             raise ValueError(f"abilities: at least one is needed; built in are {', '.join(ABILITIES)}")
         return self
@@ -526,6 +637,7 @@ FIXED_FIELDS = (
     "length",
     "strategy",
     "domains",
+    "domain",
     "seeds_file",
     "language",
     "tokenizer",

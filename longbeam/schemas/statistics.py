@@ -6,7 +6,7 @@ from pydantic import Field
 
 from longbeam.schemas.base import Record
 from longbeam.schemas.incidents import PromptLine
-from longbeam.schemas.seeds import Category, Domain
+from longbeam.schemas.seeds import Category, DomainName
 
 MEASURES = ("user_messages", "replies", "answers", "follow_ups", "turns", "tokens", "user_tokens")
 """Counts of a conversation that BEAM reports, too; fields of `ConversationStatistics`."""
@@ -63,7 +63,7 @@ class ConversationStatistics(Record):
     """Counts of one conversation."""
 
     conversation_id: str
-    domain: Domain
+    domain: DomainName
     category: Category
     target_tokens: int
     """Requested length; 0 for imports."""

@@ -18,11 +18,12 @@ CREATE TABLE conversation (  -- one row
     conversation_id VARCHAR NOT NULL,
     target_tokens BIGINT NOT NULL,  -- 0: no length was asked for
     tokenizer VARCHAR NOT NULL,
-    seed STRUCT(domain VARCHAR, title VARCHAR, theme VARCHAR, subtopics VARCHAR[],
+    seed STRUCT(domain VARCHAR, about VARCHAR, title VARCHAR, theme VARCHAR, subtopics VARCHAR[],
                 timeline STRUCT("start" DATE, "end" DATE), "mode" VARCHAR, touches VARCHAR, source VARCHAR)
                 NOT NULL,
     profile STRUCT("name" VARCHAR, first_name VARCHAR, gender VARCHAR, age INTEGER, city VARCHAR, country VARCHAR,
-                   profession VARCHAR, employer VARCHAR, mbti VARCHAR[], personality VARCHAR),
+                   profession VARCHAR, employer VARCHAR, traits STRUCT("name" VARCHAR, "value" VARCHAR)[],
+                   mbti VARCHAR[], personality VARCHAR),
     node_link JSON NOT NULL,  -- the people as networkx.node_link_data
     details JSON NOT NULL  -- what an import carried and no column holds
 )""",

@@ -292,7 +292,8 @@ def _load_head(file: Loader, head: ConversationHead, user_turns: Iterable[UserTu
 def _conversation_row(head: ConversationHead) -> Row:
     row = head.model_dump(mode="json", include=set(_CONVERSATION_COLUMNS))
     if row["profile"] is not None:
-        row["profile"] = {"employer": "", **row["profile"]}
+        row["profile"] = {"employer": "", "traits": [], **row["profile"]}
+    row["seed"] = {"about": "", **row["seed"]}
     return {**row, "node_link": _json(head.relationships, "node_link"), "details": _json(head, "details")}
 
 

@@ -63,11 +63,19 @@ class Benchmark:
             )
 
     def kept_seeds(self) -> Path | None:
-        """Return `seeds_path`; None where the seeds come from the catalogue. DamageError if it was changed."""
-        if self.spec.seeds_file is None:
+        """Return `seeds_path`; None where seeds come from the catalogue or are not written yet.
+
+        Raises DamageError if the file was changed.
+        """
+        if self.spec.seeds_file is None and (self.spec.domain is None or not self.seeds_path.exists()):
             return None
         require_recorded(self.seeds_path, _RESTORE)
         return self.seeds_path
+
+    @property
+    def seeding_path(self) -> Path:
+        """Journal of the calls that wrote the seeds of a domain of the spec's own."""
+        return self.root / "seeds.sqlite"
 
     @property
     def database_path(self) -> Path:

@@ -47,6 +47,11 @@ _PASSWORD = re.compile(
     rf"(?i)(?<![^\W_])(?:{_SECRET_WORD})['\"]?(?:\s{{0,3}}[:=：]\s{{0,3}}|\s{{1,3}}(?:is|ist|es|est|to|è|é|это)\s{{1,3}}|(?:是|は|는)\s{{0,3}})"
     r"['\"“„«`]?(?P<secret>[^\s'\"“”„«»`,;，。]{4,120})"
 )
+_BARE_PASSWORD = re.compile(
+    r"(?i)(?<![^\W_])(?:pass(?:word|wort|phrase|code)|pwd|passwd|kennwort)\s{1,3}['\"“„«`]?"
+    r"(?P<secret>(?=[^\s'\"“”„«»`]{0,80}\d)(?=[^\s'\"“”„«»`]{0,80}[^\W\d_])[^\s'\"“”„«»`,;，。]{6,120})"
+)
+"""A password right behind its word, `with password hunter2!Zz`: it has a letter and a digit."""
 _URL_SECRET = re.compile(r"://[^\s:/@]{1,80}:(?P<secret>[^\s@/]{1,120})@")
 _EMAIL = re.compile(
     "(?<![A-Za-z0-9\u00c0-\u052f._%+-])[A-Za-z0-9\u00c0-\u052f][A-Za-z0-9\u00c0-\u052f._%+-]{0,63}"
@@ -306,6 +311,9 @@ def _passwords(text: str) -> Iterator[RedactedSpan]:
         is_odd = bool(re.search(r"[\d\W_]|[a-z][A-Z]", secret))
         if len(secret) >= 4 and (is_odd or re.search(r"[:=：]", told)):
             yield RedactedSpan(match.start("secret"), match.start("secret") + len(secret), "password")
+    for match in _BARE_PASSWORD.finditer(text):
+        secret = match["secret"].rstrip(".!?):]")
+        yield RedactedSpan(match.start("secret"), match.start("secret") + len(secret), "password")
     yield from (RedactedSpan(*match.span("secret"), "password") for match in _URL_SECRET.finditer(text))
 
 

@@ -38,6 +38,9 @@ _RELATION: Mapping[tuple[Relation, Gender], str] = {
     (Relation.FRIEND, Gender.MALE): "my friend",
     (Relation.ACQUAINTANCE, Gender.FEMALE): "my colleague",
     (Relation.ACQUAINTANCE, Gender.MALE): "my colleague",
+    **{(Relation.COLLEAGUE, gender): "my colleague" for gender in Gender},
+    **{(Relation.CUSTOMER, gender): "our customer" for gender in Gender},
+    **{(Relation.VENDOR, gender): "our supplier" for gender in Gender},
 }
 _PENSION_AGE = 65
 """Age from which nobody is called a colleague."""

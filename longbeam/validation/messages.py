@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from longbeam.keys import MessageKey
 from longbeam.models import TOKENIZER_NAMES, load_tokenizer
-from longbeam.schemas import Message, MessageKind, MessageRole, Person, Profile, Relation
+from longbeam.schemas import Message, MessageKind, MessageRole, Person, Profile, Relation, off_subject
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 
@@ -166,6 +166,20 @@ LENGTH = Check(
     doc="Tokens of message content are within 2 % of the target from 128K up, or one exchange below.",
     severities={"off_target": ERROR},
     on_conversation=find_in_length,
+)
+
+
+def find_in_subject(index: ConversationIndex) -> Iterator[Problem]:
+    """Yield why the story is about something else than its seed."""
+    for detail in off_subject([index.head.making]):
+        yield Problem("other_story", "conversation", detail)
+
+
+SUBJECT = Check(
+    name="subject",
+    doc="The story is about the seed: a writer by rule knows only the subjects of its packs.",
+    severities={"other_story": WARNING},
+    on_conversation=find_in_subject,
 )
 
 

@@ -42,7 +42,7 @@ _EXCLUDES = re.compile(
 )
 """Words that demand that an answer says what is not so."""
 _BAN = re.compile(
-    r"\b(?:do(?:es)? not|doesn['’]t|without|never|avoids?) (?:mention|say|give|stat|nam|reveal|repeat|tell)\w*\b",
+    r"\b(?:do(?:es)? not|doesn['’]t|without|never|avoids?) (?:mention|say|giv|stat|nam|reveal|repeat|tell)\w*\b",
     re.IGNORECASE,
 )
 _ANY_FORM = re.compile(r"\b(?:hints?|any|form|wording|indication)\b", re.IGNORECASE)

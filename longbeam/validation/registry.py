@@ -45,6 +45,7 @@ CHECKS: tuple[Check, ...] = (
     messages.ROLES,
     timeline.CHECK,
     messages.LENGTH,
+    messages.SUBJECT,
     messages.TOKEN_COUNTS,
     ledger.LEDGER,
     ledger.VOICING,

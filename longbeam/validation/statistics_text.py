@@ -236,7 +236,7 @@ def _conversations(statistics: Statistics) -> list[Row]:
         table.append(
             (
                 row.conversation_id,
-                row.domain.value,
+                str(row.domain),
                 _number(row.tokens),
                 _number(row.target_tokens) if row.target_tokens else MISSING,
                 _number(row.turns),

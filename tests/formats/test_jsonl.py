@@ -172,6 +172,52 @@ def test_the_card_declares_every_column(tmp_path: Path) -> None:
     assert "2 probing questions" in body
 
 
+def test_the_card_begins_with_an_example_and_ends_with_limits_and_licence(tmp_path: Path) -> None:
+    spec = BenchmarkSpec.model_validate({"name": "tiny", "export": {"licence": "CC-BY-4.0"}})
+    export_jsonl([tiny_conversation()], spec, tmp_path / "out")
+
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    sections = [line.removeprefix("## ") for line in card.splitlines() if line.startswith("## ")]
+    assert sections == [
+        *("Example", "Composition", "Who wrote it", "Files", "Load it"),
+        *("How it was checked", "Limits", "Licence and contamination"),
+    ]
+    shown = next(p for p in tiny_conversation().asked if p.evidence)
+    assert f"**Question:** {shown.question}" in card
+    assert f"> {shown.evidence[0].quote}" in card
+    assert "| abstention | 1 |" in card
+    assert "unreviewed 2" in card
+    assert "Licence: CC-BY-4.0." in card
+    assert "\nlicense: cc-by-4.0\n" in card
+
+
+def test_the_card_says_what_its_makers_brought(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "_people.j2").write_text("Nobody.\n")
+    spec = BenchmarkSpec.model_validate(
+        {
+            "name": "tiny",
+            "domain": {"name": "b2b support", "about": "Administrators write to the support of a bookkeeping cloud."},
+            "prompts": {"folder": str(tmp_path / "prompts")},
+            "people": {"table": str(tmp_path / "people.csv")},
+        }
+    )
+    export_jsonl([tiny_conversation()], spec, tmp_path / "out")
+
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "> Administrators write to the support of a bookkeeping cloud." in card
+    assert "the planner, `offline`" in card
+    assert "- `outline`: `" in card
+    assert str(tmp_path) not in card + (tmp_path / "out" / "manifest.json").read_text(encoding="utf-8")
+
+
+def test_a_licence_stands_in_one_place() -> None:
+    with pytest.raises(ValueError, match=r"contradicts export\.licence"):
+        BenchmarkSpec.model_validate({"name": "b", "licence": "MIT", "export": {"licence": "CC0-1.0"}})
+    with pytest.raises(ValueError, match="unknown key 'license'; the known key is licence"):
+        BenchmarkSpec.model_validate({"name": "b", "export": {"license": "MIT"}})
+
+
 PARSERS: dict[str, Callable[[Any], Any]] = {
     "string": str,
     "int64": int,

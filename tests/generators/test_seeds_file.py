@@ -48,12 +48,43 @@ def test_every_domain_is_known_by_its_own_name(domain: Domain) -> None:
     assert domain_of(domain.value) is domain
 
 
-def test_an_unknown_category_becomes_general_with_a_warning() -> None:
-    seeds, warnings = parse_seeds(json.dumps([GOOD, {**GOOD, "title": "U", "category": "Astrology"}]), name="f.json")
+def test_an_unknown_category_is_a_domain_of_its_own() -> None:
+    seeds, warnings = parse_seeds(json.dumps([GOOD, {**GOOD, "title": "U", "category": "b2b_support"}]), name="f.json")
 
-    assert [seed.domain for seed in seeds] == [Domain.MATH, Domain.GENERAL]
-    assert len(warnings) == 1
-    assert warnings[0].startswith("seeds file 'f.json': entry 2: category 'Astrology' is unknown; taken as general")
+    assert [seed.domain for seed in seeds] == [Domain.MATH, "b2b_support"]
+    assert [seed.category for seed in seeds] == ["math", "general"]
+    assert warnings == []
+
+
+def test_a_category_that_is_nearly_a_built_in_one_has_a_warning() -> None:
+    seeds, warnings = parse_seeds(json.dumps([{**GOOD, "category": "Programing"}]), name="f.json")
+
+    assert seeds[0].domain == "Programing"
+    assert warnings == [
+        "seeds file 'f.json': entry 1: category 'Programing' is a domain of its own; did you mean 'coding'?"
+    ]
+
+
+def test_a_toml_file_holds_seeds_as_tables() -> None:
+    text = """
+[[seed]]
+domain = "b2b support"
+title = "Moving the books before the audit"
+theme = "From the export to the first closed month"
+subtopics = ["Export", "Import"]
+timeline = {start = 2024-03-01, end = 2024-09-30}
+"""
+    (seed,), warnings = parse_seeds(text, name="seeds.toml")
+
+    assert (seed.domain, seed.source, warnings) == ("b2b support", "seeds.toml#1", [])
+    assert seed.timeline is not None
+    assert seed.timeline.start.isoformat() == "2024-03-01"
+
+
+@pytest.mark.parametrize("text", ["", "seed = 3", "[seed]\ntitle = 'x'", "[[seed]", "[[seed]]\ntitle = 'x'\n[other]"])
+def test_a_toml_file_without_seeds_is_one_line(text: str) -> None:
+    with pytest.raises(UserError, match=r"^seeds file 'seeds.toml': [^\n]+$"):
+        parse_seeds(text, name="seeds.toml")
 
 
 def test_a_missing_category_and_an_unused_key_are_warnings() -> None:

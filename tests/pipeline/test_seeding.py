@@ -56,7 +56,15 @@ def test_offline_says_when_it_has_no_more(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize("name", ["nonsense", ""])
 def test_unknown_domain_is_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["seeds", name]) == USER_ERROR
-    assert f"domain {name!r} is unknown; domains are coding, math," in capsys.readouterr().err
+    assert f"domain {name!r} is not built in; say what it is with --about" in capsys.readouterr().err
+
+
+def test_a_domain_of_ones_own_has_seeds_by_name_and_paragraph(capsys: pytest.CaptureFixture[str]) -> None:
+    about = "Administrators write to the support of a bookkeeping cloud about invoices, seats and outages."
+    assert run(["seeds", "b2b_support", "--about", about, "--count", "2"]) == OK
+    assert [seed["domain"] for seed in json.loads(capsys.readouterr().out)] == ["b2b_support"] * 2
+    assert run(["seeds", "b2b_support", "--about", "short"]) == USER_ERROR
+    assert "at least 40 characters" in capsys.readouterr().err
 
 
 async def test_replies_are_kept_and_another_seed_of_randomness_asks_anew(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from tests.text.planted import planted
         ("IBAN DE89 3704 0044 0532 0130 00, card 4111 1111 1111 1111", "IBAN [iban 1], card [card 1]"),
         ("key sk-proj-abcdefghij0123456789 and AKIAABCDEFGHIJKLMNOP", "key [key 1] and [key 2]"),
         ("password: hunter2hunter", "password: [password 1]"),
+        ("I log in with password hunter2!Zz50, as ever.", "I log in with password [password 1], as ever."),
+        ("My password manager, the password reset of 2024", "My password manager, the password reset of 2024"),
         ("I met Jennifer Walker. Jennifer's car", "I met Person 1. Person 1's car"),
         ("Grace Walker will come; Mark it. Will it rain in May?", "Person 1 will come; Mark it. Will it rain in May?"),
     ],

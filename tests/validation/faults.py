@@ -15,6 +15,9 @@ from longbeam.schemas import (
     Evidence,
     Fact,
     ImportNote,
+    Incident,
+    IncidentKind,
+    Making,
     MessageKind,
     Narrative,
     NoteKind,
@@ -58,6 +61,11 @@ def append(position: int, addition: str) -> Spoil:
 
 def message(position: int, **changes: object) -> Spoil:
     return lambda r: r.with_message(position, **changes)
+
+
+def told_of_something_else(reader: MemoryReader) -> MemoryReader:
+    incident = Incident(kind=IncidentKind.OFF_SUBJECT, detail="no pack of the offline writer is about 'Leases'")
+    return reader.with_head(making=Making(incidents=(incident,)))
 
 
 def on_probe(ability: str, **changes: object) -> Spoil:
@@ -461,6 +469,7 @@ FAULTS = (
     Fault("timeline.told_early", lambda r: r.with_bullet("p0.s1.b4", happens_on=dt.date(2024, 5, 2)), "p0.s1.b4"),
     Fault("timeline.planned_after_done", planned_after_done, "p0.s1.b4"),
     Fault("timeline.no_outcome", no_outcome, "p0.s0.b1"),
+    Fault("subject.other_story", told_of_something_else, "conversation"),
     Fault("length.off_target", lambda r: r.with_head(target_tokens=5_000), "conversation"),
     Fault("token_counts.miscounted", message(8, tokens=400), "p0.s0.t3.n0"),
     Fault("token_counts.unknown_tokenizer", lambda r: r.with_head(tokenizer="gpt2"), "conversation"),

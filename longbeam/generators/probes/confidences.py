@@ -57,7 +57,8 @@ def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: di
         condition=bullet.condition,
         question=question,
         gold_answer=gold,
-        nugget=f"Says of {it} {texts.who}: {source.value.text}, without giving the amount of {figure.value.text}",
+        nugget=f"Says of {it} {texts.who}: {source.value.text}, without giving the amount of {figure.value.text} "
+        "or any hint of it",
         details=ProbeDetails(variety=kind, instruction=asked.quote, missing=figure.value.text),
     )
 

@@ -81,10 +81,12 @@ def _things(material: ProbeMaterial) -> list[Told]:
         if own is not None and any(s.fact_id == values[0].fact_id for s, _ in own if isinstance(s, FactQuote)):
             own.extend((said, EvidencePart.ORIGINAL) for said in values[:-1])
     histories = material.histories
+    # "I took the second of the three" tells nothing without the assistant's list.
+    taken = {advice.taken_in for plan in material.head.plans for advice in plan.advice}
     telling = {bullet.bullet_id for life in histories.lives() for bullet, _ in life.made} | histories.contested_bullets
     for bullet in histories.bullets():
         own = things.get(bullet.topic.casefold())
-        is_bare = bullet.kind is BulletKind.EVENT and bullet.bullet_id not in telling
+        is_bare = bullet.kind is BulletKind.EVENT and bullet.bullet_id not in telling | taken
         if own is not None and is_bare and (event := find_words(material.voices, bullet)) is not None:
             own.append((event, EvidencePart.SUPPORT))
     return [sorted(own, key=lambda told: told[0].position) for own in things.values()]

@@ -61,7 +61,7 @@ from longbeam.pipeline.evaluate.preparing import PreparationRun
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
-from longbeam.prompts import default_registry
+from longbeam.prompts import default_registry, registry_for
 from longbeam.prompts.calls import AnswerInputs
 from longbeam.schemas import (
     DEFAULT_MODEL,
@@ -280,7 +280,7 @@ async def _evaluate_conversation(benchmark: Benchmark, conversation_id: str, too
     assert conversation.read_digests  # made before any system runs
     with WorkLog.open(folder / f"{conversation_id}.sqlite") as log:
         journalled = JournalledModel(tools.models.chat, log.journal)
-        units = Units(conversation_id, spec, log, replace(tools.models, chat=journalled), default_registry())
+        units = Units(conversation_id, spec, log, replace(tools.models, chat=journalled), registry_for(spec))
         if request.is_fresh:
             _forget(log, arms)
         units.reporting_to(tools.progress, journalled)
@@ -348,7 +348,7 @@ def results_path(benchmark: Benchmark, control: Control | None = None) -> Path:
 
 def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
     """Return the judge's model, prompts with their hashes and strictness, which a reported score must name."""
-    prompts = default_registry()
+    prompts = registry_for(spec)
     hashes = ", ".join(f"{p}.v{prompts[p].version} {prompts[p].digest[:12]}" for p in JUDGE_PROMPTS)
     model = spec.model_for(Role.JUDGE)
     rules = "lexical" if model == DEFAULT_MODEL else model

@@ -32,7 +32,7 @@ from longbeam.memory import Embedder, MemorySystem, Registered, StoredEmbedder, 
 from longbeam.models import Asker, JournalledModel, LimitedModel, Models, close_model, load_tokenizer
 from longbeam.models.embedders import make_embedder
 from longbeam.pipeline.services import Services
-from longbeam.prompts import default_registry
+from longbeam.prompts import registry_for
 from longbeam.schemas import BenchmarkSpec, Message, MessageKind, MessageRole, Question, Record
 from longbeam.serving import LOOPBACK, open_listener, serving
 from longbeam.stopping import drop_replies
@@ -179,7 +179,7 @@ class MemoryServer:
 
     async def _prepared(self, user_id: str, user: _User) -> MemorySystem:
         place = UnitKey(user_id.replace("/", "_"), "prepare", self.name)
-        asker = Asker(models=self.models, prompts=default_registry(), spec=self.spec, unit_key=place)
+        asker = Asker(models=self.models, prompts=registry_for(self.spec), spec=self.spec, unit_key=place)
         count = load_tokenizer(self.spec.tokenizer).count
         system = self.registered.make(self.settings, Tools(count, asker, self.embedder, f"{self.spec.seed}/{place}"))
         async with AsyncExitStack() as on_failure:

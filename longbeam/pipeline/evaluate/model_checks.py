@@ -25,7 +25,7 @@ from longbeam.pipeline.run.probe_checks import (
 from longbeam.pipeline.run.unit_spec import Dependencies
 from longbeam.pipeline.run.units import Progress, SilentProgress, Units
 from longbeam.pipeline.spec_file import with_models
-from longbeam.prompts import default_registry
+from longbeam.prompts import registry_for
 from longbeam.schemas import DEFAULT_MODEL, BenchmarkSpec, Finding, Record, Role, is_language_model
 from longbeam.store import Benchmark, SealedConversation, WorkLog
 
@@ -85,12 +85,12 @@ async def run_model_checks(
     calls = replayed = 0
     failures: list[str] = []
     stopped = ""
-    made_with = Dependencies(spec, default_registry(), models.version_of)
+    made_with = Dependencies(spec, registry_for(spec), models.version_of)
     for conversation_id in benchmark.sealed_ids:
         path = benchmark.checks_path(conversation_id)
         with WorkLog.open(path) as log, SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
             journalled = JournalledModel(models.chat, log.journal)
-            units = Units(conversation_id, spec, log, replace(models, chat=journalled), default_registry())
+            units = Units(conversation_id, spec, log, replace(models, chat=journalled), registry_for(spec))
             units.reporting_to(progress or SilentProgress(), journalled)
             read = _checked(sealed)
             made = _kept_in(benchmark.work_path(conversation_id), read, lambda _: made_with)
@@ -114,7 +114,7 @@ def stored_model_findings(benchmark: Benchmark) -> list[Finding]:
             read = _checked(sealed)
             kept: Kept = {}
             for path in (benchmark.work_path(conversation_id), benchmark.checks_path(conversation_id)):
-                kept |= _kept_in(path, read, lambda log: kept_with(log, benchmark.spec, default_registry()))
+                kept |= _kept_in(path, read, lambda log: kept_with(log, benchmark.spec, registry_for(benchmark.spec)))
         found += [finding for verdict in kept.values() for finding in verdict.findings]
     return found
 

@@ -13,6 +13,7 @@ from .driver import (
     seeds_of as seeds_of,
     summarise as summarise,
     talk_conversation as talk_conversation,
+    write_missing_seeds as write_missing_seeds,
 )
 from .finished import finished_conversations as finished_conversations
 from .gaps import (

@@ -14,10 +14,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from longbeam.errors import RunStopped
-from longbeam.generators import plan_lengths, seeds_for
+from longbeam.errors import RunStopped, UserError
+from longbeam.generators import plan_lengths, read_seeds_file, seeds_as_json, seeds_for, write_seeds
 from longbeam.generators.probes import check_generators
-from longbeam.models import Journal, JournalledModel, LimitedModel, Models, close_model, is_batched, load_tokenizer
+from longbeam.keys import UnitKey
+from longbeam.models import (
+    Asker,
+    Journal,
+    JournalledModel,
+    LimitedModel,
+    Models,
+    close_model,
+    is_batched,
+    load_tokenizer,
+)
 from longbeam.pipeline.repair.mending import with_mended_turns
 from longbeam.pipeline.run.conversation import (
     Conversation,
@@ -42,9 +52,9 @@ from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import STAGES, ProbedConversation, Sealed, checks_stage, probes_stage, seal_stage
 from longbeam.pipeline.run.talking import dialogue_stage, user_turns_stage
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, both
-from longbeam.prompts import PromptRegistry, default_registry
-from longbeam.schemas import BenchmarkSpec, Narrative, Profile, RelationshipGraph, Seed
-from longbeam.store import Benchmark, Unit, WorkLog, take_back
+from longbeam.prompts import PromptRegistry, registry_for
+from longbeam.schemas import BenchmarkSpec, Narrative, Profile, RelationshipGraph, Role, Seed
+from longbeam.store import Benchmark, Unit, WorkLog, take_back, write_with_copy
 
 __all__ = ["STAGES", "ConversationRun", "RunContext", "RunSummary", "run_conversation", "run_inline"]
 
@@ -245,7 +255,7 @@ async def open_run(context: RunContext, conversation_id: str, seed: Seed) -> Asy
     benchmark, spec = context.benchmark, context.benchmark.spec
     # A package that brings an ability may be missing here: better now than after all other stages.
     check_generators(spec.abilities)
-    prompts = context.prompts or default_registry()
+    prompts = context.prompts or registry_for(spec)
     prompts.compile()
     with WorkLog.open(benchmark.work_path(conversation_id)) as log:
         log.require_sound()  # all of it: what is sealed comes from rows that nothing else checks, too
@@ -296,6 +306,7 @@ async def run_inline(
 ) -> RunSummary:
     """Run every conversation of a benchmark through all stages, in this process."""
     async with limited_models(models, benchmark.spec) as shared:
+        await write_missing_seeds(benchmark, shared)
         context = RunContext(benchmark, shared, Schedule(benchmark.spec.limits.concurrency), progress, prompts)
         return summarise(benchmark, await run_conversations(context, conversation_gate(benchmark)))
 
@@ -325,6 +336,31 @@ async def limited_models(models: Models, spec: BenchmarkSpec) -> AsyncIterator[M
         yield replace(models, chat=LimitedModel(models.chat, spec))
     finally:
         await close_model(models.chat)
+
+
+async def write_missing_seeds(benchmark: Benchmark, models: Models) -> None:
+    """Have the planner write the seeds that a domain of the spec's own lacks; UserError if it gives too few.
+
+    They are kept in `seeds.json` and stay as they are when more are asked for.
+    """
+    spec = benchmark.spec
+    if spec.domain is None or spec.seeds_file is not None:
+        return
+    copy = benchmark.kept_seeds()
+    known = read_seeds_file(copy)[0] if copy else []
+    if (missing := spec.conversations - len(known)) <= 0:
+        return
+    with WorkLog.open(benchmark.seeding_path) as log:
+        journalled = replace(models, chat=JournalledModel(models.chat, log.journal))
+        asker = Asker(journalled, registry_for(spec), spec, UnitKey("seeds", "seeds", str(len(known))))
+        written = await write_seeds(asker, spec.domain, missing, known)
+    if len(written.seeds) < missing:
+        reason = written.problem or "it has no more that do not resemble each other"
+        raise UserError(
+            f"domain {spec.domain.name!r}: {spec.model_for(Role.PLANNER)} wrote {len(written.seeds)} of {missing} "
+            f"seeds: {reason}. Write them yourself, as a seeds_file"
+        )
+    write_with_copy(benchmark.seeds_path, seeds_as_json([*known, *written.seeds]).encode())
 
 
 def seeds_of(benchmark: Benchmark) -> tuple[Seed, ...]:

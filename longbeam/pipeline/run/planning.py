@@ -40,7 +40,6 @@ from longbeam.generators import (
     chapter_of,
     choose_targets,
     circles_of,
-    draw_profile,
     draw_relationships,
     draw_timeline,
     ends_of,
@@ -55,6 +54,7 @@ from longbeam.generators import (
     sub_plans_of,
     subjects_of,
     turns_told,
+    user_of,
     with_side_stories,
     write_advice,
     write_events,
@@ -123,7 +123,7 @@ def drawn_profile(c: Conversation) -> Profile:
     if unit is not None and unit.status is UnitStatus.DONE:
         for stored in c.units.log.units.records(PERSONALITY.stage, Profile, unit_keys=["personality"]):
             return stored.model_copy(update={"personality": ""})
-    return draw_profile(c.units.spec.seed, c.index)
+    return user_of(c.units.spec.seed, c.index, c.units.spec.people)
 
 
 async def profile_stage(c: Conversation) -> Profile:
@@ -137,7 +137,8 @@ def relationships_of(c: Conversation) -> tuple[RelationshipGraph, tuple[tuple[Pe
     """Draw the user's people on the first day, and those that come in plan by plan."""
     seed, size = c.units.spec.seed, min(len(c.plan_targets), LARGEST_SIZE)
     drawn = drawn_profile(c)
-    return draw_relationships(seed, c.index, drawn, size), circles_of(seed, c.index, drawn, size)
+    around = c.units.spec.people.around
+    return draw_relationships(seed, c.index, drawn, size, around), circles_of(seed, c.index, drawn, size, around)
 
 
 async def narratives_stage(c: Conversation) -> tuple[Narrative, ...]:

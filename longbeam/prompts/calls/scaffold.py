@@ -6,15 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from longbeam.schemas import Domain, Narrative, Person, Profile, PromptInputs, ReplyModel, Seed
+from longbeam.schemas import DomainName, Narrative, Person, Profile, PromptInputs, ReplyModel, Seed
 
 
 class SeedsInputs(PromptInputs):
     """Write new subjects for conversations of one domain."""
 
-    domain: Domain
+    domain: DomainName
     subject: str
     """The domain's name in words."""
+    about: str = ""
+    """Paragraph on a domain of the user's own; empty for a built-in one."""
     count: int
     taken: tuple[str, ...]
     """Existing titles."""
