@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from longbeam.evaluation import RESULTS_FILE, Evaluated, ReportLine, read_results, sections_of
+from longbeam.evaluation import Evaluated, ReportLine, last_results, read_results, sections_of
 
 HEAD = (
     "system",
@@ -30,7 +30,7 @@ HEAD = (
 
 def main(root: str) -> None:
     """Print the table as Markdown."""
-    evaluated = read_results(Path(root) / "evaluation" / RESULTS_FILE)
+    evaluated = read_results(last_results(Path(root) / "evaluation"))
     (section,) = sections_of([evaluated], against=())
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
     for line in section.lines:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -14,6 +15,7 @@ from longbeam.cli.app import (
     DEFAULT_OUT,
     INCOMPLETE,
     OK,
+    USER_ERROR,
     AsJson,
     InvocationLog,
     Name,
@@ -27,6 +29,11 @@ from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
 from longbeam.schemas import DEFAULT_MODEL
 from longbeam.stopping import run_stoppable
+
+if TYPE_CHECKING:
+    from longbeam.evaluation import Arm, Evaluated
+    from longbeam.library import MeasuringOptions
+    from longbeam.schemas import EvaluationRun, Result
 
 LEAST_BUDGET = 100
 """Fewest tokens of context that an evaluation allows."""
@@ -42,7 +49,10 @@ def _model_option(flag: str, what: str) -> Any:  # Any: what typer reads out of 
 
 @app.command(short_help="Measure memory systems on a benchmark.")
 def evaluate(
-    name: Name,
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Benchmark's name, or an evaluation file, EVAL.toml.", show_default=False),
+    ],
     system: Annotated[
         str, typer.Option("--system", help="Systems, comma-separated; the floors are always included.")
     ] = "long_context,rag",
@@ -101,6 +111,21 @@ def evaluate(
         float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Prepare and ask again, whatever is stored.")] = False,
+    run_name: Annotated[
+        str, typer.Option("--name", help="Name of the run in `longbeam runs`.", show_default=False)
+    ] = "",
+    title: Annotated[str, typer.Option("--title", help="Title of its report.", show_default=False)] = "",
+    limit: Annotated[
+        int | None, typer.Option("--limit", help="Probes to ask, stratified by ability.", min=1, show_default=False)
+    ] = None,
+    fail_below: Annotated[
+        list[str] | None,
+        typer.Option("--fail-below", metavar="SYSTEM=SCORE", help="Exit code 1 below this score.", show_default=False),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="EVAL.toml", help="Write these options as a file.", show_default=False),
+    ] = None,
     isolate: Annotated[
         bool, typer.Option("--isolate", help="Run each product of yours in a process of its own.")
     ] = False,
@@ -113,38 +138,74 @@ def evaluate(
     Replies are kept, so a killed or stopped evaluation continues where it stopped. Probes are asked in their reviewed
     form.
     """
+    from longbeam.evaluation import ablations, arms_of, variants
+    from longbeam.library import MeasuringOptions, read_evaluation, write_evaluation
+
+    given = MeasuringOptions(
+        spec=spec_file,
+        reader=reader,
+        judge=judge,
+        extractor=extractor,
+        embedder=embedder,
+        budget=_budgets(budget),
+        window=window,
+        is_lenient=lenient,
+        control=control,
+        parallel=parallel,
+        max_cost_usd=max_cost,
+        is_fresh=fresh,
+        is_isolated=isolate,
+        name=run_name,
+        title=title,
+        limit=limit,
+    )
+    gates = [_gate(text) for text in fail_below or ()]
+    if name.endswith(".toml"):
+        files = read_evaluation(Path(name))
+        codes = [
+            _evaluate_one(
+                one.benchmark, one.arms, {**given, **one.options}, _Output(out, json, estimate, gates, invocation_log)
+            )
+            for one in files
+        ]
+        return max(codes)
+    with _stdout_of_results():
+        sets = [*variants(variant, system), *(settings or ())]
+        arms = arms_of(system, sets, [*(grid or ()), *ablations(without, system)])
+    if save is not None:
+        write_evaluation(save, name, arms, given)
+    return _evaluate_one(name, arms, given, _Output(out, json, estimate, gates, invocation_log))
+
+
+@dataclass(frozen=True)
+class _Output:
+    """How an evaluation is shown, and what its exit code depends on."""
+
+    out: Path
+    json: bool
+    estimate: bool
+    gates: Sequence[tuple[str, float]]
+    invocation_log: Path | None
+
+
+def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how: _Output) -> int:
+    """Evaluate one benchmark, print its table, and return the exit code."""
     from longbeam.errors import RunStopped
-    from longbeam.evaluation import ablations, always_there, arms_of, as_json, grouped_failures, render_table, variants
-    from longbeam.library import MeasuringOptions, measurement_of
-    from longbeam.pipeline.evaluate import render_estimate
+    from longbeam.evaluation import always_there, as_json, grouped_failures, last_results, render_table
+    from longbeam.library import measurement_of
+    from longbeam.pipeline.evaluate import evaluation_folder, render_estimate
     from longbeam.store import open_benchmark
 
-    benchmark = open_benchmark(out, name)
-    refuse_nothing_sealed(benchmark, out)
+    benchmark = open_benchmark(how.out, name)
+    refuse_nothing_sealed(benchmark, how.out)
+    json = how.json
     with _stdout_of_results() as shown:
-        given = [*variants(variant, system), *(settings or ())]
-        arms = [*always_there(), *arms_of(system, given, [*(grid or ()), *ablations(without, system)])]
-        options = MeasuringOptions(
-            spec=spec_file,
-            reader=reader,
-            judge=judge,
-            extractor=extractor,
-            embedder=embedder,
-            budget=_budgets(budget),
-            window=window,
-            is_lenient=lenient,
-            control=control,
-            parallel=parallel,
-            max_cost_usd=max_cost,
-            is_fresh=fresh,
-            is_isolated=isolate,
-        )
-        measurement = measurement_of(benchmark, arms, options)
-        if estimate:
+        measurement = measurement_of(benchmark, [*always_there(), *arms], options)
+        if how.estimate:
             expected = run_stoppable(measurement.estimate())
             print(expected.model_dump_json(indent=2) + "\n" if json else render_estimate(expected), end="", file=shown)
             return OK
-        meter = measurement.make_meter(invocation_log)
+        meter = measurement.make_meter(how.invocation_log)
         print(measurement.models_line, file=sys.stderr if json else shown, flush=True)
         try:
             with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
@@ -153,12 +214,44 @@ def evaluate(
             print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
             return INCOMPLETE
         print(as_json(run, results) if json else render_table(run, results), end="", file=shown)
-        print(meter.spent_line, file=sys.stderr if json else shown)
+        kept = last_results(evaluation_folder(benchmark), run.control).parent.name
+        print(f"run {kept}; {meter.spent_line}", file=sys.stderr if json else shown)
         for failure in grouped_failures(run.failures):
             print(f"failed: {failure}", file=sys.stderr)
-        warn_of_unfinished(benchmark, out)
+        warn_of_unfinished(benchmark, how.out)
         is_whole = not run.failures and all(result.score("paper") is not None for result in results)
-        return OK if is_whole else INCOMPLETE
+        return max(OK if is_whole else INCOMPLETE, _gated(run, results, how.gates))
+
+
+def _gate(text: str) -> tuple[str, float]:
+    """Return a system and the score that it must reach; UserError for a text that is none."""
+    system, equals, score = text.rpartition("=")
+    try:
+        least = float(score)
+    except ValueError:
+        least = -1.0
+    if not (equals and system and 0 <= least <= 1):
+        raise UserError(f"--fail-below {text!r}: write SYSTEM=SCORE with a score from 0 to 1, such as rag=0.6")
+    return system, least
+
+
+def _gated(run: EvaluationRun, results: Sequence[Result], gates: Sequence[tuple[str, float]]) -> int:
+    """Return 1 if a system is below its gate, 2 if the judge may not rank or has no such system, else 0; say why."""
+    from longbeam.evaluation import calibration_of, rows_of
+
+    rows = {row.system: row for row in rows_of(results)}
+    judged = calibration_of(list(rows.values()), run.judge)
+    code = OK
+    for system, least in gates:
+        score = rows[system].score if system in rows else None
+        if not judged.can_score or score is None:
+            why = f"no such system, there are {', '.join(rows)}" if system not in rows else "the judge cannot score"
+            print(f"gate {system}={least:g}: undecided: {why}", file=sys.stderr)
+            code = USER_ERROR
+        elif score < least:
+            print(f"gate {system}={least:g}: failed: {score:.3f}", file=sys.stderr)
+            code = max(code, INCOMPLETE)
+    return code
 
 
 def _budgets(text: str) -> list[int]:
@@ -185,6 +278,10 @@ def _stdout_of_results() -> Iterator[TextIO]:
 @app.command(short_help="Report on an evaluation, as HTML or Markdown.")
 def report(
     name: Name,
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN]...", help="Runs to report on [default: the last].", show_default=False),
+    ] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Self-contained HTML file to write.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Markdown file to write.")] = None,
     others: Annotated[
@@ -202,13 +299,14 @@ def report(
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Report on the last evaluation of a benchmark.
+    """Report on runs of a benchmark: the last one, or those that are named (`longbeam runs`).
 
     Without a file option, print its tables on a terminal, and the report as Markdown into a pipe or a file.
     """
     from longbeam.evaluation import (
         find_control,
         read_results,
+        read_run,
         render_html,
         render_markdown,
         render_probe,
@@ -217,17 +315,19 @@ def report(
         reworded,
         sections_of,
     )
-    from longbeam.pipeline.evaluate import results_path
+    from longbeam.pipeline.evaluate import evaluation_folder, results_path
     from longbeam.review import reviewed_probes
     from longbeam.store import open_benchmark, write_atomically
 
     benchmark = open_benchmark(out, name)
     path = results_path(benchmark, find_control(control))
     baselines = [part for part in (p.strip() for p in against.split(",")) if part]
-    files = [read_results(p) for p in [path, *(others or ())]]
+    folder = evaluation_folder(benchmark)
+    files = [read_run(folder, run) for run in runs] if runs else [_last_run(path, folder)]
+    files += [read_results(p) for p in others or ()]
     sections = sections_of(files, against=baselines, probes_shown=probes)
     now = reviewed_probes(benchmark)
-    if now is not None and (stale := reworded(read_results(path).run.probes, now)):
+    if now is not None and (stale := reworded(files[0].run.probes, now)):
         told = f"{len(stale)} of its probes were changed or taken out in the review since, {stale[0]} for one"
         print(f"the scores are out of date: {told}; run `longbeam evaluate {name}` again", file=sys.stderr)
     written = []
@@ -253,6 +353,88 @@ def report(
         print(f"\nThe whole report: {command_line('report', f'{name} --html report.html', out)}")
     elif not written:
         print(render_markdown(sections), end="")
+    return OK
+
+
+def _last_run(path: Path, folder: Path) -> Evaluated:
+    """Return the last run; a results file of an older longbeam where no run is kept."""
+    from longbeam.evaluation import read_results, read_run
+
+    return read_run(folder, path.parent.name) if path.is_relative_to(folder / "runs") else read_results(path)
+
+
+@app.command(short_help="List the runs of a benchmark's evaluations.")
+def runs(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
+    """List the runs that are kept: id, date, cost, name, systems, reader."""
+    import json as jsons
+
+    from longbeam.evaluation import kept_runs, render_runs
+    from longbeam.pipeline.evaluate import evaluation_folder
+    from longbeam.store import open_benchmark
+
+    found = kept_runs(evaluation_folder(open_benchmark(out, name)))
+    shown = jsons.dumps([run.model_dump(mode="json") for run in found], indent=2) + "\n"
+    print(shown if json else render_runs(name, found), end="")
+    return OK
+
+
+@app.command(short_help="Compare two runs, probe by probe.")
+def compare(
+    name: Name,
+    before: Annotated[
+        str, typer.Argument(metavar="RUN", help="Run: an id, its beginning, a name.", show_default=False)
+    ],
+    now: Annotated[
+        str, typer.Argument(metavar="RUN", help="Run that is compared with it.", show_default=False)
+    ] = "last",
+    system: Annotated[str, typer.Option("--system", help="Systems, comma-separated [default: all of both].")] = "",
+    json: AsJson = False,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Print each system's paired difference, with its interval, corrected p, and the probes that it won or lost."""
+    import json as jsons
+    from dataclasses import asdict
+
+    from longbeam.evaluation import compare_runs, names_in, read_run, render_pairs
+    from longbeam.pipeline.evaluate import evaluation_folder
+    from longbeam.store import open_benchmark
+
+    folder = evaluation_folder(open_benchmark(out, name))
+    first, second = read_run(folder, before), read_run(folder, now)
+    pairs = compare_runs(first, second, names_in(system))
+    if json:
+        print(jsons.dumps([asdict(pair) for pair in pairs], indent=2))
+    else:
+        print(render_pairs(pairs, first.label, second.label), end="")
+    return OK
+
+
+@app.command(short_help="Say how many conversations a difference needs.")
+def power(
+    name: Name,
+    systems: Annotated[str, typer.Option("--systems", metavar="A,B", help="The two systems.", show_default=False)],
+    difference: Annotated[
+        float, typer.Option("--difference", help="Difference of scores to see.", min=0.001, max=1)
+    ] = 0.05,
+    run: Annotated[str, typer.Option("--run", help="Run whose spread counts.")] = "last",
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Print how many conversations are needed to see a difference of two systems, and what they would cost."""
+    from longbeam.evaluation import conversations_needed, names_in, read_run
+    from longbeam.pipeline.evaluate import evaluation_folder
+    from longbeam.store import open_benchmark
+
+    named = names_in(systems)
+    if len(named) != 2:
+        raise UserError(f"--systems {systems!r}: name two systems, such as rag,light")
+    one = read_run(evaluation_folder(open_benchmark(out, name)), run)
+    needed, spread = conversations_needed(one, named[0], named[1], difference)
+    cost = one.kept.cost_usd if one.kept else None
+    told = "at an unknown cost" if cost is None else f"about ${cost / one.run.conversations * needed:,.2f} to evaluate"
+    print(
+        f"to see a difference of {difference:g} between {named[0]} and {named[1]} you need about {needed:,} "
+        f"conversations, {told} (their difference varies by {spread:.3f} between {one.run.conversations} conversations)"
+    )
     return OK
 
 

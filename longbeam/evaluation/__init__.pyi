@@ -7,10 +7,17 @@ from .arms import (
     arm_of as arm_of,
     arms_of as arms_of,
     at_budgets as at_budgets,
+    names_in as names_in,
+    refuse_doubled as refuse_doubled,
     variants as variants,
     with_embedder as with_embedder,
 )
-from .calibration import RIGHT_ANSWERS as RIGHT_ANSWERS, WRONG as WRONG
+from .calibration import RIGHT_ANSWERS as RIGHT_ANSWERS, WRONG as WRONG, calibration_of as calibration_of
+from .comparing import (
+    compare_runs as compare_runs,
+    conversations_needed as conversations_needed,
+    render_pairs as render_pairs,
+)
 from .controlled import (
     ControlledRow as ControlledRow,
     controlled_rows as controlled_rows,
@@ -67,9 +74,13 @@ from .report import (
     report_json as report_json,
     sections_of as sections_of,
 )
-from .resampling import DRAWS as DRAWS, compare as compare, interval_of as interval_of
+from .resampling import (
+    DRAWS as DRAWS,
+    compare as compare,
+    few_conversations as few_conversations,
+    interval_of as interval_of,
+)
 from .results import (
-    RESULTS_FILE as RESULTS_FILE,
     TIMINGS_FILE as TIMINGS_FILE,
     Evaluated as Evaluated,
     asked_probe as asked_probe,
@@ -77,6 +88,14 @@ from .results import (
     read_results as read_results,
     reworded as reworded,
     write_results as write_results,
+)
+from .runs import (
+    about_run as about_run,
+    keep_run as keep_run,
+    kept_runs as kept_runs,
+    last_results as last_results,
+    read_run as read_run,
+    render_runs as render_runs,
 )
 from .scoring import (
     Scorer as Scorer,

@@ -100,8 +100,10 @@ def in_words(number: int) -> str:
 
 
 def paraphrased_answer(probe: Probe) -> str:
-    """Return the gold with the numbers of its durations and counts in words."""
+    """Return the gold with the numbers of its durations and counts in words; a list keeps those of its items."""
     text = probe.gold_answer
+    if ability_of(probe.ability).has(Trait.ORDERS_ITEMS):
+        return text
     for stated in sorted(stated_in(text), key=lambda found: -found.start):
         if stated.value.kind in (ValueKind.DURATION, ValueKind.NUMBER) and stated.value.text.startswith(
             tuple("123456789")

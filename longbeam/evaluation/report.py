@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import fmean
@@ -278,7 +278,13 @@ def _render(template: str, sections: Sequence[Section], plots: Sequence[tuple[st
         hit_at=HIT_AT,
         blank_floors=BEAM_BLANK_FLOORS,
         grid=_by_length(sections),
+        title=_title_of(sections),
     )
+
+
+def _title_of(sections: Sequence[Section]) -> str:
+    titles = dict.fromkeys(s.evaluated.kept.title for s in sections if s.evaluated.kept and s.evaluated.kept.title)
+    return "; ".join(titles) or "Memory systems, measured"
 
 
 def _template(name: str, *, is_html: bool) -> Template:
@@ -363,6 +369,10 @@ def _deciles(places: Iterable[int]) -> str:
     return ", ".join(str(p + 1) for p in places) or "none"
 
 
+def _settings(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in values.items()) or "as default"
+
+
 _FILTERS: dict[str, Callable[..., Any]] = {
     "figure": _figure,
     "signed": _signed,
@@ -373,6 +383,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "share_read": share_read,
     "cut": _cut,
     "cell": _cell,
+    "settings": _settings,
     "deciles": _deciles,
     "plain": lambda name: name.replace("_", " "),
 }

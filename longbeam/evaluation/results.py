@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from longbeam.errors import UserError
 from longbeam.evaluation.timings import Timings
 from longbeam.keys import ItemId
-from longbeam.schemas import AskedProbe, Context, EvaluationRun, Probe, Result
+from longbeam.schemas import AskedProbe, Context, EvaluationRun, KeptRun, Probe, Result
 from longbeam.store import write_recorded
 from longbeam.terminal import printable, whole_text
 
@@ -35,11 +35,14 @@ class Evaluated:
     run: EvaluationRun
     results: tuple[Result, ...]
     timings: Timings
+    kept: KeptRun | None = None
+    """The run in the list of those that are kept; None for a file by itself."""
 
     @property
     def label(self) -> str:
-        """Name in tables and plots: the benchmark, and the control if it is one."""
-        return f"{self.run.benchmark} ({self.run.control})" if self.run.control else self.run.benchmark
+        """Name in tables and plots: the benchmark, the run if it has one, and the control if it is one."""
+        run = f", run {self.kept.name or self.kept.run_id}" if self.kept else ""
+        return f"{self.run.benchmark}{run}" + (f" ({self.run.control})" if self.run.control else "")
 
 
 def write_results(path: Path, run: EvaluationRun, results: Sequence[Result]) -> None:

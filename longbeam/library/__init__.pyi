@@ -1,5 +1,6 @@
 from .benchmark import LoadedBenchmark as LoadedBenchmark, LoadedConversation as LoadedConversation
 from .database import open_database as open_database, view_names as view_names
+from .evaluation_file import read_evaluation as read_evaluation, write_evaluation as write_evaluation
 from .measuring import MeasuringOptions as MeasuringOptions, measurement_of as measurement_of
 from .operations import (
     Evaluation as Evaluation,

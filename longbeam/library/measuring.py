@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TypedDict
 
@@ -30,11 +31,12 @@ from longbeam.schemas import (
     BenchmarkSpec,
     EvaluationRun,
     EvaluationSettings,
+    Probe,
     Result,
     Role,
     is_language_model,
 )
-from longbeam.store import Benchmark
+from longbeam.store import Benchmark, SealedConversation
 from longbeam.wiring import services
 
 
@@ -65,6 +67,12 @@ class MeasuringOptions(TypedDict, total=False):
     """Prepare and ask again, whatever is stored."""
     is_isolated: bool
     """Run each product of another package in a process of its own."""
+    name: str
+    """Name of the run in the list of those that are kept."""
+    title: str
+    """Title of its report."""
+    limit: int | None
+    """Probes to ask, as many of each ability as there is room for; None asks all."""
 
 
 @dataclass(frozen=True)
@@ -156,11 +164,36 @@ def measurement_of(benchmark: Benchmark, arms: Sequence[Arm], options: Measuring
         arms,
         settings,
         find_control(options.get("control")),
-        reviewed_probes(benchmark),
+        _probes_of(benchmark, options.get("limit")),
         is_fresh=options.get("is_fresh", False),
         parallel=options.get("parallel", 1),
+        name=options.get("name", ""),
+        title=options.get("title", ""),
     )
     return Measurement(benchmark, request, vectors)
+
+
+def _probes_of(benchmark: Benchmark, limit: int | None) -> Mapping[str, Sequence[Probe]] | None:
+    """Return the reviewed probes, or of them `limit`: one of each ability in turn, over all conversations.
+
+    None: the selected probes as they are sealed.
+    """
+    probes = reviewed_probes(benchmark)
+    if limit is None:
+        return probes
+    if probes is None:
+        probes = {}
+        for conversation_id in benchmark.sealed_ids:
+            with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+                probes[conversation_id] = tuple(p for p in sealed.probes() if p.is_selected)
+    by_ability: dict[str, list[tuple[str, str]]] = {}
+    for place in range(max(map(len, probes.values()), default=0)):  # one of each conversation in turn
+        for conversation_id, of in probes.items():
+            if place < len(of):
+                by_ability.setdefault(of[place].ability, []).append((conversation_id, of[place].probe_id))
+    in_turn = [key for row in zip_longest(*(by_ability[a] for a in sorted(by_ability))) for key in row if key]
+    kept = set(in_turn[:limit])
+    return {c: tuple(p for p in of if (c, p.probe_id) in kept) for c, of in probes.items()}
 
 
 def _spec_of(spec: BenchmarkSpec, options: MeasuringOptions) -> BenchmarkSpec:

@@ -10,12 +10,23 @@ import shutil
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 from longbeam.errors import LongbeamError, UserError
-from longbeam.evaluation import Arm, Row, always_there, arm_of, grouped_failures, kind_of, ranked_rows, rows_of
+from longbeam.evaluation import (
+    Arm,
+    Row,
+    always_there,
+    arm_of,
+    few_conversations,
+    grouped_failures,
+    kind_of,
+    ranked_rows,
+    rows_of,
+)
 from longbeam.formats import LOCOMO_SESSIONS, ExportOptions, ExportReport, ImportOptions, exporter, importer
 from longbeam.library.benchmark import LoadedBenchmark
 from longbeam.library.measuring import MeasuringOptions, measurement_of
@@ -29,6 +40,8 @@ from longbeam.terminal import followed_by
 from longbeam.wiring import generate as make_benchmark
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from longbeam.models import ChatModel
 
 PathLike = str | Path
@@ -183,8 +196,36 @@ class Evaluation:
         """Return each system's score under the paper's rule, 0 to 1; None where nothing could be scored."""
         return {row.system: row.score for row in self.table}
 
+    @property
+    def warning(self) -> str:
+        """What intervals over so few conversations cannot show, in one line; empty where there are enough."""
+        return few_conversations(self.run.conversations)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a row for each answer: system, conversation, probe, ability, score, recall, tokens, texts."""
+        return Table(self.results, "answer", lambda: map(_answer_row, self.results)).to_pandas()
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            [f"<evaluation of {self.run.benchmark}: {len(self.results)} answers>", *filter(None, [self.warning])]
+        )
+
     def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        note = f"<p>{escape(self.warning)}</p>" if self.warning else ""
+        return self.table._repr_html_() + note
+
+
+def _answer_row(result: Result) -> Mapping[str, Any]:
+    return {
+        "system": result.system,
+        "conversation_id": result.conversation_id,
+        "probe_id": result.probe_id,
+        "ability": result.ability,
+        "score": result.score("paper"),
+        "recall": result.retrieval.evidence_recall,
+        "tokens": result.retrieval.tokens,
+        "answer": result.answer.text,
+    }
 
 
 class EvaluateOptions(MeasuringOptions, total=False):

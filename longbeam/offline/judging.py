@@ -211,7 +211,7 @@ def _judge_shape(inputs: JudgeInputs) -> JudgeReply | None:
         return None
     if _FOR_EACH.search(inputs.nugget) and (unit := _UNITS.search(inputs.nugget)):
         counted = rf"\d[\d.,]*(?: to \d+| ?[-–] ?\d+)?[- ](?:\w+ )?{unit[1].casefold().removesuffix('s')}"
-        times = len(re.findall(counted, inputs.answer, re.IGNORECASE))
+        times = len(re.findall(counted, alpha2digit(inputs.answer, "en", threshold=0), re.IGNORECASE))
         return _verdict(f"the answer gives {unit[1]} {times} times", times >= _EACH)
     if unit := _IN_UNIT.search(inputs.nugget):
         stem = unit[1].casefold().removesuffix("s").removesuffix("ful")

@@ -46,6 +46,7 @@ from .evaluation import (
     EvaluationSettings as EvaluationSettings,
     Exchange as Exchange,
     Judgement as Judgement,
+    KeptRun as KeptRun,
     NuggetJudgement as NuggetJudgement,
     Passage as Passage,
     Preparation as Preparation,

@@ -239,6 +239,30 @@ class Preparation(Record):
     usage: PreparationUsage
 
 
+class KeptRun(Record):
+    """A run of an evaluation in the list of those that are kept."""
+
+    run_id: str = ""
+    """Beginning of the digest; `-2` and so on behind it where the same evaluation had other results."""
+    name: str = ""
+    """Name that its user gave it."""
+    title: str = ""
+    """Title of its report."""
+    made_at: datetime
+    """Time of the first run with these results, in UTC."""
+    decided_by: str = ""
+    """Digest of everything that decided it."""
+    benchmark: str
+    control: str = ""
+    reader: str
+    systems: tuple[str, ...]
+    """Systems without floors and ceilings."""
+    conversations: int
+    probes: int
+    cost_usd: float | None
+    """USD of all its calls; None where a price is unknown."""
+
+
 class EvaluatedSystem(Record):
     """What ran in a row of the table: a system with its settings, and the models that it used."""
 

@@ -161,3 +161,82 @@ def test_several_budgets_make_a_curve_and_no_budget_is_named(out: Path, capsys: 
     assert {"rag[budget=100]", "rag[budget=200]", "bm25[budget=100]"} <= names
     assert run([*line, "99"]) == USER_ERROR
     assert "--budget '99': write tokens of context, 100 or more" in capsys.readouterr().err
+
+
+EVALUATION = """
+benchmarks = ["tiny"]
+name = "first"
+title = "Two systems"
+budgets = [200]
+
+[[systems]]
+system = "rag"
+
+[[systems]]
+system = "rag"
+name = "ours"
+settings = { k = 1 }
+"""
+
+
+def test_an_evaluation_file_names_its_systems_and_its_run(
+    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "eval.toml"
+    file.write_text(EVALUATION)
+    where = ["--out", str(out)]
+    assert run(["evaluate", str(file), "--json", *where]) == OK
+    shown = json.loads(capsys.readouterr().out)
+    rows = {row["system"] for row in shown["rows"]}
+    assert {"rag", "ours"} <= rows
+    ours = next(of for of in shown["run"]["described"] if of["name"] == "ours")
+    assert (ours["system"], ours["settings"], ours["budget"]) == ("rag", {"k": "1"}, 200)
+    again = tmp_path / "saved.toml"
+    line = ["evaluate", "tiny", "--system", "rag,rag[k=1]", "--budget", "200", "--name", "second", "--save", str(again)]
+    assert run([*line, *where]) == OK
+    assert run(["evaluate", str(again), *where]) == OK
+    capsys.readouterr()
+    assert run(["runs", "tiny", "--json", *where]) == OK
+    assert [kept["name"] for kept in json.loads(capsys.readouterr().out)] == ["first", "second"]
+    assert run(["compare", "tiny", "first", "second", *where]) == OK
+    assert "rag: +0.000 (no interval; no p); won 0, lost 0, tied 2" in capsys.readouterr().out
+    assert run(["report", "tiny", "first", *where]) == OK
+    assert capsys.readouterr().out.startswith("# Two systems")
+    assert run(["power", "tiny", "--systems", "rag,rag[k=1]", *where]) == USER_ERROR
+    assert "have scores in 1 conversation of this run, and two are needed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('benchmarks = ["tiny"]', "systems = {'benchmarks': ['tiny']}: Field required"),
+        (EVALUATION + "seeds = 3", "systems.1.seeds = 3: Extra inputs are not permitted"),
+        ("= 1", "is no TOML"),
+    ],
+)
+def test_a_file_that_is_none_says_what_does_not_fit(
+    line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "eval.toml"
+    file.write_text(line)
+    assert run(["evaluate", str(file)]) == USER_ERROR
+    assert said in capsys.readouterr().err
+
+
+def test_a_gate_fails_below_its_score_and_is_undecided_where_the_judge_cannot_rank(
+    out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["evaluate", "tiny", "--system", "rag", "--out", str(out), "--fail-below"]
+    undecided = run([*line, "rag=0.5"])  # the lexical judge does not accept the tiny benchmark's gold
+    assert (undecided, "gate rag=0.5: undecided: the judge cannot score" in capsys.readouterr().err) == (2, True)
+    assert run([*line, "other=0.5"]) == USER_ERROR
+    assert run([*line, "rag=high"]) == USER_ERROR
+    assert "--fail-below 'rag=high': write SYSTEM=SCORE" in capsys.readouterr().err
+
+
+def test_a_limit_takes_probes_of_each_ability(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["evaluate", "tiny", "--system", "rag", "--out", str(out), "--json", "--limit"]
+    for limit, probes in ((1, 1), (2, 2), (9, 2)):
+        assert run([*line, str(limit)]) == OK
+        shown = json.loads(capsys.readouterr().out)
+        assert len(shown["rows"][0]["by_ability"]) == probes

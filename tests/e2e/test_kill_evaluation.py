@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -53,12 +54,7 @@ class Evaluation:
 
     def run(self, kill_at: tuple[str, int] | None = None) -> None:
         """Run to the end, or until the journal has that many replies of a stage, then SIGKILL."""
-        command = [sys.executable, "-m", "longbeam", "evaluate", "short", "--out", str(self.out)]
-        command += ["--system", "light,summary", "--invocation-log", str(self.log)]
-        environment = {**os.environ, "PYTHONHASHSEED": self.hash_seed}
-        with subprocess.Popen(
-            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as process:
+        with self._started() as process:
             while process.poll() is None and (kill_at is None or self.stages()[kill_at[0]] < kill_at[1]):
                 time.sleep(0.005)
             if kill_at is not None:
@@ -66,6 +62,22 @@ class Evaluation:
                 process.send_signal(signal.SIGKILL)
             process.wait()
         assert process.returncode == (0 if kill_at is None else -signal.SIGKILL)
+
+    def run_for(self, calls: int) -> bool:
+        """Run until so many more calls are answered, then SIGKILL; return whether it was killed before its end."""
+        known = len(self.answered())
+        with self._started() as process:
+            while process.poll() is None and len(self.answered()) - known < calls:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        return process.returncode == -signal.SIGKILL
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "longbeam", "evaluate", "short", "--out", str(self.out)]
+        command += ["--system", "light,summary", "--invocation-log", str(self.log)]
+        environment = {**os.environ, "PYTHONHASHSEED": self.hash_seed}
+        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def results(self) -> bytes:
         """The results file."""
@@ -95,5 +107,26 @@ async def test_an_evaluation_pays_nothing_twice_when_it_is_killed(tmp_path: Path
 
     for stage, at_its_kill in zip(stages, seen, strict=False):
         assert 0 < at_its_kill[stage] < replies[stage], f"killed in the middle of {stage}"
+    assert paid_twice == {}
+    assert killed.results() == whole.results()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_200)
+async def test_ten_kills_at_random_moments_leave_the_same_results(tmp_path: Path) -> None:
+    whole, killed = Evaluation(tmp_path / "whole", "1"), Evaluation(tmp_path / "killed", "2")
+    for out in (whole.out, killed.out):
+        await _made(out)
+    whole.run()
+    drawn, calls = random.Random(45), len(whole.answered())
+    paid_twice, kills = Counter[str](), 0
+    for _ in range(10):
+        before, known = killed.committed(), len(killed.answered())
+        kills += killed.run_for(drawn.randint(1, calls // 10))
+        paid_twice.update(key for key in killed.answered()[known:] if key in before)
+    before, known = killed.committed(), len(killed.answered())
+    killed.run()
+    paid_twice.update(key for key in killed.answered()[known:] if key in before)
+    assert kills == 10
     assert paid_twice == {}
     assert killed.results() == whole.results()

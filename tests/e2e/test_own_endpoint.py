@@ -12,6 +12,7 @@ import pytest
 
 import longbeam
 from longbeam.cli import OK, USER_ERROR, run
+from longbeam.evaluation import last_results
 from longbeam.formats import ImportOptions, importer
 from longbeam.pipeline import Origin, import_benchmark, load_evaluation_spec
 from longbeam.pipeline.evaluate import EVALUATION_FIELDS
@@ -91,7 +92,7 @@ def test_reader_and_judge_of_a_spec_file_are_asked_and_nobody_else(out: Path, sp
     # No OPENAI_API_KEY is set: a model at OpenAI's own address would be refused.
     assert evaluated(out, "--spec", str(spec)) == OK
     assert set(stages(server)) == {"answer", "judge"}
-    head = json.loads((out / "talk" / "evaluation" / "results.jsonl").read_text("utf-8").splitlines()[0])
+    head = json.loads(last_results(out / "talk" / "evaluation").read_text("utf-8").splitlines()[0])
     assert (head["reader"], head["judge"].split()[0]) == ("openai:mine", "openai:mine")
     assert "base_url" not in (out / "talk" / "spec.json").read_text("utf-8")
 

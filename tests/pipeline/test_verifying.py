@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
+from longbeam.evaluation import last_results
 from longbeam.pipeline import check_and_store, render_reports, verify
 from longbeam.pipeline.run import run_inline
 from longbeam.schemas import BenchmarkSpec
@@ -126,7 +127,9 @@ def test_no_export_comes_of_a_damaged_file(out: Path, before: bytes, tmp_path: P
 
 @pytest.mark.parametrize("name", ["results.jsonl", "results.contexts.jsonl", "timings.json"])
 def test_a_changed_score_context_or_time_is_not_sound(measured: Path, tmp_path: Path, name: str) -> None:
-    out, path = Path(shutil.copytree(measured, tmp_path / "out")), f"evaluation/{name}"
+    out = Path(shutil.copytree(measured, tmp_path / "out"))
+    run_folder = last_results(out / NAME / "evaluation").parent
+    path = (run_folder / name).relative_to(out / NAME).as_posix()
     assert {r.path: r.is_sound for r in verify(out, NAME)}[path]
     changed = out / NAME / path
     text = changed.read_text()
@@ -145,7 +148,7 @@ def test_a_board_that_was_changed_is_not_sound(
 ) -> None:
     out = Path(shutil.copytree(measured, tmp_path / "out"))
     board = out / NAME / "board.json"
-    results = str(out / NAME / "evaluation" / "results.jsonl")
+    results = str(last_results(out / NAME / "evaluation"))
     assert run(["leaderboard", results, "--board", str(board)]) == OK
     assert {r.path: r.is_sound for r in verify(out, NAME)}["board.json"]
     board.write_text(board.read_text().replace('"rag"', '"gar"'))

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.evaluation import last_results
+
 REPOSITORY = Path(__file__).parents[2]
 PAGE = (REPOSITORY / "docs" / "plugins.md").read_text(encoding="utf-8")
 
@@ -85,7 +87,7 @@ def test_a_memory_and_a_model_are_evaluated(site: Path) -> None:
     told = json.loads(done(site, "evaluate", "bees", *options, "--json"))
     assert told["run"]["reader"] == "parrot:small"
     assert "newest" in {row["system"] for row in told["rows"]}
-    answers = (site / "output" / "bees" / "evaluation" / "results.jsonl").read_text()
+    answers = last_results(site / "output" / "bees" / "evaluation").read_text()
     assert "the budget is 900 euros" in answers
 
 

@@ -10,6 +10,7 @@ from .evaluating import (
     EvaluationRequest as EvaluationRequest,
     asks_extractor as asks_extractor,
     evaluate as evaluate,
+    evaluation_folder as evaluation_folder,
     evaluation_spec as evaluation_spec,
     judge_name as judge_name,
     results_path as results_path,

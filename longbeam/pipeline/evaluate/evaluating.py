@@ -2,9 +2,8 @@
 
 output/<name>/evaluation/<conversation_id>.sqlite   journal and units of everything that was asked for it
 output/<name>/evaluation/vectors.sqlite             vectors of embedding models, by model and text
-output/<name>/evaluation/results.jsonl              the last run: its settings, then one result a line
-output/<name>/evaluation/results.contexts.jsonl     contexts of the answers, each paragraph once
-output/<name>/evaluation/timings.json               seconds, measured: the one file that differs from run to run
+output/<name>/evaluation/runs/<id>/                 a run that is kept: results, contexts, seconds, and what it was
+output/<name>/evaluation/timings.json               seconds, measured
 output/<name>/evaluation/systems/                   files that systems keep themselves
 output/<name>/evaluation/<control>/                 the same of a negative control
 
@@ -15,6 +14,7 @@ by rule count while its rules are the same.
 
 from __future__ import annotations
 
+import datetime as dt
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,16 +29,19 @@ from longbeam.evaluation import (
     EVIDENCE,
     FIXED_ANSWERS,
     JUDGE_PROMPTS,
-    RESULTS_FILE,
     TIMINGS_FILE,
     Arm,
     Control,
+    Evaluated,
     Timings,
+    about_run,
     asked_probe,
     judge_answer,
+    keep_run,
+    kind_of,
+    last_results,
     retrieval_of,
     score_of,
-    write_results,
 )
 from longbeam.formats import advice_without_probes
 from longbeam.memory import (
@@ -114,6 +117,10 @@ class EvaluationRequest:
     """Whether systems are prepared and asked again, whatever is stored; equal calls of models are replayed."""
     parallel: int = 1
     """Conversations evaluated at the same time."""
+    name: str = ""
+    """Name of the run in the list of those that are kept."""
+    title: str = ""
+    """Title of its report."""
 
 
 @dataclass
@@ -202,8 +209,10 @@ async def evaluate(
         preparations=preparations_of(used),
         failures=tuple(failure for one in done for failure in one.failures),
     )
-    write_results(folder / RESULTS_FILE, run, results)
     write_recorded(folder / TIMINGS_FILE, timings.as_json())
+    systems = [arm.name for arm in request.arms if kind_of(arm.name) == "system"]
+    about = about_run(run, systems, name=request.name, title=request.title, now=dt.datetime.now(dt.UTC))
+    keep_run(evaluation_folder(benchmark), Evaluated(run, tuple(results), timings), about)
     return run, results
 
 
@@ -334,7 +343,7 @@ def evaluation_folder(benchmark: Benchmark, control: Control | None = None) -> P
 
 def results_path(benchmark: Benchmark, control: Control | None = None) -> Path:
     """Return the path of the last run's results."""
-    return evaluation_folder(benchmark, control) / RESULTS_FILE
+    return last_results(evaluation_folder(benchmark), control.value if control else "")
 
 
 def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:

@@ -1,0 +1,122 @@
+"""Two runs side by side: paired differences by probe, and how many conversations a difference would need."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean, stdev
+
+from longbeam.errors import UserError
+from longbeam.evaluation.resampling import Comparison, compare, few_conversations, holm
+from longbeam.evaluation.results import Evaluated
+from longbeam.evaluation.table import kind_of, rule
+from longbeam.schemas import Result
+from longbeam.terminal import counted
+
+_ALPHA, _POWER = 0.05, 0.8
+"""Two-sided error of the first kind, and the chance to see the difference that is asked for."""
+_PASSED = 0.5
+"""Score from which an answer is on the right side: below it, most of its nuggets are missed."""
+_NAMED = 10
+"""Probes that changed sides and are named for each system."""
+
+
+@dataclass(frozen=True)
+class RunPair:
+    """One system in two runs, or two systems of one run, probe by probe."""
+
+    comparison: Comparison
+    won: int
+    lost: int
+    tied: int
+    changed: tuple[tuple[str, str, float, float], ...]
+    """Probes that changed sides: conversation, probe, score before, score now."""
+
+
+def compare_runs(before: Evaluated, now: Evaluated, systems: Sequence[str] = ()) -> list[RunPair]:
+    """Return `now` minus `before` for each system of both runs, p-values corrected for their number (Holm).
+
+    UserError where no system, or no probe, is in both.
+    """
+    both = [s for s in now.run.systems if s in before.run.systems and (s in systems or not systems)]
+    shown = [s for s in both if kind_of(s) == "system" or s in systems]
+    if not shown:
+        raise UserError(f"no system is in both runs: {', '.join(before.run.systems)} and {', '.join(now.run.systems)}")
+    pairs = [_paired(_of(now, s), _of(before, s), (f"{s} now", f"{s} before")) for s in shown]
+    found = [pair for pair in pairs if pair is not None]
+    if not found:
+        raise UserError("no probe has a score in both runs; they are of other conversations or other probes")
+    corrected = holm([pair.comparison for pair in found])
+    return [RunPair(c, p.won, p.lost, p.tied, p.changed) for c, p in zip(corrected, found, strict=True)]
+
+
+def _of(one: Evaluated, system: str) -> list[Result]:
+    return [r for r in one.results if r.system == system]
+
+
+def _paired(first: Sequence[Result], second: Sequence[Result], names: tuple[str, str]) -> RunPair | None:
+    """Return the first minus the second; None where no probe has a score in both."""
+    results = [
+        r.model_copy(update={"system": name}) for name, of in zip(names, (first, second), strict=True) for r in of
+    ]
+    comparison = compare(results, *names, rule("paper"))
+    if comparison is None:
+        return None
+    before = {(r.conversation_id, r.probe_id): r.score("paper") for r in second}
+    scored = [
+        (r.conversation_id, r.probe_id, old, new)
+        for r in first
+        if (new := r.score("paper")) is not None and (old := before.get((r.conversation_id, r.probe_id))) is not None
+    ]
+    return RunPair(
+        comparison,
+        won=sum(new > old for *_, old, new in scored),
+        lost=sum(new < old for *_, old, new in scored),
+        tied=sum(new == old for *_, old, new in scored),
+        changed=tuple(row for row in scored if (row[2] >= _PASSED) is not (row[3] >= _PASSED)),
+    )
+
+
+def render_pairs(pairs: Sequence[RunPair], before: str, now: str) -> str:
+    """Return the differences of two runs as text; ends with a line break."""
+    return "\n".join(_pair_lines(pairs, before, now)) + "\n"
+
+
+def _pair_lines(pairs: Sequence[RunPair], before: str, now: str) -> Iterator[str]:
+    yield f"{now} minus {before}, on the probes that have a score in both (95 % interval over conversations; p by Holm)"
+    for pair in pairs:
+        c = pair.comparison
+        name = c.system.removesuffix(" now")
+        spread = f"{c.interval.low:+.3f} to {c.interval.high:+.3f}" if c.interval else "no interval"
+        p = f"p {c.p_value:.3f}" if c.p_value is not None else "no p"
+        yield f"{name}: {c.difference:+.3f} ({spread}; {p}); won {pair.won}, lost {pair.lost}, tied {pair.tied}"
+        for conversation_id, probe_id, old, new in pair.changed[:_NAMED]:
+            yield f"    {'won ' if new > old else 'lost'} {conversation_id}/{probe_id}: {old:.2f} to {new:.2f}"
+        if len(pair.changed) > _NAMED:
+            yield f"    and {counted(len(pair.changed) - _NAMED, 'more probe')} that changed sides"
+    if few := few_conversations(min(pair.comparison.conversations for pair in pairs)):
+        yield few
+
+
+def conversations_needed(one: Evaluated, first: str, second: str, difference: float) -> tuple[int, float]:
+    """Return how many conversations show a difference of two systems, and the spread of theirs by conversation.
+
+    Paired, two-sided at 5 %, with a chance of 80 % to see it: n = ((z_.975 + z_.8) s / d)^2, s the standard deviation
+    of the conversations' differences. UserError where the run has fewer than two conversations with both.
+    """
+    means: dict[str, dict[str, list[float]]] = {first: {}, second: {}}
+    for r in one.results:
+        if r.system in means and (score := r.score("paper")) is not None:
+            means[r.system].setdefault(r.conversation_id, []).append(score)
+    both = means[first].keys() & means[second].keys()
+    if len(both) < 2:
+        known = ", ".join(one.run.systems)
+        raise UserError(
+            f"power: {first!r} and {second!r} have scores in {counted(len(both), 'conversation')} of this run, and two "
+            f"are needed; its systems are {known}"
+        )
+    spread = stdev(fmean(means[first][c]) - fmean(means[second][c]) for c in both)
+    normal = NormalDist()
+    z = normal.inv_cdf(1 - _ALPHA / 2) + normal.inv_cdf(_POWER)
+    return max(2, math.ceil((z * spread / difference) ** 2)), spread

@@ -1,0 +1,139 @@
+"""Runs of evaluations that are kept: each has an id, a name, a date, the digest of what decided it, results and cost.
+
+evaluation/runs/<id>/run.json               id, name, title, date, digest, cost
+evaluation/runs/<id>/results.jsonl          settings and results, the same bytes whenever the same is evaluated
+evaluation/runs/<id>/results.contexts.jsonl what the answers were made from
+evaluation/runs/<id>/timings.json           measured seconds
+evaluation/runs/last[-<control>]            id of the last run
+
+The id begins with the digest. The same evaluation with the same results is the same run; with other results it is
+another one, `-2` behind its id: nothing is replaced.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from longbeam.errors import UserError
+from longbeam.evaluation.results import (
+    RESULTS_FILE,
+    TIMINGS_FILE,
+    Evaluated,
+    contexts_path,
+    read_results,
+    write_results,
+)
+from longbeam.schemas import EvaluationRun, KeptRun, digest_of
+from longbeam.store import write_atomically, write_recorded
+from longbeam.terminal import counted
+
+RUNS_FOLDER = "runs"
+_RUN_FILE = "run.json"
+_DIGITS = 8
+"""Hex digits of a digest that an id shows."""
+
+
+def digest_of_run(run: EvaluationRun) -> str:
+    """Return the digest of everything that decided an evaluation: probes, systems, models, settings, the control."""
+    decided = run.model_dump(
+        mode="json",
+        include={"benchmark", "control", "reader", "judge", "settings", "systems", "versions", "described", "probes"},
+    )
+    return digest_of(decided)
+
+
+def keep_run(folder: Path, one: Evaluated, about: KeptRun) -> KeptRun:
+    """Keep a run below an evaluation's folder and return it with its id, or the one that has these results already.
+
+    `about` has its name, title, date and cost.
+    """
+    digest = digest_of_run(one.run)
+    for number in range(1, 10_000):
+        run_id = digest[:_DIGITS] + (f"-{number}" if number > 1 else "")
+        home = folder / RUNS_FOLDER / run_id
+        kept = about.model_copy(update={"run_id": run_id, "decided_by": digest})
+        files = (_RUN_FILE, RESULTS_FILE, contexts_path(home / RESULTS_FILE).name, TIMINGS_FILE)
+        if not all((home / file).exists() for file in files):  # new, or `verify --repair` removed one
+            write_results(home / RESULTS_FILE, one.run, one.results)
+            write_recorded(home / TIMINGS_FILE, one.timings.as_json())
+            break
+        stored = read_results(home / RESULTS_FILE)
+        if stored.run == one.run and stored.results == one.results:
+            earlier = KeptRun.model_validate_json((home / _RUN_FILE).read_text(encoding="utf-8"))
+            kept = earlier.model_copy(update={k: v for k in ("name", "title") if (v := getattr(about, k))})
+            break
+    write_atomically(home / _RUN_FILE, kept.model_dump_json(indent=1) + "\n")  # last: a run without it is no run
+    write_atomically(folder / RUNS_FOLDER / _last(one.run.control), kept.run_id + "\n")
+    return kept
+
+
+def _last(control: str) -> str:
+    return f"last-{control}" if control else "last"
+
+
+def last_results(folder: Path, control: str = "") -> Path:
+    """Return the results of the last run; those of an older longbeam where no run is kept, which had one file."""
+    try:
+        run_id = (folder / RUNS_FOLDER / _last(control)).read_text(encoding="utf-8").strip()
+    except OSError:
+        return folder / control / RESULTS_FILE
+    return folder / RUNS_FOLDER / run_id / RESULTS_FILE
+
+
+def kept_runs(folder: Path) -> list[KeptRun]:
+    """Return the runs below an evaluation's folder, oldest first."""
+    found = [KeptRun.model_validate_json(path.read_text(encoding="utf-8"))
+             for path in sorted((folder / RUNS_FOLDER).glob(f"*/{_RUN_FILE}"))]  # fmt: skip
+    return sorted(found, key=lambda run: (run.made_at, run.run_id))
+
+
+def read_run(folder: Path, named: str) -> Evaluated:
+    """Return a run by its id, the beginning of one, its name, or `last`; UserError lists what there is."""
+    runs = kept_runs(folder)
+    found = [run for run in runs if run.run_id == named or run.name == named]
+    found = found or [run for run in runs if run.run_id.startswith(named)]
+    if named == "last" and runs:
+        last = last_results(folder)
+        found = [run for run in runs if run.run_id == last.parent.name] or runs[-1:]
+    if not found:
+        known = ", ".join(run.run_id + (f" ({run.name})" if run.name else "") for run in runs) or "none"
+        raise UserError(f"run {named!r}: there is no such run; runs are {known}")
+    kept = found[-1]  # a name may be used again: the newest counts
+    return replace(read_results(folder / RUNS_FOLDER / kept.run_id / RESULTS_FILE), kept=kept)
+
+
+def render_runs(name: str, runs: Sequence[KeptRun]) -> str:
+    """Return the runs of a benchmark as a table; ends with a line break."""
+    return "\n".join(_run_lines(name, runs)) + "\n"
+
+
+def _run_lines(name: str, runs: Sequence[KeptRun]) -> Iterator[str]:
+    yield f"{name}: {counted(len(runs), 'run')}"
+    if runs:
+        yield f"{'run':12} {'date':16} {'cost':>9} {'conv.':>5} {'probes':>6}  name; systems; reader"
+    for run in runs:
+        cost = "unknown" if run.cost_usd is None else f"${run.cost_usd:.4f}"
+        what = "; ".join(filter(None, [run.name, ", ".join(run.systems), run.reader, run.control]))
+        yield f"{run.run_id:12} {run.made_at:%Y-%m-%d %H:%M} {cost:>9} {run.conversations:5} {run.probes:6}  {what}"
+
+
+def about_run(
+    run: EvaluationRun, systems: Sequence[str], *, name: str = "", title: str = "", now: dt.datetime
+) -> KeptRun:
+    """Return what a list of runs shows of one; its cost is that of all its calls, those of earlier runs among them."""
+    costs = [row.cost_usd for row in run.spending]
+    return KeptRun(
+        name=name,
+        title=title,
+        made_at=now,
+        benchmark=run.benchmark,
+        control=run.control,
+        reader=run.reader,
+        systems=tuple(systems),
+        conversations=run.conversations,
+        probes=len(run.probes),
+        cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
+    )
