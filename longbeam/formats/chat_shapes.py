@@ -6,6 +6,7 @@ chat and of the file is read. Members without a declaration are ignored. Of a tr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -392,7 +393,8 @@ class ChatReader:
     def claude_parts(self, message: ClaudeMessage, place: str) -> tuple[Part, ...]:
         """Return the parts of a message of Claude's export; `text` repeats the texts of `content`."""
         parts = self.parts(message.content, place)
-        if all(part.kind is not PartKind.TEXT for part in parts):
+        # Content of blanks and control characters alone says nothing in place of `text`.
+        if not any(part.kind is PartKind.TEXT and re.search(r"\w", part.text) for part in parts):
             parts = (*self.parts(message.text, place), *parts)
         files = (*(message.attachments or ()), *(message.files or ()), *(message.files_v2 or ()))
         attached = [part for one in files for part in self.attached(one, place)]

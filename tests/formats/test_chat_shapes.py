@@ -75,6 +75,13 @@ def test_pasted_text_of_a_claude_message_is_a_part_of_it(tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.parametrize("content", ["\x00", " \u200b", [{"type": "text", "text": "\x01\n"}]])
+def test_content_that_says_nothing_does_not_stand_for_the_text(tmp_path: Path, content: Any) -> None:
+    said = [{"sender": "human", "text": "I live in Nice", "content": content}, {"sender": "assistant", "text": "Nice!"}]
+    (given,) = imported(tmp_path, [CLAUDE | {"chat_messages": said}])
+    assert "I live in Nice" in contents(given)[0]
+
+
 def said(uuid: str, parent: str, text: str) -> dict[str, Any]:
     sender = "human" if uuid.startswith("h") else "assistant"
     return {"uuid": uuid, "parent_message_uuid": parent, "sender": sender, "text": text}
