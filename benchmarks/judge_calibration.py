@@ -1,17 +1,21 @@
 """Calibrate a judge on a benchmark: gold, wrong, echoed and swapped answers, by ability.
 
     python -m benchmarks.judge_calibration OUT NAME [--judge MODEL] [--reader MODEL] [--each N] [--without ABILITY,...]
+        [--written FILE]
 
-Without `--judge` the lexical judge is calibrated. Another judge, such as `similarity`, `gguf:PATH` or one of the spec's
-endpoints, is compared on the same answers, nugget by nugget, with the lexical judge or that of `--against`. `--reader`
-adds its answers from the cited messages alone. `--each` takes that many probes of each ability. Replies are kept in
-OUT/NAME/calibration, so the same command goes on where it was stopped, and a stopped command prints what it counted.
+Without `--judge` the lexical judge is calibrated. Another judge, such as `similarity`, `gguf:PATH` or one of the
+spec's endpoints, is compared on the same answers, nugget by nugget, with the lexical judge or that of `--against`.
+`--reader` adds its answers from the cited messages alone. `--written` adds answers that people wrote, one JSON
+object a line with `probe_id`, `answer` and `is_right`, such as `benchmarks/judged_answers/home16.jsonl`. `--each`
+takes that many probes of each ability. Replies are kept in OUT/NAME/calibration, so the same command goes on where
+it was stopped, and a stopped command prints what it counted.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
@@ -33,6 +37,7 @@ from longbeam.wiring import services
 
 KINDS = ("gold", *WRONG)
 READ = "read"
+RIGHT, FALSE = "written right", "written wrong"
 Scores = dict[str, dict[str, list[float]]]
 """Scores by kind of answer, then by ability."""
 
@@ -119,15 +124,25 @@ async def _count(
     rules = BenchmarkSpec(name="rules", models={"default": DEFAULT_MODEL, "judge": given.against})
     stand_in = services().models(services().make_model(rules, home=given.out / given.name / "calibration"))
     by_words = Asker(stand_in, default_registry(), rules, unit_key=UnitKey(id_, "judge", "words"))
-    for kind in (*given.kinds.split(","), *([READ] if given.reader else [])):
-        text = await _text(kind, conversation, probe, asker)
+    kinds = (*given.kinds.split(","), *([READ] if given.reader else []))
+    texts = [(kind, await _text(kind, conversation, probe, asker)) for kind in kinds if kind]
+    for number, (kind, text) in enumerate((*texts, *written_answers(given.written, probe))):
         answer = Answer(conversation_id=id_, probe_id=probe.probe_id, system=kind, text=text)
-        places = [a.within(f"{kind}/{probe.probe_id}") for a in (by_words, asker)]
+        place = f"{kind}/{probe.probe_id}" if number < len(texts) else f"{kind}/{probe.probe_id}/{number - len(texts)}"
+        places = [a.within(place) for a in (by_words, asker)]
         lexical, judged = [await judge_answer(probe, answer, a, judge="", is_strict=True) for a in places]
         tally.add(probe, answer, lexical, judged)
         score = score_of(probe, judged, text)[0].score
-        if given.verbose and (kind == READ or score != float(kind == "gold")):
+        if given.verbose and (kind == READ or score != float(kind in ("gold", RIGHT))):
             print(f"{kind} {score} {id_} {probe.probe_id}: {text[:200]!r}", flush=True)
+
+
+def written_answers(path: Path | None, probe: Probe) -> list[tuple[str, str]]:
+    """Return kind and text of the written answers to a probe, in the order of the file."""
+    if path is None:
+        return []
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [(RIGHT if r["is_right"] else FALSE, r["answer"]) for r in rows if r["probe_id"] == probe.probe_id]
 
 
 async def _text(kind: str, conversation: ReadConversation, probe: Probe, asker: Asker) -> str:
@@ -165,6 +180,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=10**6, help="probes of each ability")
     parser.add_argument("--without", default="", help="abilities to leave out")
     parser.add_argument("--kinds", default=",".join(KINDS), help="kinds of answers")
+    parser.add_argument("--written", type=Path, help="file of answers that people wrote")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--verbose", action="store_true", help="print each answer that is judged wrongly")
     given = parser.parse_args()
