@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from longbeam.errors import ReplyError
 from longbeam.evaluation import count_competitors, count_restatements, overlap_of
 from longbeam.generators.probes import (
     Interference,
@@ -23,7 +24,7 @@ from longbeam.generators.probes import (
     writing_prompts,
 )
 from longbeam.keys import ProbeId
-from longbeam.models import Asker, has_model_checks
+from longbeam.models import Asker, answers_by_rule, has_model_checks
 from longbeam.pipeline.repair.probes import (
     on_what_is_said,
     reason_of,
@@ -35,7 +36,7 @@ from longbeam.pipeline.repair.probes import (
 from longbeam.pipeline.run.probe_checks import CheckedConversation, ProbeVerdict, judge_probes
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
-from longbeam.schemas import ConversationHead, Finding, Message, Probe, Severity, digest_of
+from longbeam.schemas import ConversationHead, Finding, Message, Probe, Role, Severity, digest_of
 from longbeam.store import Failure, FoldedTexts, SpilledSequence, UnitStatus, digest_of_said
 from longbeam.validation import ConversationIndex, check_probes
 
@@ -312,13 +313,19 @@ async def _probe(units: Units, head: ConversationHead, candidate: ProbeCandidate
         records = await units.run(spec, candidate.candidate_id, about, candidate, problem, work=_write_probe)
     except Blocked:
         return None
-    return records[0]
+    return records[0] if records else None
 
 
 async def _write_probe(
     asker: Asker, head: Digested[ConversationHead], candidate: ProbeCandidate, problem: str
 ) -> Sequence[Probe]:
-    return (await write_probe(asker, head.value, candidate, problem),)
+    """Return the probe; none where rules have no words that fit, since they would have none at the next try either."""
+    try:
+        return (await write_probe(asker, head.value, candidate, problem),)
+    except ReplyError:
+        if answers_by_rule(asker.spec, asker.spec.model_for(Role.PROBER)):
+            return ()
+        raise
 
 
 def ask_for_new_wording(units: Units, probe_id: str, reason: str) -> bool:

@@ -63,6 +63,24 @@ async def test_run_makes_a_conversation_that_passes_every_check(spec: BenchmarkS
         assert [a for a in ABILITIES if pool.count(a) < (2 if a in wishes else 3)] == []
 
 
+class ModelWithoutWords(CountingModel):
+    """The offline writer, which cannot word the first summary."""
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        reply = await super().complete(call)
+        return ModelReply(text="{}") if "/probes/summarization.0/" in call.unit_key else reply
+
+
+async def test_a_candidate_that_rules_cannot_word_is_passed_over(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark = create_benchmark(spec.model_copy(update={"name": "worded"}), out)
+    summary = await run_inline(benchmark, answered_by(ModelWithoutWords()))
+    assert (summary.finished, summary.failures) == (1, ())
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        summaries = [p for p in sealed.probes() if p.ability == "summarization"]
+    assert "summarization.0" not in {p.probe_id for p in summaries}
+    assert sum(p.is_selected for p in summaries) == 2
+
+
 async def test_progress_moves_with_every_reply_and_names_what_was_restored(spec: BenchmarkSpec, out: Path) -> None:
     benchmark, progress = create_benchmark(spec.model_copy(update={"name": "moving"}), out), Positions()
     summary = await run_inline(benchmark, answered_by(ModelWithUsage()), progress=progress)
