@@ -24,6 +24,7 @@ from longbeam.schemas import (
     Bullet,
     BulletKind,
     Fact,
+    Person,
     Profile,
     Record,
     Stance,
@@ -100,6 +101,7 @@ class Known:
     """Present value of each fact, those of earlier plans included, as far as it is known."""
     over: Mapping[str, str] = field(default_factory=dict)
     """Event that ended the matter of a fact, by the fact's id: the fact keeps its value."""
+    people: Sequence[Person] = ()
     language: str = ENGLISH
 
     @cached_property
@@ -248,13 +250,13 @@ def wrong_weekdays(text: str, told: dt.date) -> Iterator[str]:
 
 
 def values_without_fact(draft: BulletDraft, event: StoryEvent, known: Known, read: Sequence[Value]) -> list[Value]:
-    """Return the values in digits that a text says and nothing gives: no fact of the line, ledger, user or topic."""
+    """Return the values in digits that a text says and nothing gives: no fact of the line or ledger, age or topic."""
     text = draft.text
     for given in (event.thing, *(fact.value.strip() for fact in draft.facts), *known.names):
         if any(c.isdigit() for c in given):  # `file 18-204` is a name: its digits are no value of their own
             text = re.sub(rf"(?<!\w){re.escape(given)}(?!\w)", " ", text)
-    age = known.profile.age
-    own = (*read, number(age), duration(age, "years"))
+    ages = {known.profile.age, *(person.age for person in known.people)}
+    own = (*read, *(value for age in ages for value in (number(age), duration(age, "years"))))
     # The ledger of a long story is large, and most lines say their own values only.
     new = _in_digits(text, unrecorded_values(text, own, told_on(event)))
     return _in_digits(text, unrecorded_values(text, (*own, *known.told), told_on(event))) if new else new

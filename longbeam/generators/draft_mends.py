@@ -41,11 +41,13 @@ class Mender:
         """Return a draft as it can be taken; the same draft if there is nothing to correct, or nothing that can be.
 
         `others`: the group's other events. Facts that cannot be read, and sentences that say a fact of the event beside
-        a value that is none, are left to the model; `is_last`: it had its chance, and code leaves them out.
+        a value that is none, are left to the model, and so is a text that wrong values are the most of; `is_last`: it
+        had its chance, and code leaves them out.
         """
         facts = dict(self._readable(draft, event))
         told = [*self.told, *(content_words(other.text) for other in others)]
         kept: list[str] = []
+        wrong: list[str] = []
         spans = sentences(draft.text)
         whole = spans[:-1] if is_cut(draft.text) else spans
         for start, end in whole:
@@ -53,13 +55,15 @@ class Mender:
             if length_fault(" ".join((*kept, sentence)), event):
                 break
             words = content_words(sentence)
-            if not (
-                any(same_words(words, other) for other in told)
-                or self.is_copied(sentence)
-                or self._has_wrong_values(sentence, draft, event, facts.values(), is_last=is_last)
-            ):
-                kept.append(sentence)
-                told.append(words)
+            if any(same_words(words, other) for other in told) or self.is_copied(sentence):
+                continue
+            if self._has_wrong_values(sentence, draft, event, facts.values(), is_last=is_last):
+                wrong.append(sentence)
+                continue
+            kept.append(sentence)
+            told.append(words)
+        if not is_last and _is_most([draft.text[start:end] for start, end in spans], wrong):
+            return draft
         text = draft.text if len(kept) == len(spans) else " ".join(kept)
         missing = [draft.facts[i] for i, value in facts.items() if not says(text, value)]
         if missing and self.known.language == ENGLISH:
@@ -107,3 +111,11 @@ class Mender:
         is_new = present is not None and value is not None and not value.means_same_as(present)
         words = f"the new {name}" if is_new else name
         return f"{words[0].upper()}{words[1:]}{of}: {fact.value.strip()}."
+
+
+def _is_most(sentences_of_text: Sequence[str], wrong: Sequence[str]) -> bool:
+    """Return whether some sentences are what a text is about: the first one, the longest, or over half of its words."""
+    words = [len(sentence.split()) for sentence in sentences_of_text]
+    without = sum(len(sentence.split()) for sentence in wrong)
+    is_main = any(s == sentences_of_text[0] or len(s.split()) == max(words) for s in wrong)
+    return is_main or 2 * without > sum(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from longbeam.models import Acceptance, Asker, ListTask, Sifted, answers_by_rule
@@ -18,8 +19,8 @@ async def write_personality(asker: Asker, profile: Profile, traits: dict[str, st
     """Return the profile with its personality paragraph; `traits` describes each MBTI type."""
 
     def check(text: str) -> Iterator[str]:
-        if profile.first_name.casefold() in text.casefold():
-            yield "the paragraph names the person; leave name, age and job out"
+        if named := re.search(rf"\b{re.escape(profile.first_name)}\b", text):
+            yield f"the paragraph names the person ({named[0]!r}); leave name, age and job out"
 
     inputs = PersonalityInputs(gender=profile.gender, traits=tuple(traits[t] for t in profile.mbti))
     text = await asker.prose("personality", inputs, accept=Acceptance(check=check, mend=lambda text: text))

@@ -253,7 +253,8 @@ class _Telling:
     rounds: int = 0
     reasons: list[str] = field(default_factory=list)
     """Why links were left out."""
-    stays_open: list[str] = field(default_factory=list)
+    stays_open: dict[str, None] = field(default_factory=dict)
+    """Matters that have no end in this plan, in the order in which replies name them."""
 
     def __post_init__(self) -> None:
         told = self.before.events()
@@ -272,7 +273,7 @@ class _Telling:
     def sift(self, kept: tuple[StoryEvent, ...], reply: EventsReply) -> Sifted[StoryEvent]:
         """Join the events kept so far with the good ones of a reply, in the order of their numbers."""
         self.rounds += 1
-        self.stays_open += [m for m in map(str.strip, reply.stays_open) if m]
+        self.stays_open |= dict.fromkeys(m for m in map(str.strip, reply.stays_open) if m)
         good, faults = {e.event_id: e for e in kept}, list[str]()
         drafts = {_number(draft.event): draft for draft in reversed(reply.events)}
         for number in self.numbers:
@@ -380,24 +381,35 @@ Written = tuple[StoryEvent, BulletDraft]
 def ends_of(graph: StoryGraph, drafted: Iterable[Drafted], ledger: Ledger) -> dict[str, StoryEvent]:
     """Return the event that ended the matter of each fact, by the fact's id; facts whose matter goes on have none.
 
-    A matter ends with the first event behind the fact's own that closes it, or that ends the story of its narrative.
+    A matter ends with the event that closes it or ends the story of its narrative: the fact's own, the first one behind
+    it, or one before it if nothing has opened the matter again since.
     """
     place = {e.event_id: i for i, e in enumerate(graph.events())}
     of_bullet = {
         b.bullet_id: event_id for d in drafted for b, event_id in zip(d.sub_plan.bullets, d.events, strict=False)
     }
-    ends = [e for e in graph.events() if e.closes or e.part == CLOSING]
-    found = {}
+    found: dict[str, StoryEvent] = {}
     for fact in ledger.facts:
         setting = ledger.bullet[ledger.by_fact[fact.fact_id][0].bullet_id] if ledger.by_fact.get(fact.fact_id) else None
         if setting is None or (own := of_bullet.get(setting.bullet_id)) not in place:
             continue
-        for event in ends:
-            is_its = fact.subject in event.closes or (event.part == CLOSING and event.narrative == setting.narrative)
-            if is_its and place[event.event_id] > place[own]:
-                found[fact.fact_id] = event
-                break
+        if (event := _end_of(fact.subject, setting.narrative, graph.events(), place[own])) is not None:
+            found[fact.fact_id] = event
     return found
+
+
+def _end_of(matter: str, narrative: str, events: Sequence[StoryEvent], at: int) -> StoryEvent | None:
+    """Return the event with which a matter is over for what is told of it at a position; None if it goes on."""
+    name, end = matter.casefold(), None
+    for i, event in enumerate(events):
+        if i <= at and name in map(str.casefold, event.opens):
+            end = None
+        is_its = name in map(str.casefold, event.closes) or (event.part == CLOSING and event.narrative == narrative)
+        if is_its and end is None:
+            end = event
+        if i >= at and end is not None:
+            return end
+    return None
 
 
 async def write_sub_plan(asker: Asker, context: PlanContext, graph: StoryGraph, earlier: Sequence[Drafted]) -> Drafted:
@@ -453,6 +465,7 @@ def _known(context: PlanContext, stage: Stage, graph: StoryGraph, parts: Sequenc
         history=context.history,
         values={line.fact_id: line.value for line in (*carried, *ledger.lines())},
         over={fact_id: event.event_id for fact_id, event in ends.items() if event.event_id in told},
+        people=frame.relationships.people,
     )
 
 

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median_low
 from typing import TypeVar
 
 from longbeam.generators.layout import Layout
@@ -200,15 +201,16 @@ def tell_confidences(pen: Pen, inputs: SideInputs, *, both: bool) -> None:
 
 
 def _figure(plan: Plan, texts: Confidence, rng: random.Random) -> Value:
-    """Return the amount of a confidence in the currency of LEVELS in which a plan has most of its amounts.
+    """Return the amount of a confidence in the currency in which a plan has most of its amounts; dollars without any.
 
-    Dollars if the plan has no amount, and euros if it has none in such a currency.
+    In a currency that LEVELS does not have, it is as much larger as the usual amount of the plan is than hundreds.
     """
     said = [a.value for a in plan.assertions if a.value and a.value.kind is ValueKind.MONEY]
-    usual = (unit for unit, _ in Counter(v.unit for v in said).most_common() if unit in LEVELS)
-    unit = next(usual, "EUR" if said else "USD")
-    alike = next((v for v in said if v.unit == unit), money(1, unit))
-    return amount_like(alike, 100 * rng.randint(*texts.figures) * LEVELS[unit])
+    unit = Counter(v.unit for v in said).most_common(1)[0][0] if said else "USD"
+    own = [v for v in said if v.unit == unit] or [money(1, unit)]
+    usual = median_low(abs(v.number or 0) for v in own)
+    level = LEVELS.get(unit) or 10 ** max(len(str(int(usual))) - 3, 0)
+    return amount_like(own[0], 100 * rng.randint(*texts.figures) * level)
 
 
 def paste_claim(pen: Pen, inputs: SideInputs) -> None:

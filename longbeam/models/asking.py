@@ -287,7 +287,7 @@ class Asker:
                 prompt_id, inputs, f"{place}+{round_}" if round_ else place, state, retry, is_list=True
             )
             parse = partial(self._sift, question, task, sifted.kept, schema)
-            check = partial(_without_progress, len(sifted.kept))
+            check = partial(_without_progress, sifted.kept)
             confirm = partial(_without_confirmed, sifted.kept, task.confirm, refused) if task.confirm else None
             try:
                 sifted = _without_refused(await self._ask(question, parse, Acceptance(check, confirm)), refused)
@@ -561,9 +561,12 @@ async def _faults_of(parsed: Any, accept: Acceptance, copied: str | None = None)
     return faults if faults or accept.confirm is None else tuple(await accept.confirm(parsed))
 
 
-def _without_progress(kept: int, sifted: Sifted[Item]) -> tuple[str, ...]:
-    """Return the faults of a reply that adds no item to those kept so far; one that adds some is taken."""
-    return () if len(sifted.kept) > kept else sifted.faults
+def _without_progress(kept: Sequence[Item], sifted: Sifted[Item]) -> tuple[str, ...]:
+    """Return the faults of a reply that changes nothing of what is wanted; another one is taken, and the rest asked.
+
+    A good item may show that one kept so far has to be told anew: then that one is what the next request asks for.
+    """
+    return sifted.faults if all(item in kept for item in sifted.kept) and len(sifted.kept) == len(kept) else ()
 
 
 async def _without_confirmed(

@@ -99,8 +99,10 @@ class PlannedStory:
             ]
             end = ends.get(fact.fact_id)
             probe_ids = (p.probe_id for p in self.probes if fact.fact_id in p.fact_ids)
-            last, ended_by = (end.day, end.event_id) if end else (None, "")
-            found.append(FactLife(fact, told[0][0], last, ended_by, tuple(told), tuple(probe_ids)))
+            first = told[0][0]
+            # What is told of a matter that is over by then ends on its own day.
+            last, ended_by = (max(end.day or first, first), end.event_id) if end else (None, "")
+            found.append(FactLife(fact, first, last, ended_by, tuple(told), tuple(probe_ids)))
         return tuple(sorted(found, key=lambda life: life.first))
 
     @cached_property

@@ -102,7 +102,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "sub_plan",
-        19,
+        20,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,

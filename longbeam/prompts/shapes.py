@@ -34,7 +34,7 @@ def _bare(node: Any, *, names: bool = False) -> Any:  # Any: a JSON tree
 
 @lru_cache(maxsize=64)
 def shape_of(output: type[BaseModel]) -> str:
-    """Return the form of the reply for the model: one line for each field, with `?` after optional ones."""
+    """Return the form of the reply for the model: one line for each field, none optional, as in a strict schema."""
     schema = schema_of(output)
     return _shape(schema, schema.get("$defs", {}), "")
 
@@ -51,11 +51,7 @@ def _shape(node: dict[str, Any], defs: dict[str, Any], indent: str) -> str:
         return f"[{_shape(node['items'], defs, indent)}, ...]"
     if node.get("type") == "object" and "properties" in node:
         inner = indent + "  "
-        required = node.get("required", ())
-        fields = [
-            f'{inner}"{name}"{"" if name in required else "?"}: {_shape(field, defs, inner)}'
-            for name, field in node["properties"].items()
-        ]
+        fields = [f'{inner}"{name}": {_shape(field, defs, inner)}' for name, field in node["properties"].items()]
         return "{\n" + ",\n".join(fields) + f"\n{indent}}}"
     if node.get("format") == "date":
         return '"YYYY-MM-DD"'

@@ -357,3 +357,9 @@ def test_every_target_keeps_every_condition(length: int, seed: int, days_apart: 
     assert len(places) == len(set(places))
     facts = [t.fact.fact_id for c in chosen for t in (*c.updates, *c.contradictions) if t.fact]
     assert len(facts) == len(set(facts))
+
+
+def test_a_value_whose_own_event_ends_its_matter_is_never_updated() -> None:
+    plan = _plan()
+    over = {"p0.f0": _events(plan)["p0.s0.b0"]}
+    assert _reasons(_chosen(plan, ends=over), "update")["p0.f0"] == "its matter is over by then"

@@ -9,7 +9,7 @@ import pytest
 
 from longbeam.generators import Known, Ledger, Mender, PlanHistory, faults_of
 from longbeam.prompts.calls import BulletDraft, FactDraft, Stage, StoryEvent
-from longbeam.schemas import Fact, ValueKind
+from longbeam.schemas import Fact, Gender, Person, Relation, ValueKind
 from longbeam.text import content_words, money
 from tests.builders import good_conversation
 
@@ -48,7 +48,7 @@ PRICE = ("money", "rent", "$85")
         (f"The kiln is worth it. {TOLD}", "The kiln is worth it. Rent of the kiln: $85."),
         ("The attic of the lantern play costs $85. The kiln is mine.", "The kiln is mine. Rent of the kiln: $85."),
         ("The kiln costs me $85 a month. It takes 23 guests.", "The kiln costs me $85 a month."),
-        ("The kiln opens on Monday, March 15. I like it.", "I like it. Rent of the kiln: $85."),
+        ("I like its red door. It opens Monday, March 15.", "I like its red door. Rent of the kiln: $85."),
         (f"The kiln costs me $85 a month, {'and I like it ' * 25}", "Rent of the kiln: $85."),  # cut by its form
         (f"The kiln costs me $85. {'And I like it ' * 25}", "The kiln costs me $85."),
     ],
@@ -89,3 +89,28 @@ def test_a_fact_of_the_example_is_left_to_the_model_once() -> None:
     draft = _draft("The kiln is worth it.", ("money", "rent of the lantern play", "$85"))
     assert _mended(draft) is draft
     assert _mended(draft, is_last=True).facts == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The kiln opens on Monday, March 15. I like it.",  # the first sentence
+        "I was there. Mother counted 23 guests beside the kiln. She is with me.",  # the longest one
+        "I like it. It has 23 guests. It has 31 jars.",  # more than half of the words
+    ],
+)
+def test_a_text_that_wrong_values_are_the_most_of_is_left_to_the_model_once(text: str) -> None:
+    draft = _draft(text, PRICE)
+    assert _mended(draft) is draft
+    assert _mended(draft, is_last=True).text.endswith("Rent of the kiln: $85.")
+
+
+def test_the_age_of_a_listed_person_is_no_undeclared_number() -> None:
+    draft = _draft("My brother Ned, who is 71 years old, came along.")
+    assert list(faults_of(draft, LINE, KNOWN))
+    ned = Person(person_id="n0", first_name="Ned", gender=Gender.MALE, age=71, relation=Relation.FRIEND)
+    known = replace(KNOWN, people=(ned,))
+    for text in (draft.text, "Ned, 71, came along.", "My 71-year-old brother came along."):
+        told = _draft(text)
+        assert _mended(told, known=known) is told
+        assert not list(faults_of(told, LINE, known))

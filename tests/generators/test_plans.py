@@ -126,6 +126,32 @@ async def test_only_the_faulty_event_is_told_anew(change: dict[str, object], rea
     assert reason in again.retry.faults[0]
 
 
+async def test_the_request_after_a_good_event_that_another_one_contradicts_asks_for_that_one() -> None:
+    # e9 comes after e8, and e8 is told anew such that the two cannot all hold: e9 has to change.
+    model = _teller(
+        {"e8": {"narrative": "sea"}, "e9": {"on": "2024-01-05", "after": _after("e8", 1)}}, {"e8": {"on": "2024-01-20"}}
+    )
+    told = await _told(model)
+    assert [call.inputs.numbers for call in model.calls[1:]] == [(8,), (9,)]  # type: ignore[attr-defined]
+    asked = model.calls[-1]
+    assert asked.retry is not None
+    assert [fault.split()[0] for fault in asked.retry.faults] == ["e9"]
+    assert "Tell these events of this stage: e9." in asked.messages()[-1].content
+    assert json.dumps(asked.prompt.schema(asked.inputs)).count('"enum": ["e9"]') == 1
+    assert len(told.events) == CONTEXT.sizes[0].events
+
+
+async def test_a_matter_that_replies_name_again_stays_open_once() -> None:
+    left: list[dict[str, object]] = [{"narrative": "sea"}, {"narrative": "sea"}]
+
+    def answer(call: ModelCall) -> str:
+        change: dict[str, dict[str, object]] = {"e1": {"opens": ["the decision"]}, "e9": left.pop() if left else {}}
+        drafts = [d.model_copy(update=change.get(d.event, {})) for d in _events(call)]
+        return EventsReply(events=drafts, stays_open=["the decision", "the decision"]).model_dump_json()
+
+    assert (await _told(ScriptedModel({"events": answer}))).stays_open == ("the decision",)
+
+
 async def test_events_that_cannot_all_hold_lose_their_links_in_the_end_and_that_is_noted() -> None:
     impossible: dict[str, dict[str, object]] = {"e9": {"after": _after("e8", 60)}}
     asker = asker_for(_teller(impossible, impossible, impossible))
@@ -306,6 +332,38 @@ async def test_a_fact_lives_until_an_event_closes_its_thing_or_its_narrative_end
         own = next(b for b in parts[0].sub_plan.bullets if b.topic == other.subject)
         end = next((e.event_id for e in last if e.narrative == own.narrative), None)
         assert (ends[other.fact_id].event_id if other.fact_id in ends else None) == end
+
+
+@pytest.mark.parametrize(
+    ("closes", "opens", "end"),
+    [
+        ({2: "The Quotes"}, {}, 2),  # the event that sets the value ends its matter
+        ({1: "the quotes"}, {}, 1),  # over before it is told
+        ({1: "the quotes", 4: "the quotes"}, {2: "the quotes"}, 4),  # opened again
+        ({1: "the quotes"}, {2: "the quotes"}, None),
+    ],
+)
+async def test_a_value_of_a_matter_that_is_over_has_an_end(
+    closes: dict[int, str], opens: dict[int, str], end: int | None
+) -> None:
+    graph = await _graph()
+    first = graph.stages[0]
+    events = [
+        e.model_copy(
+            update={
+                "thing": "the quotes" if i == 2 else e.thing,
+                "narrative": "a narrative that does not end" if i == 2 else e.narrative,
+                "closes": (closes[i],) if i in closes else (),
+                "opens": (opens[i],) if i in opens else (),
+            }
+        )
+        for i, e in enumerate(first.events)
+    ]
+    graph = StoryGraph(stages=(first.model_copy(update={"events": tuple(events)}), graph.stages[1]))
+    parts = [await write_sub_plan(asker_for(_model()), CONTEXT, graph, ())]
+    fact = next(f for f in parts[0].facts if f.subject == "the quotes")
+    ends = ends_of(graph, parts, ledger_of(parts, PlanHistory()))
+    assert ends.get(fact.fact_id) == (None if end is None else events[end])
 
 
 async def test_only_the_faulty_event_of_a_group_is_asked_again_and_the_next_group_is_smaller() -> None:

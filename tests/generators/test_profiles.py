@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import random
 
-from longbeam.generators import MBTI_TRAITS, cities, draw_profile, professions
+from longbeam.generators import MBTI_TRAITS, cities, draw_profile, professions, write_personality
 from longbeam.schemas import Gender, Profile
+from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 
 def test_ten_thousand_personas_share_no_name_and_no_city_with_profession() -> None:
@@ -83,3 +84,15 @@ def test_an_employer_is_drawn_and_a_stored_profile_without_one_keeps_its_digest(
     assert drawn.employer
     assert "employer" not in stored.model_dump_json()
     assert Profile.model_validate_json(stored.model_dump_json()) == stored
+
+
+async def test_a_personality_that_names_the_person_is_refused_with_the_word_and_one_that_has_its_letters_is_taken() -> (
+    None
+):
+    profile = draw_profile(7, 0).model_copy(update={"first_name": "Carrie"})
+    good = "A calm person who carries plans through and forgives much."
+    model = ScriptedModel({"personality": ["A calm person; Carrie forgives much.", good]})
+    told = await write_personality(asker_for(model), profile, MBTI_TRAITS)
+    assert told.personality == good
+    assert "names the person ('Carrie')" in faults_of(model.calls[1])
+    assert len(model.calls) == 2

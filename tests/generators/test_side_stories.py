@@ -150,7 +150,9 @@ def test_nothing_is_pasted_where_the_story_says_every_other_amount() -> None:
     assert not [b for b in made.bullets() if b.kind is BulletKind.PASTED]
 
 
-@pytest.mark.parametrize(("currency", "sign"), [("GBP", "£"), ("CZK", "00 CZK"), ("PHP", "00 PHP"), ("peso", "€")])
+@pytest.mark.parametrize(
+    ("currency", "sign"), [("GBP", "£"), ("CZK", "00 CZK"), ("PHP", "00 PHP"), ("PLN", "00 PLN"), ("GHS", "00 GHS")]
+)
 def test_confidences_are_in_the_currency_of_the_story_if_the_amount_is_likely_in_it(currency: str, sign: str) -> None:
     plan = _plan()
     told_in = tuple(

@@ -89,6 +89,11 @@ def test_three_weeks_of_events_do_not_fit_into_eight_days() -> None:
     ) as caught:
         with_days(events, _window(8), {})
     assert "the stage has the days 2024-03-04 to 2024-03-10" in str(caught.value)
+    ending = _event(4, _after(1, 20), part=CLOSING)
+    with pytest.raises(
+        DayConflict, match=r"2024-03-04 to 2024-03-10 for what goes on, and 2024-03-10 to 2024-03-12 for its ending"
+    ):
+        with_days([_event(1), ending], _window(8), {})
     told, reasons = relaxed(events, _window(8), {})
     assert len(told) == 3
     assert reasons

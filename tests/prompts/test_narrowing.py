@@ -104,6 +104,19 @@ def test_what_is_not_there_cannot_be_named(prompt_id: str, path: str, value: obj
         jsonschema.validate(_without(_offline_reply(prompt_id), path, value), _schema(prompt_id))
 
 
+@pytest.mark.parametrize("prompt_id", STRUCTURED)
+def test_the_form_shows_no_field_as_optional_since_a_strict_schema_requires_all(prompt_id: str) -> None:
+    system = default_registry()[prompt_id].render(SAMPLES[prompt_id])[0].content
+    assert '"?: ' not in system
+
+
+@pytest.mark.parametrize("language", ["English", "German"])
+def test_every_field_of_a_fact_is_explained_in_every_language(language: str) -> None:
+    inputs = SAMPLES["sub_plan"].model_copy(update={"language": language})
+    system = default_registry()["sub_plan"].render(inputs)[0].content
+    assert all(f"  - `{name}`: " in system for name in ("slot", "name", "value", "day"))
+
+
 def _bounds(node: object) -> Iterator[int]:
     """Yield the bounds on the lengths of texts in a schema."""
     if isinstance(node, dict):

@@ -261,7 +261,7 @@ def test_feedback_alone_becomes_a_message(make: Maker) -> None:
 def test_a_structured_prompt_ends_its_system_message_with_the_form_of_the_reply(make: Maker) -> None:
     system = make(SYSTEM + USER, output=Reply).render(Inputs())[0]
 
-    form = '{\n  "title": string,\n  "numbers"?: [integer, ...]\n}'
+    form = '{\n  "title": string,\n  "numbers": [integer, ...]\n}'
     assert system.content == f"Oslo\n\nReply with one JSON object of this form and nothing around it:\n{form}"
 
 
