@@ -322,7 +322,7 @@ class _Chooser:
         value = assertion.value
         assert value is not None
         days = (place.day - bullet.happens_on).days
-        end = self.ledger.position.get(self._ended_by(assertion.fact_id), len(self.ledger.bullets))
+        end = self._end_of(assertion.fact_id)
         if use == UPDATE:
             if days < SETTLED_DAYS:
                 return f"changes less than {SETTLED_DAYS} days behind it"
@@ -364,7 +364,7 @@ class _Chooser:
         is_small = event is not None and self._is_small(bullet, event)
         if is_small:
             yield Slip.ONCE
-        ended = self.ledger.position.get(self._ended_by(fact.fact_id), len(self.ledger.bullets))
+        ended = self._end_of(fact.fact_id)
         is_past = value is not None and value.date is not None and value.date < place.day
         if fact.is_fixed or is_past or ended <= self._position(place):
             yield DENIABLE[fact.kind]
@@ -379,10 +379,17 @@ class _Chooser:
         is_alone = all(len(self.ledger.by_fact[a.fact_id]) == 1 for a in own)
         return is_alone and all(self.ledger.fact[a.fact_id].kind is not ValueKind.MONEY for a in own)
 
-    def _ended_by(self, fact_id: str) -> str:
-        """Return the bullet that ends the matter of a fact; empty if none does."""
-        event = self.given.ends.get(fact_id)
-        return self._bullet_of.get(event.event_id, "") if event else ""
+    def _end_of(self, fact_id: str) -> int:
+        """Return the position at which the matter of a fact is over: behind all bullets if it goes on.
+
+        An event that has no bullet, because nobody could word it, ends it all the same on its day.
+        """
+        event, bullets = self.given.ends.get(fact_id), self.ledger.bullets
+        if event is None:
+            return len(bullets)
+        if (bullet_id := self._bullet_of.get(event.event_id)) is not None:
+            return self.ledger.position[bullet_id]
+        return next((i for i, b in enumerate(bullets) if event.day and b.happens_on >= event.day), len(bullets))
 
     @cached_property
     def _bullet_of(self) -> dict[str, str]:

@@ -363,3 +363,5 @@ def test_a_value_whose_own_event_ends_its_matter_is_never_updated() -> None:
     plan = _plan()
     over = {"p0.f0": _events(plan)["p0.s0.b0"]}
     assert _reasons(_chosen(plan, ends=over), "update")["p0.f0"] == "its matter is over by then"
+    untold = {i: e for i, e in _events(plan).items() if i != "p0.s0.b0"}  # nobody could word the event
+    assert _reasons(_chosen(plan, events=untold, ends=over), "update")["p0.f0"] == "its matter is over by then"
