@@ -213,6 +213,8 @@ async def write_events(asker: Asker, context: PlanContext, earlier: Sequence[Sta
         numbers=told.numbers,
         counts=tuple(s.events for s in context.sizes),
         endings=context.sizes[-1].closing,
+        going_on_until=told.window.going_on_until,
+        closing_from=told.window.closing_from,
         chapter=frame.chapter,
     )
 

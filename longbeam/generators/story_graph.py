@@ -246,9 +246,9 @@ class _Scheduler:
         place = ""
         if _FIRST_DAY in circle:
             fixed = [f"{i} on {on.isoformat()}" for i in ids if (on := self._own[i].on) is not None]
-            days = f"the stage has the days {self.window.first} to {self.window.going_on_until}"
+            days = f"the events of the stage have the days {self.window.first} to {self.window.going_on_until}"
             if any(e.part == CLOSING for e in self.events):
-                days += f" for what goes on, and {self.window.closing_from} to {self.window.last} for its ending"
+                days += f", those that tell how things came out {self.window.closing_from} to {self.window.last}"
             place = f"; {days}" + (f", and {', '.join(fixed)} is fixed" if fixed else "")
         plural = "days" if lacking > 1 else "day"
         return DayConflict(ids, f"{told} cannot all hold: the days between them are {lacking} {plural} too many{place}")

@@ -93,7 +93,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("outline", 12, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "events",
-        2,
+        3,
         Role.PLANNER,
         EventsInputs,
         EventsReply,

@@ -48,7 +48,10 @@ PRICE = ("money", "rent", "$85")
         (f"The kiln is worth it. {TOLD}", "The kiln is worth it. Rent of the kiln: $85."),
         ("The attic of the lantern play costs $85. The kiln is mine.", "The kiln is mine. Rent of the kiln: $85."),
         ("The kiln costs me $85 a month. It takes 23 guests.", "The kiln costs me $85 a month."),
-        ("I like its red door. It opens Monday, March 15.", "I like its red door. Rent of the kiln: $85."),
+        (
+            "I really like its red door. It opens Monday, March 15.",
+            "I really like its red door. Rent of the kiln: $85.",
+        ),
         (f"The kiln costs me $85 a month, {'and I like it ' * 25}", "Rent of the kiln: $85."),  # cut by its form
         (f"The kiln costs me $85. {'And I like it ' * 25}", "The kiln costs me $85."),
     ],

@@ -18,6 +18,7 @@ from longbeam.generators import (
     layout_for,
     ledger_of,
     stages_of,
+    window_of,
     write_events,
     write_outline,
     write_sub_plan,
@@ -186,6 +187,9 @@ async def test_a_request_shows_what_is_open_and_what_came_before() -> None:
     text = model.calls[0].messages()[-1].content
     assert "Open: the offer" in text
     assert f"{first.events[-1].event_id}, " in text
+    window = window_of(STAGES[1], is_last=True, country="")
+    assert f"Its events have the days to {window.going_on_until} (" in text
+    assert f"those that tell how things came out {window.closing_from} (" in text
     assert "It is the last stage: the last 3 events of it tell how things came out" in text
 
 

@@ -88,10 +88,10 @@ def test_three_weeks_of_events_do_not_fit_into_eight_days() -> None:
         DayConflict, match=r"e1, e2, e3 cannot all hold: the days between them are 15 days too many"
     ) as caught:
         with_days(events, _window(8), {})
-    assert "the stage has the days 2024-03-04 to 2024-03-10" in str(caught.value)
+    assert "the events of the stage have the days 2024-03-04 to 2024-03-10" in str(caught.value)
     ending = _event(4, _after(1, 20), part=CLOSING)
     with pytest.raises(
-        DayConflict, match=r"2024-03-04 to 2024-03-10 for what goes on, and 2024-03-10 to 2024-03-12 for its ending"
+        DayConflict, match=r"2024-03-04 to 2024-03-10, those that tell how things came out 2024-03-10 to 2024-03-12"
     ):
         with_days([_event(1), ending], _window(8), {})
     told, reasons = relaxed(events, _window(8), {})

@@ -451,6 +451,8 @@ SAMPLES: dict[str, PromptInputs] = {
         numbers=tuple(range(13, 25)),
         counts=COUNTS,
         endings=ENDINGS,
+        going_on_until=STAGES[1].first_day + dt.timedelta(days=20),
+        closing_from=STAGES[1].last_day - dt.timedelta(days=3),
         chapter=CHAPTER,
     ),
     "seeds": SeedsInputs(

@@ -306,6 +306,10 @@ class EventsInputs(PromptInputs):
     """Events of each stage of the plan."""
     endings: int
     """Events at the end of the plan that tell how things came out."""
+    going_on_until: dt.date
+    """Last day of the stage's events, but for those that tell how things came out, ..."""
+    closing_from: dt.date
+    """... and the first day of these."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
 
