@@ -9,13 +9,22 @@ from longbeam.schemas import (
     Assertion,
     Bullet,
     BulletKind,
+    Message,
     MessageRole,
     NoteKind,
     Stance,
     Value,
     ValueKind,
 )
-from longbeam.text import content_words, disagreement, distinct_values, named_value, says, says_equivalent
+from longbeam.text import (
+    content_words,
+    disagreement,
+    distinct_values,
+    is_day_named,
+    named_value,
+    says,
+    says_equivalent,
+)
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 
@@ -124,9 +133,16 @@ def find_in_voicing(index: ConversationIndex) -> Iterator[Problem]:
         # Several messages may share a bullet: a question that opens it and an answer that completes it.
         said = "\n\n".join(m.content for m in voiced)
         for value in _values(index, bullet):
-            if not says(said, value) and not any(says(m.content, value, m.sent_at.date()) for m in voiced):
+            if not says(said, value) and not any(_names(m, value) for m in voiced):
                 text = f"the messages that voice {bullet.bullet_id} do not say {shorten(value.text)!r}"
                 yield Problem("value_not_said", bullet.bullet_id, text, tuple(m.message_key for m in voiced))
+
+
+def _names(message: Message, value: Value) -> bool:
+    """Return whether a message says a value, also as a day with two readings: `last Wednesday` on a Friday."""
+    return says(message.content, value, message.sent_at.date()) or (
+        value.kind is ValueKind.DATE and is_day_named(message, value)
+    )
 
 
 def is_said(index: ConversationIndex, bullet: Bullet) -> bool:

@@ -277,7 +277,8 @@ def test_nobody_asks_who_introduced_them_to_their_own_family(relation: Relation)
     reply = answer_probe_prompt("probe_abstention", inputs, RNG("s"))
     assert isinstance(reply, AbstentionReply)
     met = {item.question for item in reply.items} & {"Who introduced me to Ivan?", "In which street does Ivan live?"}
-    assert bool(met) is (relation in {Relation.FRIEND, Relation.ACQUAINTANCE})
+    met_somewhere = {Relation.FRIEND, Relation.ACQUAINTANCE, Relation.COLLEAGUE, Relation.CUSTOMER, Relation.VENDOR}
+    assert bool(met) is (relation in met_somewhere)
 
 
 def test_candidates_are_taken_in_the_order_offered() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from longbeam.models import has_model_checks, identity_of
+from longbeam.models import NEUTRAL_PROMPT, has_model_checks, identity_of
 from longbeam.prompts import Prompt, PromptRegistry
 from longbeam.schemas import BenchmarkSpec, Record, Role, digest_of
 
@@ -44,8 +44,8 @@ class UnitSpec(Generic[R]):
 
     @property
     def may_ask(self) -> frozenset[str]:
-        """All prompts that the work may ask."""
-        return frozenset((*self.prompts, *self.unversioned_prompts))
+        """All prompts that the work may ask: those named, and the one that tells any request in neutral words."""
+        return frozenset((*self.prompts, *self.unversioned_prompts, NEUTRAL_PROMPT))
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,8 @@ def test_plans_tell_of_different_things_and_look_back(made_once: SealedConversat
     plans = made_once.head.plans
     people = {p.first_name for p in made_once.head.relationships.people}
     topics = [{b.topic for b in p.bullets() if b.kind is BulletKind.EVENT} - people for p in plans]
-    assert [a & b for a, b in combinations(topics, 2)] == [set(), set(), set()]
+    # The choice among options that the assistant gave in an earlier plan is an event of the later one.
+    assert [len(a & b) <= 1 for a, b in combinations(topics, 2)] == [True] * 3
     introductions = [sum(b.kind is BulletKind.INTRODUCTION for b in p.bullets()) for p in plans]
     assert introductions == [1, 0, 0]
     later = [(p.plan_index, b) for p in plans[1:] for b in p.bullets() if b.target_bullet_id]
