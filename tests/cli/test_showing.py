@@ -198,7 +198,7 @@ def test_show_plan_has_events_facts_and_reasons(tiny: Benchmark, capsys: pytest.
         "       turning point; 1 to 3 days after e1; closes the trip",
         "",
         "Facts",
-        "  p0.f0    the trip, budget: 900 euros (money), from 2024-03-05 to the end",
+        "  p0.f0    the trip, budget: 900 euros (money), from 2024-03-05 until 2024-03-05 (e2)",
         f"           2024-03-05: changes to {money(950, 'EUR').text}",
         "",
         "Not chosen",
