@@ -391,9 +391,13 @@ def _count(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 
 def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    named = [asked(e) or (slot_of(e) if e.subject else e.topic) for e in inputs.excerpts]
     items = [asked_to(e) or (told_to(e) if e.subject else to_you(e.topic)) for e in inputs.excerpts]
     told = [asked_of(e) or (told_of(e) if e.subject else of_user(e.topic)) for e in inputs.excerpts]
-    named = [asked(e) or (slot_of(e) if e.subject else e.topic) for e in inputs.excerpts]
+    if inputs.variety == "advised":
+        # "did you first give me" says who gave them.
+        named = [f"the {e.attribute} for {e.subject}" for e in inputs.excerpts]
+        items, told = [to_you(name) for name in named], [of_user(name) for name in named]
     *some, last = (named[i] for i in inputs.listed_as)
     them = f"{'; '.join(some)}; and {last}"
     forms: tuple[str, ...] = (
@@ -404,11 +408,10 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     opening = "You told me of them"
     if inputs.variety == "advised":
         forms = (
-            f"In which order did you first bring these up: {them}?",
+            f"In which order did you first give me these: {them}?",
             f"I am making a list of your advice: in which order did you first give me {them}?",
         )
-        opening = "I brought them up"
-        told = [f"the {e.attribute} for {of_user(e.subject)}" for e in inputs.excerpts]
+        opening = "I first gave you these"
     gold = f"{opening} in this order: " + "; ".join(f"{i}) {x}" for i, x in enumerate(items, 1)) + "."
     nuggets = [
         NuggetDraft(text=f"Names {item} as told {ordinal(i)}", excerpts=[i - 1]) for i, item in enumerate(told, 1)

@@ -2,8 +2,8 @@
 
 A matter is one thing, or neighbouring things of one narrative. Its gold rests on every message in which the user tells
 of these things: each fact with its last value, the earlier values of changed facts, and events without a fact.
-Contested facts are left out, and the writer sees them, and the assistant's advice, as what the question must not ask
-for. The number of cited messages grows with the length of the conversation. Difficulty is the number of sessions.
+A thing with a contested fact is no matter: where it stands is not known. The writer sees the assistant's advice as what
+the question must not ask for. The number of cited messages grows with the length of the conversation. Difficulty is the number of sessions.
 """
 
 from __future__ import annotations
@@ -72,7 +72,10 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 
 def _things(material: ProbeMaterial) -> list[Told]:
-    """Return what the user tells of each thing, things in the order of their first statement that holds."""
+    """Return what the user tells of each thing, things in the order of their first statement that holds.
+
+    Things with a contested fact or event are left out.
+    """
     things: dict[str, list[tuple[Quote, str]]] = {}
     for said in material.stated.current:
         things.setdefault(said.subject.casefold(), []).append((said, EvidencePart.SUPPORT))
@@ -81,15 +84,20 @@ def _things(material: ProbeMaterial) -> list[Told]:
         if own is not None and any(s.fact_id == values[0].fact_id for s, _ in own if isinstance(s, FactQuote)):
             own.extend((said, EvidencePart.ORIGINAL) for said in values[:-1])
     histories = material.histories
+    uncontested = {said.fact_id for said in material.stated.current}
+    contested = {said.subject.casefold() for said in material.stated.first if said.fact_id not in uncontested}
     # "I took the second of the three" tells nothing without the assistant's list.
     taken = {advice.taken_in for plan in material.head.plans for advice in plan.advice}
     telling = {bullet.bullet_id for life in histories.lives() for bullet, _ in life.made} | histories.contested_bullets
     for bullet in histories.bullets():
         own = things.get(bullet.topic.casefold())
         is_bare = bullet.kind is BulletKind.EVENT and bullet.bullet_id not in telling | taken
+        if bullet.bullet_id in histories.contested_bullets and bullet.kind is not BulletKind.CONTRADICTION:
+            contested.add(bullet.topic.casefold())
         if own is not None and is_bare and (event := find_words(material.voices, bullet)) is not None:
             own.append((event, EvidencePart.SUPPORT))
-    return [sorted(own, key=lambda told: told[0].position) for own in things.values()]
+    clear = (own for name, own in things.items() if name not in contested)
+    return [sorted(own, key=lambda told: told[0].position) for own in clear]
 
 
 def _neighbours(strand: Sequence[Told]) -> Iterator[Sequence[Told]]:
@@ -116,21 +124,15 @@ def _fit(group: Sequence[Told]) -> bool:
 
 
 def _told_beside(material: ProbeMaterial) -> dict[str, list[str]]:
-    """Return what no summary tells of a thing, by its case-folded name: contested facts and the assistant's advice."""
-    uncontested = {said.fact_id for said in material.stated.current}
+    """Return what no summary tells of a thing, by its case-folded name: the assistant's advice."""
     advice = material.advice
-    contested = (
-        (s.subject, f"{s.subject}, {s.attribute}: the user's messages disagree")
-        for s in material.stated.first
-        if s.fact_id not in uncontested
-    )
     given = (
         (s.subject, f"{s.subject}, {s.attribute}: {s.value.text}, from the assistant")
         for s in (*advice.settled, *(last for _, last in advice.corrected))
     )
     lists = ((g.advice.topic, f"{g.advice.topic}: the assistant's {g.advice.attribute}") for g in advice.lists)
     beside: dict[str, list[str]] = {}
-    for subject, line in chain(contested, given, lists):
+    for subject, line in chain(given, lists):
         beside.setdefault(subject.casefold(), []).append(line)
     return beside
 

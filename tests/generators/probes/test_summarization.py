@@ -49,12 +49,15 @@ def test_the_number_of_messages_grows_with_the_conversation(messages: int, wante
     assert messages_for(messages) == wanted
 
 
-def test_contested_facts_are_left_out() -> None:
+def test_a_thing_with_a_contested_fact_or_event_is_no_matter() -> None:
+    """Readers of 411 to 414: the question asks where it stands, and gold was silent on what was contradicted."""
     story = _story()
     contradict(story, 4, "the kitchen", "I have never hired anybody to build the kitchen.", "p0.s1.b0")
-    # two facts are left, and the earlier value of one of them
-    (candidate,) = find_candidates(story.material())
-    assert [v.text for v in candidate.answers] == ["April 10, 2024", "$95"]
+    assert not find_candidates(story.material())
+    story = _story()
+    danced = story.tell(4, "the kitchen", "We danced in the finished kitchen.")
+    contradict(story, 5, "the kitchen", "I have never danced in the kitchen.", danced)
+    assert not find_candidates(story.material())
 
 
 def test_check_wants_a_nugget_per_fact_with_its_value() -> None:
@@ -110,15 +113,11 @@ def test_the_writer_is_told_what_changed_and_what_was_only_planned() -> None:
     assert [(e.past, e.is_plan) for e in candidate.excerpts[1:]] == [(("$80",), False), ((), True), ((), False)]
 
 
-def test_the_writer_is_told_what_is_contested_and_what_the_assistant_said() -> None:
+def test_the_writer_is_told_what_the_assistant_said() -> None:
     story = _story()
     thing = "the kitchen"
     floor = story.tell(4, thing, "Corvid lays the floor of the kitchen.", (thing, "floor layer", name("Corvid")))
-    contradict(story, 5, thing, "I have never hired anybody for the floor of the kitchen.", floor)
     story.bring_in(floor, AdviceKind.FIGURE, "safety margin", "Take $60 as the safety margin.", value=money(60))
     (candidate,) = find_candidates(story.material())
-    assert candidate.beside == (
-        "the kitchen, floor layer: the user's messages disagree",
-        "the kitchen, safety margin: $60, from the assistant",
-    )
+    assert candidate.beside == ("the kitchen, safety margin: $60, from the assistant",)
     assert probe_inputs(story.head(), candidate).beside == candidate.beside
