@@ -49,15 +49,33 @@ def test_the_number_of_messages_grows_with_the_conversation(messages: int, wante
     assert messages_for(messages) == wanted
 
 
-def test_a_thing_with_a_contested_fact_or_event_is_no_matter() -> None:
-    """Readers of 411 to 414: the question asks where it stands, and gold was silent on what was contradicted."""
-    story = _story()
-    contradict(story, 4, "the kitchen", "I have never hired anybody to build the kitchen.", "p0.s1.b0")
-    assert not find_candidates(story.material())
+def _contested_story(*, event: bool) -> Story:
     story = _story()
     danced = story.tell(4, "the kitchen", "We danced in the finished kitchen.")
-    contradict(story, 5, "the kitchen", "I have never danced in the kitchen.", danced)
-    assert not find_candidates(story.material())
+    never = "danced in the kitchen" if event else "hired anybody to build the kitchen"
+    contradict(story, 5, "the kitchen", f"I have never {never}.", danced if event else "p0.s1.b0")
+    return story
+
+
+@pytest.mark.parametrize("event", [False, True])
+def test_a_summary_of_a_thing_with_a_contested_fact_or_event_tells_both_versions(event: bool) -> None:
+    """Readers of 411 to 414: the question asks where it stands, and gold was silent on what was contradicted."""
+    (candidate,) = find_candidates(_contested_story(event=event).material())
+    sides = {e.part: e.quote for e in candidate.excerpts if e.part in {"statement", "denial"}}
+    assert sides["statement"] == ("We danced in the finished kitchen." if event else "Bramble builds the kitchen.")
+    assert sides["denial"].startswith("I have never")
+    assert candidate.cited == tuple(range(len(candidate.excerpts)))
+
+
+def test_a_contested_thing_is_no_matter_where_others_are() -> None:
+    story = _contested_story(event=True)
+    for i, thing in enumerate(("the roof", "the porch", "the stairs")):
+        for session, attribute in enumerate(("price", "fee", "rent")):
+            told = money(100 * session + i + 30)
+            text = f"The {attribute} of {thing} is {told.text}."
+            story.tell(session, thing, text, (thing, attribute, told), narrative=thing)
+    topics = {c.topic for c in find_candidates(story.material())}
+    assert topics == {"the roof", "the porch", "the stairs"}
 
 
 def test_check_wants_a_nugget_per_fact_with_its_value() -> None:
