@@ -331,7 +331,7 @@ def _number_of(value: Value | None) -> float:
 def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if inputs.variety == "count":
         return _count(inputs, rng)
-    excerpts = inputs.excerpts
+    excerpts = [e for e in inputs.excerpts if e.part != EvidencePart.ORIGINAL]
     attribute = excerpts[0].attribute
     shared = all(e.attribute == attribute for e in excerpts)
     subjects = list(dict.fromkeys(e.subject for e in excerpts))
@@ -362,7 +362,10 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     result = f"States that the {'total' if inputs.variety == 'sum' else 'difference'} is {inputs.computed_value}"
     nuggets = [NuggetDraft(text=result, excerpts=[e.ordinal for e in excerpts])]
     nuggets += [_fact_nugget(e) for e in excerpts]
-    return ProbeReply(question=rng.choice(forms), gold_answer=f"{opening}: {told}.", nuggets=nuggets)
+    question = rng.choice(forms)
+    if len(excerpts) < len(inputs.excerpts):
+        question = f"Going by the last word on each: {question[0].lower()}{question[1:]}"
+    return ProbeReply(question=question, gold_answer=f"{opening}: {told}.", nuggets=nuggets)
 
 
 def _count(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:

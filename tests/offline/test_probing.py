@@ -36,6 +36,7 @@ from longbeam.prompts.calls import (
     ProbeReply,
 )
 from longbeam.schemas import (
+    FAMILY,
     Bullet,
     BulletKind,
     Category,
@@ -102,6 +103,17 @@ def test_sum_says_total_and_parts() -> None:
     told = "what the price of the roof was ($80) and what the price of your kitchen was ($95)."
     assert reply.gold_answer == f"Together they come to $175: {told}"
     assert [n.excerpts for n in reply.nuggets] == [[0, 1], [0], [1]]
+
+
+def test_a_sum_with_a_changed_value_asks_by_the_last_word() -> None:
+    parts = (
+        _excerpt(0, "the roof", money(70), "original"), _excerpt(1, "the roof", money(80)),
+        _excerpt(2, "my kitchen", money(95)),
+    )  # fmt: skip
+    reply = _answer("multi_session_reasoning", *parts, variety="sum", computed_value="$175")
+    assert reply.question.startswith("Going by the last word on each: ")
+    assert "$70" not in reply.gold_answer
+    assert [n.excerpts for n in reply.nuggets] == [[1, 2], [1], [2]]
 
 
 def test_sides_with_values_are_told_by_their_values() -> None:
@@ -294,7 +306,7 @@ def test_nobody_asks_who_introduced_them_to_their_own_family(relation: Relation)
     reply = answer_probe_prompt("probe_abstention", inputs, RNG("s"))
     assert isinstance(reply, AbstentionReply)
     met = {item.question for item in reply.items} & {"Who introduced me to Ivan?", "In which street does Ivan live?"}
-    assert bool(met) is (relation in {Relation.FRIEND, Relation.ACQUAINTANCE})
+    assert bool(met) is (relation not in FAMILY)
 
 
 def test_candidates_are_taken_in_the_order_offered() -> None:

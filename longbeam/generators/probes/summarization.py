@@ -2,8 +2,9 @@
 
 A matter is one thing, or neighbouring things of one narrative. Its gold rests on every message in which the user tells
 of these things: each fact with its last value, the earlier values of changed facts, and events without a fact.
-A thing with a contested fact is taken only where too few others are left, with both versions. The writer sees the assistant's advice as what
-the question must not ask for. The number of cited messages grows with the length of the conversation. Difficulty is the number of sessions.
+A thing with a contested fact is taken only where too few others are left, with both versions. The writer sees the
+assistant's advice as what the question must not ask for. The number of cited messages grows with the length of the
+conversation. Difficulty is the number of sessions.
 """
 
 from __future__ import annotations
