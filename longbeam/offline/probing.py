@@ -430,7 +430,7 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     denial = next(e for e in inputs.excerpts if e.part == "denial")
     first, second = sorted((statement, denial), key=lambda e: e.ordinal)
     question = _ask_fact(statement, rng)
-    if statement.value is None and (not asked(statement) or echoed_denial(question, denial.quote)):
+    if denial.value is None and (not asked(statement) or echoed_denial(question, denial.quote)):
         question = _ask_whether(inputs, rng)
     both = [first.ordinal, second.ordinal]
     matter = of_user(inputs.topic)
@@ -439,6 +439,8 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"You have told me two things that contradict each other: you said {claims[0]}, and you also said {claims[1]} "
         "Which of the two is right?"
     )
+    if asked(statement) and statement.value is not None:
+        gold = gold.replace("you said", f"on {asked_to(statement)} you said", 1)
     if asked(statement) and denial.value is not None:
         matter = asked_of(statement)
         gold = (

@@ -127,6 +127,15 @@ def test_sides_with_values_are_told_by_their_values() -> None:
     ]
 
 
+def test_a_side_with_a_value_is_told_by_it_where_the_other_is_a_flat_denial() -> None:
+    """Readers of 412: the point on the statement was its whole sentence, with the motive in it."""
+    statement, denial = (_excerpt(i, "my kitchen", money(80), part) for i, part in enumerate(("statement", "denial")))
+    denial = denial.model_copy(update={"value": None, "quote": "I've never had a word with any builder."})
+    reply = _answer("contradiction_resolution", statement, denial)
+    assert reply.nuggets[1].text == "Mentions that the user said $80"
+    assert "on what the price of your kitchen was you said $80, and you also said" in reply.gold_answer
+
+
 def test_what_never_was_is_asked_for_like_anything_told_unless_that_repeats_the_denial() -> None:
     statement, denial = (
         _excerpt(i, "my small old kitchen", money(80), part).model_copy(update={"value": None})
