@@ -80,11 +80,14 @@ def changed(
     return _amount(slot, new)
 
 
-def misremembered(slot: PackSlot, old: Value, rng: random.Random) -> Value:
+def misremembered(slot: PackSlot, old: Value, rng: random.Random, told: dt.date = dt.date.min) -> Value:
     """Return a wrong value for a slot: an amount is a fifth to a half lower, or one more where it is small.
 
-    A higher amount may be what it has come to since, and contradicts nothing.
+    A higher amount may be what it has come to since, and contradicts nothing. A day that was over when it was told
+    (`told`) is put earlier: a later one may lie behind the message that told it.
     """
+    if slot.type is ValueKind.DATE and old.date is not None and old.date <= told:
+        return values.date_value(old.date - dt.timedelta(days=rng.randint(3, 9)))
     if slot.type is ValueKind.DATE or slot.choose:
         return changed(slot, old, rng)
     amount = _amount_of(slot, old)

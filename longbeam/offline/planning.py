@@ -376,6 +376,11 @@ MISREMEMBER_ANYWHERE = (
     "The {attribute} for {it} was {other}, as far as I remember",
     "For {it} the {attribute} was {other}",
 )
+LASTING_ANYWHERE = (
+    "The {attribute} for {it} is {other}, as far as I remember",
+    "For {it} the {attribute} is {other}, if I remember it right",
+)
+"""The same of a name or a version, which lasts where an amount or a day was once."""
 
 
 def _update(pack: Pack, target: UpdateTarget, rng: random.Random) -> UpdateDraft:
@@ -416,8 +421,10 @@ def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) 
         fields["attribute"] = fact.attribute
     if target.variety == "other_value" and fact is not None and fact.value is not None:
         slot = slot_of(thread, fact.attribute) if thread else None
-        other = misremembered(slot, fact.value, rng) if slot else _other_value(fact.value, rng)
-        text = rng.choice(slot.misremember if slot and slot.misremember else MISREMEMBER_ANYWHERE)
+        told = target.bullet.happens_on
+        other = misremembered(slot, fact.value, rng, told) if slot else _other_value(fact.value, rng)
+        anywhere = LASTING_ANYWHERE if slot and slot.choose else MISREMEMBER_ANYWHERE
+        text = rng.choice(slot.misremember if slot and slot.misremember else anywhere)
         text = fill(text, {**fields, "other": other.text})
         return ContradictionDraft(target_id=target.target_id, text=_sentence(text), value=other.text)
     denials = _denials(thread, target.bullet, fields) if thread else []

@@ -140,11 +140,11 @@ def _tally(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     else:
         question = rng.choice(
             (
-                f"How many {wanted} have I told you about so far?",
+                f"How many {wanted} have I told you of so far?",
                 f"I never wrote it down: how many {wanted} have I mentioned to you by now?",
             )
         )
-        gold, text = f"You told me about {count} {wanted}.", f"States that the user told of {count} {wanted}"
+        gold, text = f"You told me of {count} {wanted}.", f"States that the user told of {count} {wanted}"
     nugget = NuggetDraft(text=text, excerpts=[e.ordinal for e in inputs.excerpts])
     return ProbeReply(question=question, gold_answer=gold, nuggets=[nugget])
 

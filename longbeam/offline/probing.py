@@ -331,7 +331,7 @@ def _number_of(value: Value | None) -> float:
 def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if inputs.variety == "count":
         return _count(inputs, rng)
-    excerpts = inputs.excerpts
+    excerpts = [e for e in inputs.excerpts if e.part != EvidencePart.ORIGINAL]
     attribute = excerpts[0].attribute
     shared = all(e.attribute == attribute for e in excerpts)
     subjects = list(dict.fromkeys(e.subject for e in excerpts))
@@ -362,7 +362,10 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     result = f"States that the {'total' if inputs.variety == 'sum' else 'difference'} is {inputs.computed_value}"
     nuggets = [NuggetDraft(text=result, excerpts=[e.ordinal for e in excerpts])]
     nuggets += [_fact_nugget(e) for e in excerpts]
-    return ProbeReply(question=rng.choice(forms), gold_answer=f"{opening}: {told}.", nuggets=nuggets)
+    question = rng.choice(forms)
+    if len(excerpts) < len(inputs.excerpts):
+        question = f"Going by the last word on each: {question[0].lower()}{question[1:]}"
+    return ProbeReply(question=question, gold_answer=f"{opening}: {told}.", nuggets=nuggets)
 
 
 def _count(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
@@ -391,9 +394,13 @@ def _count(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 
 def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    named = [asked(e) or (slot_of(e) if e.subject else e.topic) for e in inputs.excerpts]
     items = [asked_to(e) or (told_to(e) if e.subject else to_you(e.topic)) for e in inputs.excerpts]
     told = [asked_of(e) or (told_of(e) if e.subject else of_user(e.topic)) for e in inputs.excerpts]
-    named = [asked(e) or (slot_of(e) if e.subject else e.topic) for e in inputs.excerpts]
+    if inputs.variety == "advised":
+        # "did you first give me" says who gave them.
+        named = [f"the {e.attribute} for {e.subject}" for e in inputs.excerpts]
+        items, told = [to_you(name) for name in named], [of_user(name) for name in named]
     *some, last = (named[i] for i in inputs.listed_as)
     them = f"{'; '.join(some)}; and {last}"
     forms: tuple[str, ...] = (
@@ -404,11 +411,10 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     opening = "You told me of them"
     if inputs.variety == "advised":
         forms = (
-            f"In which order did you first bring these up: {them}?",
+            f"In which order did you first give me these: {them}?",
             f"I am making a list of your advice: in which order did you first give me {them}?",
         )
-        opening = "I brought them up"
-        told = [f"the {e.attribute} for {of_user(e.subject)}" for e in inputs.excerpts]
+        opening = "I first gave you these"
     gold = f"{opening} in this order: " + "; ".join(f"{i}) {x}" for i, x in enumerate(items, 1)) + "."
     nuggets = [
         NuggetDraft(text=f"Names {item} as told {ordinal(i)}", excerpts=[i - 1]) for i, item in enumerate(told, 1)
@@ -424,7 +430,7 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     denial = next(e for e in inputs.excerpts if e.part == "denial")
     first, second = sorted((statement, denial), key=lambda e: e.ordinal)
     question = _ask_fact(statement, rng)
-    if statement.value is None and (not asked(statement) or echoed_denial(question, denial.quote)):
+    if denial.value is None and (not asked(statement) or echoed_denial(question, denial.quote)):
         question = _ask_whether(inputs, rng)
     both = [first.ordinal, second.ordinal]
     matter = of_user(inputs.topic)
@@ -433,6 +439,8 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"You have told me two things that contradict each other: you said {claims[0]}, and you also said {claims[1]} "
         "Which of the two is right?"
     )
+    if asked(statement) and statement.value is not None:
+        gold = gold.replace("you said", f"on {asked_to(statement)} you said", 1)
     if asked(statement) and denial.value is not None:
         matter = asked_of(statement)
         gold = (

@@ -492,7 +492,7 @@ _FOLLOW_UPS = {
 }  # fmt: skip
 FOLLOW_UP_KINDS = tuple(_FOLLOW_UPS)
 _REACTIONS = {
-    Reaction.ACCEPTS: ("I'll do it that way with {it}.", "I'll start with {it} on {day}.",
+    Reaction.ACCEPTS: ("I'll do it that way with {it}.", "I'll begin with your first step on {day}.",
                        "That settles {it} for me.", "I'll keep to that for {it}, from {day} on."),
     Reaction.OBJECTS: ("I'm not sure that fits {it}; it asks more of me than I have.",
                        "For {it} I'd rather have it simpler. Is there another way?",

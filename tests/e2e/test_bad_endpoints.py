@@ -217,7 +217,8 @@ def test_a_poisoned_prompt_costs_its_turn_alone_over_http(tmp_path: Path, capsys
         assert longbeam("generate", str(spec_file(tmp_path, base_url)), out=out) == 1
         assert re.search(r"sealed without (0\.\d|1\.\d)% of its parts", capsys.readouterr().err)
         assert failures_of(out, capsys) == []
-        assert server.counts.refused == {"400": 2}  # asked once more, for milder words
+        # The request and its texts in neutral words, asked for in halves: the poison is in every request of the turn.
+        assert server.counts.refused == {"400": 2 + MOST_CALLS}
         answered = server.counts.answered
         # A gap stays one: a finished conversation asks nothing more.
         server.settings = ServerSettings()

@@ -260,6 +260,20 @@ def _preferred_alone_is_required_alone(pack: Pack) -> Iterator[str]:
             yield f"the requirement does not leave out what is not preferred: {standing.requirement!r}"
 
 
+def _required_alone_is_preferred_alone(pack: Pack) -> Iterator[str]:
+    for standing in (s for p in pack.preferences for s in (p, p.later) if s is not None):
+        if re.search(r"\bonly\b", standing.requirement) and not all(map(_EXCLUDED.search, standing.tell)):
+            yield f"the requirement is stronger than what is preferred: {standing.requirement!r}"
+
+
+def _requests_have_the_name_in_the_condition(pack: Pack) -> Iterator[str]:
+    later = (p.later for p in pack.preferences if p.later is not None)
+    for standing in (*pack.instructions, *pack.preferences, *later):
+        names = re.findall(r"\b[A-Z][A-Za-z]+\b", standing.condition)
+        if names and not all(any(name in request for name in names) for request in standing.probe):
+            yield f"a request does not name {names[0]}: {standing.probe}"
+
+
 def _introductions_have_their_card(pack: Pack) -> Iterator[str]:
     cards = {f"{t.thread}/{c.card}" for t in pack.threads for c in t.cards}
     for ask in pack.intro_ask:
@@ -277,6 +291,8 @@ PACK_RULES: tuple[Callable[[Pack], Iterator[str]], ...] = (
     _endings_have_no_field,
     _conditions_begin_with_when,
     _preferred_alone_is_required_alone,
+    _required_alone_is_preferred_alone,
+    _requests_have_the_name_in_the_condition,
     _introductions_have_their_card,
     _snippets_have_code,
 )

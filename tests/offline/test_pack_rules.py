@@ -78,6 +78,14 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         _set("preferences", 0, "tell", 0, to="only be brief when I ask about matter 0"),
         "the requirement does not leave out what is not preferred: 'is brief'",
     ),
+    "required_alone": (
+        _set("preferences", 0, "requirement", to="uses only bricks"),
+        "the requirement is stronger than what is preferred: 'uses only bricks'",
+    ),
+    "request_without_name": (
+        _set("preferences", 0, "condition", to="when I ask about Python"),
+        "a request does not name Python",
+    ),
     "intro_card": (_set("intro_ask", 0, "card", to="c0"), "intro_ask: no card 'c0'; write thread/card"),
     "snippet_code": (_set("snippets", 0, "code", to=""), "snippet s: no code"),
 }

@@ -36,6 +36,7 @@ from longbeam.prompts.calls import (
     ProbeReply,
 )
 from longbeam.schemas import (
+    FAMILY,
     Bullet,
     BulletKind,
     Category,
@@ -104,6 +105,17 @@ def test_sum_says_total_and_parts() -> None:
     assert [n.excerpts for n in reply.nuggets] == [[0, 1], [0], [1]]
 
 
+def test_a_sum_with_a_changed_value_asks_by_the_last_word() -> None:
+    parts = (
+        _excerpt(0, "the roof", money(70), "original"), _excerpt(1, "the roof", money(80)),
+        _excerpt(2, "my kitchen", money(95)),
+    )  # fmt: skip
+    reply = _answer("multi_session_reasoning", *parts, variety="sum", computed_value="$175")
+    assert reply.question.startswith("Going by the last word on each: ")
+    assert "$70" not in reply.gold_answer
+    assert [n.excerpts for n in reply.nuggets] == [[1, 2], [1], [2]]
+
+
 def test_sides_with_values_are_told_by_their_values() -> None:
     sides = (_excerpt(0, "my kitchen", money(80), "statement"), _excerpt(1, "my kitchen", money(95), "denial"))
     reply = _answer("contradiction_resolution", *sides)
@@ -113,6 +125,15 @@ def test_sides_with_values_are_told_by_their_values() -> None:
         "Mentions that the user said $80",
         "Mentions that the user said $95",
     ]
+
+
+def test_a_side_with_a_value_is_told_by_it_where_the_other_is_a_flat_denial() -> None:
+    """Readers of 412: the point on the statement was its whole sentence, with the motive in it."""
+    statement, denial = (_excerpt(i, "my kitchen", money(80), part) for i, part in enumerate(("statement", "denial")))
+    denial = denial.model_copy(update={"value": None, "quote": "I've never had a word with any builder."})
+    reply = _answer("contradiction_resolution", statement, denial)
+    assert reply.nuggets[1].text == "Mentions that the user said $80"
+    assert "on what the price of your kitchen was you said $80, and you also said" in reply.gold_answer
 
 
 def test_what_never_was_is_asked_for_like_anything_told_unless_that_repeats_the_denial() -> None:
@@ -135,6 +156,23 @@ def test_things_are_named_in_the_question_out_of_order_and_told_in_order() -> No
     assert reply.items[1] == "what the price of your kitchen was"
     assert reply.gold_answer.index(reply.items[0]) < reply.gold_answer.index(reply.items[1])
     assert reply.nuggets[1].text == "Names what the price of the user's kitchen was as told second"
+
+
+@pytest.mark.parametrize("seed", "abcd")
+def test_an_order_of_advice_asks_what_the_assistant_gave(seed: str) -> None:
+    """Readers of 413: "did I first bring up what you gave me" has the wrong subject."""
+    things = [
+        _excerpt(i, it, money(80 + i)).model_copy(
+            update={"speaker": MessageRole.ASSISTANT, "attribute": "safety margin"}
+        )
+        for i, it in enumerate(("the roof", "my kitchen", "the porch"))
+    ]
+    reply = _answer("event_ordering", *things, variety="advised", listed_as=(1, 2, 0), seed=seed)
+    assert isinstance(reply, OrderReply)
+    assert "did you first give me" in reply.question
+    assert "the safety margin for my kitchen; " in reply.question
+    assert reply.items[1] == "the safety margin for your kitchen"
+    assert reply.gold_answer.startswith("I first gave you these in this order: 1) the safety margin for the roof; ")
 
 
 def test_a_summary_asks_for_a_development_and_tells_what_changed() -> None:
@@ -277,8 +315,7 @@ def test_nobody_asks_who_introduced_them_to_their_own_family(relation: Relation)
     reply = answer_probe_prompt("probe_abstention", inputs, RNG("s"))
     assert isinstance(reply, AbstentionReply)
     met = {item.question for item in reply.items} & {"Who introduced me to Ivan?", "In which street does Ivan live?"}
-    met_somewhere = {Relation.FRIEND, Relation.ACQUAINTANCE, Relation.COLLEAGUE, Relation.CUSTOMER, Relation.VENDOR}
-    assert bool(met) is (relation in met_somewhere)
+    assert bool(met) is (relation not in FAMILY)
 
 
 def test_candidates_are_taken_in_the_order_offered() -> None:

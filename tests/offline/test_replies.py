@@ -40,6 +40,7 @@ from longbeam.prompts.calls import (
     DialogueContext,
     LedgerLine,
     QuestionDetectorInputs,
+    Reaction,
     Stage,
     TurnCard,
     TurnsSoFar,
@@ -209,6 +210,16 @@ def test_second_follow_up_is_of_another_kind() -> None:
         kinds.append(follow_up_kind(user_follow_up(inputs, state, random.Random(5)), _thread().things[0]))
     assert None not in kinds
     assert kinds[0] != kinds[1]
+
+
+def test_who_accepts_a_reply_states_no_second_start_of_the_thing() -> None:
+    """Readers of 411: "I'll start with X on DATE" was another start date than the one told."""
+    state = TurnState(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),), ordinal=0)
+    inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=())
+    accepts = inputs.model_copy(update={"reaction": Reaction.ACCEPTS})
+    said = {user_follow_up(accepts, state, random.Random(i)) for i in range(40)}
+    assert any("begin with your first step" in text for text in said)
+    assert not [text for text in said if re.search(r"\b(?:start|begin)\b", text) and _thread().things[0] in text]
 
 
 def test_follow_ups_of_a_stage_on_one_thing_all_differ() -> None:

@@ -32,7 +32,7 @@ from longbeam.offline import (
 from longbeam.offline.planning import _newest
 from longbeam.prompts.calls import EventsInputs, Link, StageStory, StoryEvent, StoryGraph
 from longbeam.schemas import CLOSING, BulletKind, Domain, Person, Seed, ValueKind
-from longbeam.text import relation_words, says
+from longbeam.text import date_value, relation_words, says
 from tests.prompts.samples import SAMPLES
 
 STAGES = tuple((dt.date(2024, m, 1), dt.date(2024, m, 28)) for m in range(1, 6))
@@ -317,6 +317,21 @@ def test_an_amount_that_is_misremembered_is_lower_than_what_it_may_have_come_to(
         if old.number is not None and old.number > 1 + 2 * slot.step:
             assert new.number is not None
             assert new.number < old.number
+
+
+def test_a_day_that_was_over_when_it_was_told_is_misremembered_as_an_earlier_one() -> None:
+    """Readers of 411: the first message on it came before the day that the denial gave."""
+    told = dt.date(2024, 3, 4)
+    rng = random.Random(1)
+    slots = [s for p in pack_paths() for t in load_pack(p).threads for s in t.slots.values() if s.in_days is not None]
+    assert slots
+    for slot in slots:
+        over, planned = (date_value(told + dt.timedelta(days=days)) for days in (-2, 2))
+        new = misremembered(slot, over, rng, told)
+        assert new.date is not None
+        assert over.date is not None
+        assert new.date < over.date
+        assert misremembered(slot, planned, rng, told).date > told  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("name", [p.stem for p in pack_paths()])

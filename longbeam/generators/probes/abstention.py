@@ -62,7 +62,10 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
 
     inputs = AbstentionInputs(
         seed=material.head.seed,
-        people=material.head.relationships.people,
+        # Of somebody whom no message names, a question is no question about this conversation.
+        people=tuple(
+            p for p in material.head.relationships.people if any(material.search.close_together([p.first_name]))
+        ),
         bullets=bullets,
         count=count + SPARE,
     )

@@ -56,8 +56,12 @@ def _sketch(material: ProbeMaterial, conflict: Conflict) -> Sketch | None:
         return None
     if conflict.fact is None and conflict.stated:
         # What the denial says never was; the question asks for it as for anything that the user told.
-        matter = max(conflict.stated, key=lambda fact: coverage(fact.attribute, denial.text))
-        first = replace(first, subject=matter.subject, attribute=matter.attribute)
+        told = zip(conflict.stated, conflict.given, strict=True)
+        matter, given = max(told, key=lambda one: coverage(one[0].attribute, denial.text))
+        is_said = given is not None and says(first.quote, given, first.said_on)
+        first = replace(
+            first, subject=matter.subject, attribute=matter.attribute, value=given if is_said else first.value
+        )
     return Sketch.of(
         ABILITY,
         cite(

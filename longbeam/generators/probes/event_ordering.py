@@ -82,9 +82,11 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 
 def _advised(material: ProbeMaterial) -> Iterator[Quote]:
-    """Yield what the assistant brought in: figures, days and lists that no earlier reply has for the same thing."""
-    advice = material.advice
-    for said in sorted((*advice.settled, *(given.whole for given in advice.lists)), key=lambda said: said.position):
+    """Yield what the assistant brought in: figures and days that no earlier reply has for the same thing.
+
+    Steps and options are left out: earlier replies may have given some in a table or a plan, under no such name.
+    """
+    for said in material.advice.settled:
         replies = material.search.close_together([said.attribute, said.subject])
         first = next((m for m in replies if m.role is MessageRole.ASSISTANT), None)
         if first is not None and first.message_key == said.message_key:

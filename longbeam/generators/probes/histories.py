@@ -60,6 +60,8 @@ class Conflict(NamedTuple):
     denial: Bullet
     stated: tuple[Fact, ...]
     """Facts that the statement sets, updates, denies or mentions."""
+    given: tuple[Value | None, ...]
+    """Value that the statement gives to each of these, if any."""
     fact: Fact | None
     """The first fact to which both give a value, and not the same; None if there is none."""
     values: tuple[Value, ...]
@@ -170,7 +172,8 @@ class Histories:
                 others = (one for fact_id in about for one in told[fact_id] if one[0] not in (statement, denial))
                 sides = values or [value for _, value in stated if value is not None]
                 is_decided = any(_decides(*one, sides) for one in others)
-                yield Conflict(statement, denial, tuple(f for f, _ in stated), fact, values, is_decided)
+                facts, given = tuple(f for f, _ in stated), tuple(value for _, value in stated)
+                yield Conflict(statement, denial, facts, given, fact, values, is_decided)
 
     def standing(self, kind: BulletKind) -> tuple[tuple[Bullet, Bullet | None], ...]:
         """Return the instructions or preferences in force at the end, each with the one that it replaced, if any.

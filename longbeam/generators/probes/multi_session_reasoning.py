@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations, islice
 from math import comb
 
@@ -31,7 +32,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.side_stories import find_side_questions
 from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.prompts.calls import ProbeReply
-from longbeam.schemas import AMOUNT_KINDS, MessageRole, ProbeDetails, Value, ValueKind
+from longbeam.schemas import AMOUNT_KINDS, EvidencePart, MessageRole, ProbeDetails, Value, ValueKind
 from longbeam.text import listed, recompute
 
 ABILITY = MULTI_SESSION_REASONING.name
@@ -70,8 +71,11 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     if len(found) < 14:
         pairs = _same_thing(material.stated.current)
         found += [("difference", pair) for pair in pairs if _is_askable("difference", pair)]
-    own = thin_out(found, _sketch, material.total_messages)
-    pool = with_advice(own, map(_sketch, _of_assistant(material)), material.total_messages)
+    changes = (*material.stated.changed, *material.advice.corrected)
+    before = {_slot(values[-1]): values[:-1] for values in changes}
+    sketch = partial(_sketch, before)
+    own = thin_out(found, sketch, material.total_messages)
+    pool = with_advice(own, filter(None, map(sketch, _of_assistant(material))), material.total_messages)
     sketches = list(find_side_questions(material.stated))
     for kind in dict.fromkeys(s.fields["variety"] for s in sketches):
         pool = with_kind(pool, (s for s in sketches if s.fields["variety"] == kind), material.total_messages)
@@ -199,8 +203,20 @@ def _rate_of(said: FactQuote) -> str:
     return found[1].casefold() if found else ""
 
 
-def _sketch(asked: Asked) -> Sketch:
+def _slot(said: FactQuote) -> tuple[str, str]:
+    return said.subject.casefold(), said.attribute.casefold()
+
+
+def _sketch(before: Mapping[tuple[str, str], Sequence[FactQuote]], asked: Asked) -> Sketch | None:
+    """Return a candidate, which cites what its values were before they changed too; None if no message says that."""
     computation, group = asked
+    if any(said.past and _slot(said) not in before for said in group):
+        return None
+    superseded = [old for said in group for old in before.get(_slot(said), ())]
+    evidence = cite(
+        [*group, *superseded],
+        [*(EvidencePart.SUPPORT for _ in group), *(EvidencePart.ORIGINAL for _ in superseded)],
+    )
     ordered = sorted(group, key=lambda s: s.position)
     values = [s.value for s in ordered]
     result = recompute(computation, values)
@@ -209,10 +225,11 @@ def _sketch(asked: Asked) -> Sketch:
     names = f"{attribute} of {listed(subjects)}" if one_attribute else _two_attributes(ordered)
     return Sketch.of(
         ABILITY,
-        cite(ordered),
+        evidence,
         difficulty=difficulty_by_sessions(sessions_of(ordered)),
+        cited=tuple(i for i, (_, part) in enumerate(evidence.said) if part == EvidencePart.SUPPORT),
         variety=computation,
-        topic=attribute if computation == "count" else names,
+        topic=attribute if computation == "count" else f"{names}, by the last word" if superseded else names,
         summary=f"{computation} of the {names}: {', '.join(v.text for v in values)} give {result.text}",
         answers=(result, *_distinct(values)) if computation == "count" else (result,),
         context_values=() if computation == "count" else tuple(values),

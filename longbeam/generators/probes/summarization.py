@@ -2,8 +2,9 @@
 
 A matter is one thing, or neighbouring things of one narrative. Its gold rests on every message in which the user tells
 of these things: each fact with its last value, the earlier values of changed facts, and events without a fact.
-Contested facts are left out, and the writer sees them, and the assistant's advice, as what the question must not ask
-for. The number of cited messages grows with the length of the conversation. Difficulty is the number of sessions.
+A thing with a contested fact is taken only where too few others are left, with both versions. The writer sees the
+assistant's advice as what the question must not ask for. The number of cited messages grows with the length of the
+conversation. Difficulty is the number of sessions.
 """
 
 from __future__ import annotations
@@ -55,24 +56,33 @@ def messages_for(total_messages: int) -> int:
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return a candidate for each matter that has a development, those of the wanted length first."""
-    things = _things(material)
-    strands: dict[str, list[Told]] = {}
-    for told in things:
-        strands.setdefault(told[0][0].narrative, []).append(told)
-    groups = [group for strand in strands.values() for group in _neighbours(strand)]
+    clear, contested = _things(material)
+    groups = _groups(clear)
     wanted = messages_for(material.total_messages)
     near = [g for g in groups if _fit(g) and 2 * abs(_messages(g) - wanted) <= wanted]
     sketch = partial(_sketch, _told_beside(material))
     found = thin_out(near, sketch, material.total_messages)
-    if len(found) < FEWEST:  # a short story may tell each thing but once
-        chosen = set(map(id, near))
-        rest = sorted((g for g in groups if id(g) not in chosen), key=lambda g: abs(_messages(g) - wanted))
-        found += thin_out(rest, sketch, material.total_messages, FEWEST - len(found), len(found))
+    chosen = set(map(id, near))
+    # A short story may tell each thing but once, and contradict most of them.
+    for others in ([g for g in groups if id(g) not in chosen], _groups(contested)):
+        if len(found) < FEWEST:
+            rest = sorted(others, key=lambda g: abs(_messages(g) - wanted))
+            found += thin_out(rest, sketch, material.total_messages, FEWEST - len(found), len(found))
     return found
 
 
-def _things(material: ProbeMaterial) -> list[Told]:
-    """Return what the user tells of each thing, things in the order of their first statement that holds."""
+def _groups(things: Sequence[Told]) -> list[Sequence[Told]]:
+    strands: dict[str, list[Told]] = {}
+    for told in things:
+        strands.setdefault(told[0][0].narrative, []).append(told)
+    return [group for strand in strands.values() for group in _neighbours(strand)]
+
+
+def _things(material: ProbeMaterial) -> tuple[list[Told], list[Told]]:
+    """Return what the user tells of each thing, and of each contested one, in the order of their first statement.
+
+    Both sides of what is contested are told; a thing of which a side is in no message is left out.
+    """
     things: dict[str, list[tuple[Quote, str]]] = {}
     for said in material.stated.current:
         things.setdefault(said.subject.casefold(), []).append((said, EvidencePart.SUPPORT))
@@ -81,6 +91,8 @@ def _things(material: ProbeMaterial) -> list[Told]:
         if own is not None and any(s.fact_id == values[0].fact_id for s, _ in own if isinstance(s, FactQuote)):
             own.extend((said, EvidencePart.ORIGINAL) for said in values[:-1])
     histories = material.histories
+    uncontested = {said.fact_id for said in material.stated.current}
+    contested = {said.subject.casefold() for said in material.stated.first if said.fact_id not in uncontested}
     # "I took the second of the three" tells nothing without the assistant's list.
     taken = {advice.taken_in for plan in material.head.plans for advice in plan.advice}
     telling = {bullet.bullet_id for life in histories.lives() for bullet, _ in life.made} | histories.contested_bullets
@@ -89,7 +101,23 @@ def _things(material: ProbeMaterial) -> list[Told]:
         is_bare = bullet.kind is BulletKind.EVENT and bullet.bullet_id not in telling | taken
         if own is not None and is_bare and (event := find_words(material.voices, bullet)) is not None:
             own.append((event, EvidencePart.SUPPORT))
-    return [sorted(own, key=lambda told: told[0].position) for own in things.values()]
+    sides: dict[str, dict[str, tuple[Quote | None, str]]] = {}
+    for conflict in histories.conflicts():
+        own_sides = sides.setdefault(conflict.statement.topic.casefold(), {})
+        for bullet, part in ((conflict.statement, EvidencePart.STATEMENT), (conflict.denial, EvidencePart.DENIAL)):
+            own_sides[bullet.bullet_id] = (find_words(material.voices, bullet), part)
+
+    def in_order(own: Sequence[tuple[Quote | None, str]]) -> Told:
+        return sorted(((said, part) for said, part in own if said is not None), key=lambda told: told[0].position)
+
+    return (
+        [in_order(own) for name, own in things.items() if name not in contested | sides.keys()],
+        [
+            in_order((*own, *sides[name].values()))
+            for name, own in things.items()
+            if name in sides and all(said is not None for said, _ in sides[name].values())
+        ],
+    )
 
 
 def _neighbours(strand: Sequence[Told]) -> Iterator[Sequence[Told]]:
@@ -116,21 +144,15 @@ def _fit(group: Sequence[Told]) -> bool:
 
 
 def _told_beside(material: ProbeMaterial) -> dict[str, list[str]]:
-    """Return what no summary tells of a thing, by its case-folded name: contested facts and the assistant's advice."""
-    uncontested = {said.fact_id for said in material.stated.current}
+    """Return what no summary tells of a thing, by its case-folded name: the assistant's advice."""
     advice = material.advice
-    contested = (
-        (s.subject, f"{s.subject}, {s.attribute}: the user's messages disagree")
-        for s in material.stated.first
-        if s.fact_id not in uncontested
-    )
     given = (
         (s.subject, f"{s.subject}, {s.attribute}: {s.value.text}, from the assistant")
         for s in (*advice.settled, *(last for _, last in advice.corrected))
     )
     lists = ((g.advice.topic, f"{g.advice.topic}: the assistant's {g.advice.attribute}") for g in advice.lists)
     beside: dict[str, list[str]] = {}
-    for subject, line in chain(contested, given, lists):
+    for subject, line in chain(given, lists):
         beside.setdefault(subject.casefold(), []).append(line)
     return beside
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from longbeam.errors import ReplyError
 from longbeam.generators.probes import draft_candidates, problem_of, word_candidate
 from longbeam.prompts.calls import AbstentionDraft, AbstentionInputs, AbstentionReply
-from longbeam.schemas import Difficulty, MessageRole
+from longbeam.schemas import Difficulty, Gender, MessageRole, Person, Relation
 from tests.generators.probes.story import OfflineModel, Story, asker, full_story
 
 
@@ -77,6 +79,22 @@ async def test_what_the_assistant_told_is_not_shown_as_the_users() -> None:
     shown = model.calls[0].inputs
     assert isinstance(shown, AbstentionInputs)
     assert [b.topic for b in shown.bullets] == ["the roof"]
+
+
+async def test_only_people_whom_a_message_names_are_offered() -> None:
+    """Readers of 411: nobody had told the assistant of Joseph."""
+    story, model = _story(), OfflineModel()
+    known, stranger = (
+        Person(person_id=f"n{i}", first_name=who, gender=Gender.MALE, age=40, relation=Relation.FRIEND)
+        for i, who in enumerate(("Ruth", "Joseph"))
+    )
+    material = story.material()
+    graph = material.head.relationships.model_copy(update={"people": (known, stranger)})
+    head = material.head.model_copy(update={"relationships": graph})
+    await draft_candidates(asker(model), replace(material, head=head), 4)
+    inputs = model.calls[0].inputs
+    assert isinstance(inputs, AbstentionInputs)
+    assert inputs.people == (known,)
 
 
 async def test_a_story_that_tells_nothing_is_asked_nothing() -> None:

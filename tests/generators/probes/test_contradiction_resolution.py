@@ -82,7 +82,7 @@ def test_a_flat_denial_is_asked_by_the_fact_that_it_denies() -> None:
     contradict(story, 3, "the pipes", "I have never asked the price of the pipes.", target)
     (candidate,) = find_candidates(story.material())
     statement = candidate.excerpts[0]
-    assert (statement.subject, statement.attribute, statement.value) == ("the pipes", "price", None)
+    assert (statement.subject, statement.attribute, statement.value) == ("the pipes", "price", money(80))
 
 
 def test_sides_in_one_message_are_no_candidate() -> None:

@@ -107,6 +107,11 @@ def test_updated_fact_is_added_up_with_its_last_value() -> None:
     (candidate,) = find_candidates(story.material())
     # 80 + 99: the roof's 95 is past
     assert (candidate.details.computed_from, candidate.details.computed_value) == (("$80", "$99"), "$179")
+    # The message that no longer holds is evidence that no point is about.
+    assert [(e.part, e.value.text) for e in candidate.excerpts if e.value] == [
+        ("support", "$80"), ("original", "$95"), ("support", "$99"),
+    ]  # fmt: skip
+    assert candidate.cited == (0, 2)
 
 
 def test_check_refuses_a_wrong_total_and_missing_evidence() -> None:
