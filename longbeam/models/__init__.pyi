@@ -90,6 +90,7 @@ from .request_fields import (
 )
 from .rewording import (
     LEFT_OUT as LEFT_OUT,
+    MOST_CALLS as MOST_CALLS,
     NEUTRAL_PROMPT as NEUTRAL_PROMPT,
     in_neutral_words as in_neutral_words,
     passages_in as passages_in,

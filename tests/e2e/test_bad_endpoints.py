@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from longbeam.cli import run
+from longbeam.models import MOST_CALLS
 from longbeam.offline.loopback import LoopbackServer, ServerSettings, listening
 from longbeam.prompts import default_registry
 from tests.models.endpoint import Answer, completion, endpoint
