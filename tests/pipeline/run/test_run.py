@@ -188,15 +188,15 @@ async def test_failed_probe_does_not_stop_its_siblings(spec: BenchmarkSpec, out:
     # A language model may word it at the next try, and rules would not.
     models = {"default": "offline", "prober": "openai:stand-in"}
     benchmark = create_benchmark(spec.model_copy(update={"models": models}), out)
-    model = CountingModel(spoil="/probes/temporal_reasoning.0")
+    model = CountingModel(spoil="/probes/information_extraction.0")
     summary = await run_inline(benchmark, answered_by(model))
-    assert [u.unit_key for _, u in summary.failures] == ["temporal_reasoning.0"]
+    assert [u.unit_key for _, u in summary.failures] == ["information_extraction.0"]
     assert summary.finished == 1
     with SealedConversation(benchmark.sealed_path("c000")) as sealed:
         selected = [p for p in sealed.probes() if p.is_selected]
     # the next candidate takes the place of the one that failed
     assert len(selected) == 2 * len(ABILITIES)
-    assert "temporal_reasoning.0" not in {p.probe_id for p in selected}
+    assert "information_extraction.0" not in {p.probe_id for p in selected}
 
 
 async def test_failed_plan_is_recorded_and_paid_for_once_when_it_works(spec: BenchmarkSpec, out: Path) -> None:
