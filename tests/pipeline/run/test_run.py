@@ -195,7 +195,7 @@ async def test_failed_probe_does_not_stop_its_siblings(spec: BenchmarkSpec, out:
     with SealedConversation(benchmark.sealed_path("c000")) as sealed:
         selected = [p for p in sealed.probes() if p.is_selected]
     # the next candidate takes the place of the one that failed
-    assert len(selected) == 2 * len(ABILITIES)
+    assert [p.ability for p in selected].count("information_extraction") == 2
     assert "information_extraction.0" not in {p.probe_id for p in selected}
 
 
