@@ -21,7 +21,7 @@ def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("output") / HOME
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def user_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server as a user starts it, with `prefect server start`; the address of its API."""
     home = tmp_path_factory.mktemp("user") / ".prefect"
