@@ -22,7 +22,7 @@ FORMATS = (
     ("longmemeval", "longmemeval", "longmemeval_s_cleaned.json"),
 )
 """Format of the export, format of the import, and the file of the export that is read."""
-WITHOUT_LEDGER = {"abstention.searched", "later_values.other_later"}
+WITHOUT_LEDGER = {"abstention.searched", "later_values.other_later", "ability_fit.said_elsewhere"}
 """Notes on an import, which has no ledger and no search terms: a record, and places to look at."""
 MADE = {"short": ("16K", "5"), "long": ("128K", "2")}
 """Length and seed of each benchmark; the long one asks for totals of the user's and sums of the assistant's amounts."""
