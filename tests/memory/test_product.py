@@ -62,13 +62,14 @@ async def told(product: Any, **more: Any) -> ProductMemory:
 
 
 async def test_a_sync_product_stays_in_its_thread_and_its_files_are_measured(tmp_path: Path) -> None:
+    before = threading.active_count()  # tests of systems that hang leave threads behind
     system = await told(Shelf, folder=tmp_path, conversation_id="c000")
     context = await system.context(asked("Who wants to see the lease?"), budget=50)
     assert context.text == "[March 7, 2023] Gunnar wants to see the lease."
     assert context.message_keys == ("p0.s0.t1.n0",)  # the memory repeats the message
     assert system.usage().index_bytes == (tmp_path / "shelf.sqlite").stat().st_size
     await system.close()
-    assert threading.active_count() < 20
+    assert threading.active_count() < before + 20
 
 
 class Agent:
