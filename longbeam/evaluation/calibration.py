@@ -41,7 +41,7 @@ class Calibration:
 
     @property
     def line(self) -> str:
-        """What the judge was tried on, with the scores; empty where there are none."""
+        """Kinds of answers on which the judge was tried, with the scores; empty where there are none."""
         tried = "tried on answers made by rules, not on free ones" if self.is_by_rule else "calibrated"
         return f"{tried}: {self.scores}" if self.scores else ""
 

@@ -28,7 +28,7 @@ LONGEST_QUOTE = 300
 
 @dataclass
 class CardFacts:
-    """What a card says of the conversations and probes of an export; filled while they are written."""
+    """Facts that a card gives of the conversations and probes of an export; filled while they are written."""
 
     makings: list[Making] = field(default_factory=list)
     domains: Counter[str] = field(default_factory=Counter)

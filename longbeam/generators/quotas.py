@@ -1,4 +1,4 @@
-"""What a story still has to give the abilities: how many values of which sort, and the menu of the next events.
+"""Demand of the abilities that a story has still to meet: how many values of which sort, and the next menu.
 
 A writer who is told which value a line must have finds an excuse for it. Here the demand of all abilities is counted
 over the ledger, and a group of events is asked for what is missing, together and where a person would name it.

@@ -198,7 +198,7 @@ class Evaluation:
 
     @property
     def warning(self) -> str:
-        """What intervals over so few conversations cannot show, in one line; empty where there are enough."""
+        """Line on the limits of intervals over so few conversations; empty where there are enough."""
         return few_conversations(self.run.conversations)
 
     def to_pandas(self) -> pd.DataFrame:

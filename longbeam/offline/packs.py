@@ -354,9 +354,3 @@ def _merged(base: Pack, other: Pack) -> Pack:
 def threads_elsewhere() -> dict[str, Thread]:
     """Return the threads of all packs by narrative; a plan may refer back to a plan told from another pack."""
     return {t.narrative: t for path in reversed(pack_paths()) for t in load_pack(path).threads}
-
-
-@lru_cache(maxsize=1)
-def changed_preferences() -> tuple[Preference, ...]:
-    """Return the preferences of all packs that have a later form."""
-    return tuple(p for path in pack_paths() for p in load_pack(path).preferences if p.later)

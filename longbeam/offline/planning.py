@@ -246,16 +246,6 @@ def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> Bull
     return BulletDraft(event="", text=text)
 
 
-def _without_overlaps(order: Sequence[W]) -> list[W]:
-    """Return wishes of which no question meets two; a changed one has the condition of the one that it replaces."""
-    kept: list[W] = []
-    for wish in order:
-        own = wish.topic, wish.condition
-        if all(own == (k.topic, k.condition) or not overlapping(wish.condition, k.condition) for k in kept):
-            kept.append(wish)
-    return kept
-
-
 def _of_conversation(own: Sequence[W], every: Sequence[W], rng_key: str) -> list[W]:
     """Return the pack's own wishes, from another start in each conversation of a benchmark, then the common ones.
 

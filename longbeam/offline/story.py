@@ -71,7 +71,7 @@ class StoryInputs:
 
     @cached_property
     def kinds(self) -> tuple[tuple[str, ...], ...]:
-        """What the events of each stage are: `beat`, `meeting`, `opening` or `closing`."""
+        """Kinds of the events of each stage: `beat`, `meeting`, `opening` or `closing`."""
         stages = []
         for i, count in enumerate(self.counts):
             closing = self.closing if i == len(self.counts) - 1 else 0

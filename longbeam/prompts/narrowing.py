@@ -96,8 +96,6 @@ MOST_NAMES = 16
 """Names of things in a plan."""
 MOST_FACTS = 4
 """Values that one event says."""
-_CHOSEN = {"open_on": "OpenOn", "weight": "Weight"}
-"""Fields of an event that are one word of several."""
 MOST_LINKS, MOST_MATTERS = 4, 3
 """Events that an event follows, and matters that it opens or closes."""
 _NEW_SLOTS = tuple(

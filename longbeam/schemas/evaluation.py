@@ -264,7 +264,7 @@ class KeptRun(Record):
 
 
 class EvaluatedSystem(Record):
-    """What ran in a row of the table: a system with its settings, and the models that it used."""
+    """Description of a row of the table: a system with its settings, and the models that it used."""
 
     name: str
     """Name of the row."""

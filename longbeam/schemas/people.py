@@ -45,7 +45,7 @@ FAMILY = frozenset({Relation.PARENT, Relation.PARTNER, Relation.CHILD})
 
 
 class ProfileTrait(Record):
-    """What a benchmark's makers say of a user beyond the fields of a profile: `plan tier: Enterprise`."""
+    """Remark of a benchmark's makers on a user beyond the fields of a profile: `plan tier: Enterprise`."""
 
     name: str
     value: str

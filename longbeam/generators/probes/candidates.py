@@ -7,9 +7,8 @@ because it is stored between the unit that finds it and the unit that words it.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -252,19 +251,6 @@ WIDE = 0.2
 def is_narrow(positions: Sequence[int], total_messages: int) -> bool:
     """Return whether evidence of several messages lies within a fifth of the conversation."""
     return len(set(positions)) > 1 and max(positions) - min(positions) < WIDE * total_messages
-
-
-def far_apart(said: Sequence[T], total_messages: int, place: Callable[[T], int]) -> Iterator[tuple[T, T]]:
-    """Yield pairs that lie about 25 % and 40 % of the conversation apart, two for each item at most.
-
-    `said` is in the order of `place`. The work grows with the number of items, not with its square.
-    """
-    places = [place(s) for s in said]
-    for i, first in enumerate(said):
-        for share in (0.25, 0.4):
-            j = bisect_left(places, places[i] + share * total_messages)
-            if j < len(said):
-                yield first, said[j]
 
 
 def thin_out(
