@@ -84,9 +84,14 @@ def test_every_conversation_says_that_plan_markers_were_in_its_text(found: list[
 
 
 def test_every_abstention_was_searched_for(found: list[Finding]) -> None:
-    searched = [f for f in found if f.check in ("abstention.searched", "abstention.maybe_answered")]
-    assert len(searched) == 20
+    searched = [f for f in found if f.check == "abstention.searched"]
+    assert len({(f.conversation_id, f.subject) for f in searched}) == len(searched) == 20
     assert all("searched" in f.message for f in searched)
+
+
+def test_one_abstention_may_be_answered_in_the_chat(found: list[Finding]) -> None:
+    answered = [(f.conversation_id, f.subject, f.message) for f in found if f.check == "abstention.maybe_answered"]
+    assert len(answered) == 1, answered
 
 
 def folders_of(found: list[Finding], check: str) -> set[str]:
