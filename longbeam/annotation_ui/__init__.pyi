@@ -7,4 +7,5 @@ from .reviews import anchors_page as anchors_page
 from .script_types import READ as READ, TYPES as TYPES, script_types as script_types
 from .security import Access as Access, Reach as Reach, is_loopback as is_loopback, open_access as open_access
 from .server import Certificate as Certificate, ServerOptions as ServerOptions, create_app as create_app, serve as serve
-from .views import PanelKind as PanelKind, PanelView as PanelView
+from .transcript import role_of as role_of
+from .views import PanelKind as PanelKind

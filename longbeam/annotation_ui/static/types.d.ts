@@ -3,6 +3,7 @@
 export interface AbsenceView {
   needed: number;
   made: number;
+  is_by_rote: boolean;
   queries: QueryMade[];
   hits: number;
   looked_at: number;
@@ -86,6 +87,9 @@ export interface ConflictView {
   opinions: OpinionView[];
   fields: FieldRow[];
   evidence: number[];
+  opens_at: number;
+  is_edited: boolean;
+  findings: FindingView[];
   name: string;
   differs: string[];
   is_decided: boolean;
@@ -108,7 +112,6 @@ export interface CounterRow {
 
 export interface CounterView {
   terms: string[];
-  considered: number;
   candidates: CounterRow[];
 }
 
@@ -141,12 +144,22 @@ export interface DecisionsView {
   decisions: EventView[];
 }
 
+export interface DetailRow {
+  name: string;
+  text: string;
+}
+
 export interface DiffPart {
   kind: "same" | "removed" | "added";
   text: string;
 }
 
 export type Difficulty = "easy" | "medium" | "hard";
+
+export interface Doubt {
+  text: string;
+  messages: MessageLink[];
+}
 
 export interface EventView {
   event_id: string;
@@ -176,24 +189,13 @@ export interface Evidence {
   nugget_ids: string[];
 }
 
-export interface EvidenceRoleView {
-  evidence_id: string;
-  part: string;
-  group: number | null;
-  item: string;
-  quote: string;
-  message: MessageLink | null;
-  sent_at: string | null;
-  session: number | null;
-  mention_rank: number | null;
-}
-
 export interface EvidenceView {
   evidence_id: string;
   message_key: string;
   message_id: number | null;
   quote: string;
   part: string;
+  role: string;
   group: number | null;
   nugget_ids: string[];
   attachment: string;
@@ -212,8 +214,10 @@ export interface FieldCell {
 
 export interface FieldRow {
   name: string;
+  target: string;
   nugget_id: string;
   text: string;
+  own: DiffPart[];
   cells: FieldCell[];
   evidence: CitedLine[];
   is_disputed: boolean;
@@ -225,6 +229,7 @@ export interface FindingView {
   doc: string;
   message: string;
   href: string;
+  place: string;
   messages: MessageLink[];
 }
 
@@ -272,6 +277,7 @@ export interface ItemView {
   panel: PanelKind;
   difficulty: string;
   question: string;
+  moment: string;
   gold_answer: string;
   details: ProbeDetails;
   rubric: NuggetView[];
@@ -305,7 +311,7 @@ export interface ItemView {
   outdated: Outdated | null;
   judge: JudgeSays | null;
   solved: Solved | null;
-  reason_codes: string[];
+  reasons: Record<string, string>;
   can_write: boolean;
   is_lead: boolean;
   is_gold: boolean | null;
@@ -336,11 +342,10 @@ export interface LeaseView {
 export interface LedgerValue {
   subject: string;
   attribute: string;
-  stance: string;
   value: string;
+  standing: string;
   messages: MessageLink[];
   sent_at: string | null;
-  is_current: boolean;
 }
 
 export interface LengthMention {
@@ -412,7 +417,7 @@ export interface MessageView {
   is_whole: boolean;
   html: string;
   marks: TextMark[];
-  evidence_ids: string[];
+  evidence: Record<string, string>;
   comments: number;
 }
 
@@ -440,12 +445,6 @@ export interface NoteView {
 export interface Nugget {
   nugget_id: string;
   text: string;
-}
-
-export interface NuggetCoverage {
-  nugget_id: string;
-  cited: string[];
-  worded: string[];
 }
 
 export interface NuggetView {
@@ -486,7 +485,6 @@ export interface OwnProgress {
 export interface PanelKind {
   name: string;
   further: string;
-  sides_title: string;
   has_sessions: boolean;
   draft_field: string;
   draft_hint: string;
@@ -494,12 +492,9 @@ export interface PanelKind {
 
 export interface PanelView {
   ability: string;
+  details: DetailRow[];
   values: LedgerValue[];
-  sides: EvidenceRoleView[];
-  coverage: NuggetCoverage[];
-  matches: ValueMatch[];
-  sessions: number[];
-  single: MessageLink[];
+  doubts: Doubt[];
 }
 
 export interface PeopleProblem {
@@ -676,12 +671,6 @@ export interface UndoResult {
   event: EventView | null;
   href: string | null;
   item: ItemView | null;
-}
-
-export interface ValueMatch {
-  value: string;
-  kind: string;
-  evidence_ids: string[];
 }
 
 export interface WrittenView {
