@@ -239,7 +239,7 @@ def marks_for(workspace: Workspace, viewer: Viewer, conversation: OpenConversati
     return shown
 
 
-ROLES = {
+ROLES: dict[str, str] = {
     EvidencePart.SUPPORT: "",
     EvidencePart.ORIGINAL: "old value",
     EvidencePart.UPDATED: "new value",
@@ -248,6 +248,8 @@ ROLES = {
     EvidencePart.PASTED: "pasted, not the user's word",
 }
 """Names for people of the parts whose own name says too little."""
+ROLES_THEN: dict[str, str] = {EvidencePart.FIRST: "held then", EvidencePart.SECOND: "later value"}
+"""The same, where the question asks for an earlier day."""
 DOUBTED = (EvidencePart.ORIGINAL, EvidencePart.STATEMENT, EvidencePart.DENIAL, EvidencePart.PASTED)
 """Parts that are superseded or contested: what they say is not simply right."""
 
@@ -258,7 +260,7 @@ def role_of(probe: Probe, evidence: Evidence) -> str:
     if group is not None and 0 <= group < len(items):
         return f"{group + 1}: {items[group]}"
     if probe.details.variety == QuestionKind.AS_OF:
-        return {EvidencePart.FIRST: "held then", EvidencePart.SECOND: "later value"}.get(evidence.part, evidence.part)
+        return ROLES_THEN.get(evidence.part, evidence.part)
     return ROLES.get(evidence.part, evidence.part.replace("_", " "))
 
 
