@@ -83,7 +83,7 @@ def copied(made: Benchmark, out: Path) -> Benchmark:
 
 
 @pytest.fixture(scope="session")
-def made_once(spec: BenchmarkSpec, tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+def made_short(spec: BenchmarkSpec, tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     """The benchmark of `spec`; to be copied before anything is written to it."""
     made = create_benchmark(spec, tmp_path_factory.mktemp("short"))
     asyncio.run(run_inline(made, offline()))
@@ -91,6 +91,6 @@ def made_once(spec: BenchmarkSpec, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture
-def short(made_once: Benchmark, out: Path) -> Benchmark:
+def short(made_short: Benchmark, out: Path) -> Benchmark:
     """A copy of the benchmark of `spec`, made by the offline writer."""
-    return copied(made_once, out)
+    return copied(made_short, out)
