@@ -1,7 +1,7 @@
 """View records: the data of every page, written once.
 
-A page shows one of these records, its address with `.json` returns it, and `static/types.d.ts` is generated from them
-(`script_types.py`).
+A page shows one of these records, its address with `.json` returns it, and the types of the scripts are generated from
+them (`tests/script_types.py`).
 """
 
 from __future__ import annotations

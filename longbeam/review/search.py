@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections import Counter
 
 from longbeam.review.archive import ArchiveLine, OpenConversation
 from longbeam.review.state import Opinion
@@ -29,14 +28,6 @@ class SearchFilter(Record):
     """Included."""
     session: int | None = None
     plan: int | None = None
-
-
-class SessionCoverage(Record):
-    """Messages of one session, and how many of them the reviewer saw as hits."""
-
-    session: int
-    messages: int
-    looked_at: int
 
 
 class QueryMade(Record):
@@ -66,7 +57,6 @@ class AbsenceView(Record):
     suggested: tuple[str, ...]
     """Searches to begin with: the author's, then words of what is said to be missing and of the question."""
     missing: str
-    sessions: tuple[SessionCoverage, ...]
 
 
 def count_hits(conversation: OpenConversation, query: str, wanted: SearchFilter) -> dict[int, int]:
@@ -130,8 +120,6 @@ def suggested_searches(probe: Probe) -> tuple[str, ...]:
 def absence_view(conversation: OpenConversation, opinion: Opinion, least: int) -> AbsenceView:
     """Return a reviewer's searches for an item, and their coverage by session."""
     looked_at = {i for i in opinion.looked_at if 0 <= i < len(conversation.lines)}
-    sizes = Counter(line.session for line in conversation.lines)
-    seen = Counter(conversation.lines[i].session for i in looked_at)
     last = {_plain(s.query): s for s in opinion.searches}
     counted = counted_queries(opinion)
     return AbsenceView(
@@ -143,7 +131,6 @@ def absence_view(conversation: OpenConversation, opinion: Opinion, least: int) -
         looked_at=len(looked_at),
         suggested=suggested_searches(opinion.probe),
         missing=opinion.probe.details.missing,
-        sessions=tuple(SessionCoverage(session=s, messages=n, looked_at=seen[s]) for s, n in sorted(sizes.items())),
     )
 
 

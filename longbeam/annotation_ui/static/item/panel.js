@@ -96,15 +96,6 @@ function Absence({ record }) {
           ${visible(made.query)}: ${plural(made.total, "hit")}${whyNot(made)}
         </li>`,
       )}
-    </ul>
-    <ul class="small">
-      ${record.sessions
-        .filter((session) => session.looked_at)
-        .slice(0, 12)
-        .map(
-          (session) =>
-            html`<li key=${session.session}>session ${session.session + 1}: ${session.looked_at} of ${session.messages} messages</li>`,
-        )}
     </ul>`;
 }
 
