@@ -90,7 +90,6 @@ from .results import (
     write_results as write_results,
 )
 from .runs import (
-    about_run as about_run,
     keep_run as keep_run,
     kept_runs as kept_runs,
     last_results as last_results,
