@@ -101,7 +101,7 @@ class ArmRun:
         self.budget = self.arm.budget_in(self.settings)
         embedder = self.embedder.name if self.embedder else None
         depends_on = [self.conversation.digest, self.arm.name, self.arm.settings, embedder, self.arm.version]
-        self.state = Digested(self.prepared, depends_on)
+        self.state = Digested(self, depends_on)
 
     async def results(self) -> list[Result]:
         """Return the results of all probes that were answered and judged, and close the system."""
@@ -113,7 +113,7 @@ class ArmRun:
             if self.arm.registered is not None and any(found):
                 with suppress(Blocked):  # it answered the first probes and failed on the way to the last
                     spec = USED.asking(*self._prompts())
-                    (self.used,) = await self.units.run(spec, self.arm.name, self.state, work=self._use)
+                    (self.used,) = await self.units.run(spec, self.arm.name, self.state, work=_use)
         finally:
             if self.prepared.ingestion.adds:
                 self.timings.add_preparation(self.arm.name, self._id, self.prepared.ingestion)
@@ -130,9 +130,10 @@ class ArmRun:
     async def _result(self, probe: Probe) -> Result | None:
         try:
             answer = await self._answer(probe)
-            said, judge = Digested(answer, answer.text), judge_name(self.units.spec, self.settings)
+            said = Digested(answer, answer.text)
+            judge = Digested(self.settings, judge_name(self.units.spec, self.settings))
             key = f"{self.arm.name}/{probe.probe_id}"
-            (judgement,) = await self.units.run(JUDGEMENT, key, probe, said, judge, work=self._judge)
+            (judgement,) = await self.units.run(JUDGEMENT, key, probe, said, judge, work=_judge)
         except Blocked:
             return None
         return Result(
@@ -146,16 +147,13 @@ class ArmRun:
             retrieval=retrieval_of(probe, answer, self.conversation.contents),
         )
 
-    async def _judge(self, asker: Asker, probe: Probe, said: Digested[Answer], judge: str) -> Sequence[Judgement]:
-        return [await judge_answer(probe, said.value, asker, judge=judge, is_strict=self.settings.is_strict)]
-
     async def _answer(self, probe: Probe) -> Answer:
         """Return the arm's answer; it is a unit unless the arm's answers are fixed."""
         if self.arm.is_fixed:
             return self._made(probe, text=FIXED_ANSWERS[self.arm.name](probe, self.conversation.probes))
         spec, key = ANSWER.asking(*self._prompts()), f"{self.arm.name}/{probe.probe_id}"
         for _ in range(2):
-            (found,) = await self.units.run(spec, key, self.state, probe, self.budget, work=self._ask)
+            (found,) = await self.units.run(spec, key, self.state, probe, self.budget, work=_ask)
             if found.read_digest in ("", self._read_digest(probe)):
                 break
             self.units.log.units.remove(ANSWER.stage, [key])  # the stored answer is of another conversation
@@ -169,27 +167,28 @@ class ArmRun:
         """Return the digest of what a system has read when the probe is asked."""
         return self.conversation.read_digests[self.conversation.point(probe)]
 
-    async def _ask(self, asker: Asker, state: Digested[PreparationRun], probe: Probe, budget: int) -> Sequence[Answer]:
+    async def ask(self, asker: Asker, probe: Probe) -> Answer:
+        """Return the answer of the system, or of the reader of the evidence."""
         question = self.conversation.question(probe)  # made anew, so that no system has another's
         began = time.perf_counter()
         if self.arm.name == EVIDENCE:
             given, ready = await _read(asker, question, self._evidence(probe))
         else:
-            system = await state.value.up_to(self.conversation.point(probe))
+            system = await self.prepared.up_to(self.conversation.point(probe))
             began = time.perf_counter()
             if isinstance(system, AnsweringSystem):
-                text, context, calls = await system.answer(question, budget=budget, asker=asker)
+                text, context, calls = await system.answer(question, budget=self.budget, asker=asker)
                 given, ready = {"text": text, "context": context, "model_calls": calls}, time.perf_counter()
             else:
-                given, ready = await _read(asker, question, await system.context(question, budget=budget))
+                given, ready = await _read(asker, question, await system.context(question, budget=self.budget))
         self.timings.add_answer(self.arm.name, self._id, probe.probe_id, ready - began, time.perf_counter() - began)
         if self.arm.name != EVIDENCE:
             given["ranking"] = tuple(found.message_keys for found in await system.retrieve(question, k=RANKED))
-            if state.value.read_digest != self._read_digest(probe):
+            if self.prepared.read_digest != self._read_digest(probe):
                 changed = "read another conversation than the benchmark's: it was changed on the way"
                 raise MemorySystemError(f"{self.arm.name} {changed}")
-            given["read_digest"] = state.value.read_digest
-        return [self._made(probe, **given)]
+            given["read_digest"] = self.prepared.read_digest
+        return self._made(probe, **given)
 
     def _evidence(self, probe: Probe) -> Context:
         cited = {e.message_key for e in probe.evidence}
@@ -199,10 +198,6 @@ class ArmRun:
                 part = exchange.model_copy(update={"messages": messages})
                 builder.put("evidence", dated(part), part.message_keys, place=exchange.position)
         return builder.build()
-
-    async def _use(self, _: Asker, state: Digested[PreparationRun]) -> Sequence[PreparationUsage]:
-        await state.value.up_to(len(self.conversation.exchanges))
-        return [state.value.usage]
 
     async def _make(self) -> MemorySystem:
         assert self.arm.registered is not None
@@ -240,3 +235,20 @@ async def _read(asker: Asker, question: Question, context: Context) -> tuple[dic
     ready = time.perf_counter()
     inputs = AnswerInputs(context=context.text, question=question.text, asked_on=question.asked_at.date())
     return {"text": await asker.prose("answer", inputs), "context": context, "model_calls": 1}, ready
+
+
+async def _ask(asker: Asker, state: Digested[ArmRun], probe: Probe, _budget: int) -> Sequence[Answer]:
+    return [await state.value.ask(asker, probe)]
+
+
+async def _use(_: Asker, state: Digested[ArmRun]) -> Sequence[PreparationUsage]:
+    run = state.value
+    await run.prepared.up_to(len(run.conversation.exchanges))
+    return [run.prepared.usage]
+
+
+async def _judge(
+    asker: Asker, probe: Probe, said: Digested[Answer], judge: Digested[EvaluationSettings]
+) -> Sequence[Judgement]:
+    is_strict = judge.value.is_strict
+    return [await judge_answer(probe, said.value, asker, judge=str(judge.digest), is_strict=is_strict)]
