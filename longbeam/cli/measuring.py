@@ -228,7 +228,6 @@ def report(
     against: Annotated[
         str, typer.Option("--against", help="Systems, comma-separated, that the others are compared with.")
     ] = "bm25",
-    pages: Annotated[Path | None, _option("--pages", "Folder for one page a probe.", "DIR")] = None,
     probes: Annotated[int, typer.Option("--probes", help="Probes per ability shown one by one.", min=0)] = 20,
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
@@ -243,7 +242,6 @@ def report(
         read_run,
         render_html,
         render_markdown,
-        render_probe,
         render_table,
         report_json,
         reworded,
@@ -269,14 +267,6 @@ def report(
         written.append((html, render_html(sections)))
     if markdown is not None:
         written.append((markdown, render_markdown(sections)))
-    if pages is not None:
-        every = sections_of(files, against=baselines, probes_shown=sys.maxsize)
-        written += [
-            (pages / section.evaluated.label.replace(" ", "-") / f"{probe.conversation_id}.{probe.probe_id}.html",
-             render_probe(section, probe, results))
-            for section in every
-            for probe, results in section.drilled
-        ]  # fmt: skip
     for file, text in written:
         write_atomically(file, text)
         print(f"written to {file}", file=sys.stderr if json else sys.stdout)
@@ -309,6 +299,40 @@ def runs(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     found = kept_runs(evaluation_folder(open_benchmark(out, name)))
     shown = jsons.dumps([run.model_dump(mode="json") for run in found], indent=2) + "\n"
     print(shown if json else render_runs(name, found), end="")
+    return OK
+
+
+@app.command(short_help="Look at runs in the browser.")
+def view(
+    name: Name,
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="Run to open first [default: the list of runs].", show_default=False)
+    ] = "",
+    port: Annotated[int, typer.Option("--port", help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
+    opens: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Serve the kept runs on this machine until stopped: ranking, curves, heat map, each probe with what was read."""
+    import webbrowser
+
+    from longbeam.cli.reviewing import WEB
+    from longbeam.errors import require_extra
+
+    require_extra("review", "longbeam view", *WEB)
+    from longbeam.annotation_ui import serve_runs
+    from longbeam.evaluation import find_run
+    from longbeam.pipeline.evaluate import evaluation_folder
+    from longbeam.store import open_benchmark
+
+    benchmark = open_benchmark(out, name)
+    path = f"/runs/{find_run(evaluation_folder(benchmark), run).run_id}" if run else ""
+
+    def announce(base: str) -> None:
+        print(f"LISTENING {base}{path}", flush=True)
+        if opens:
+            webbrowser.open(base + path)
+
+    serve_runs(benchmark, port, announce)
     return OK
 
 

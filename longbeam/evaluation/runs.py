@@ -99,8 +99,8 @@ def kept_runs(folder: Path) -> list[KeptRun]:
     return sorted(found, key=lambda run: (run.made_at, run.run_id))
 
 
-def read_run(folder: Path, named: str) -> Evaluated:
-    """Return a run by its id, the beginning of one, its name, or `last`; UserError lists what there is."""
+def find_run(folder: Path, named: str) -> KeptRun:
+    """Return what is kept of a run by its id, the beginning of one, its name, or `last`; UserError lists all runs."""
     runs = kept_runs(folder)
     found = [run for run in runs if run.run_id == named or run.name == named]
     found = found or [run for run in runs if run.run_id.startswith(named)]
@@ -110,7 +110,12 @@ def read_run(folder: Path, named: str) -> Evaluated:
     if not found:
         known = ", ".join(run.run_id + (f" ({run.name})" if run.name else "") for run in runs) or "none"
         raise UserError(f"run {named!r}: there is no such run; runs are {known}")
-    kept = found[-1]  # a name may be used again: the newest counts
+    return found[-1]  # a name may be used again: the newest counts
+
+
+def read_run(folder: Path, named: str) -> Evaluated:
+    """Return the run that `find_run` finds, with its results."""
+    kept = find_run(folder, named)
     return replace(read_results(folder / RUNS_FOLDER / kept.run_id / RESULTS_FILE), kept=kept)
 
 
