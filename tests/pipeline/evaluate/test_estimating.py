@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from longbeam.pipeline.evaluate import (
 from longbeam.pipeline.run import evaluation_usage, run_inline
 from longbeam.schemas import BenchmarkSpec, EvaluationSettings, PreparationUsage
 from longbeam.store import Benchmark, create_benchmark
+from longbeam.terminal import duration
 from longbeam.wiring import services
 from tests.models.endpoint import Answer, endpoint
 from tests.wired import answered_by, offline
@@ -55,6 +57,9 @@ async def test_an_estimate_prices_all_conversations_and_touches_nothing(benchmar
     assert long.cost_usd == pytest.approx((long.prompt_tokens * 2 + long.output_tokens * 8) / 1e6)
     assert rows["gold", "judge"].cost_usd == 0
     assert "shorter than a language model's" in render_estimate(found)
+    asked = sum(row.calls for (_, stage), row in rows.items() if stage == "answer")  # rules judge
+    assert found.rounds == math.ceil(asked / spec.limits.concurrency)
+    assert f"{duration(found.seconds + 2 * found.rounds)} at 2 s a reply of a language model" in render_estimate(found)
 
 
 async def test_an_estimate_asks_no_embedding_model_and_says_that_embeddings_are_not_priced(

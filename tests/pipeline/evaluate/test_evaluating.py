@@ -17,7 +17,7 @@ from longbeam.library import measurement_of
 from longbeam.memory import FLOORS, SYSTEMS, ContextBuilder, Rag, RagSettings, Registered, Tools, exchanges_of
 from longbeam.models import ModelCall
 from longbeam.offline import OfflineWriter
-from longbeam.pipeline import Origin, import_benchmark
+from longbeam.pipeline import Origin, benchmark_status, import_benchmark, render_evaluations
 from longbeam.pipeline.evaluate import (
     EvaluationRequest,
     evaluate,
@@ -87,6 +87,12 @@ async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -
         == first
     )
     assert again.calls == {}
+    _, results = first
+    status = benchmark_status(benchmark)
+    assert status.evaluations.last is not None
+    assert (status.evaluations.runs, status.evaluations.judged) == (1, len(results))
+    assert status.evaluations.answers == sum(r.answer.context is not None for r in results)
+    assert f"evaluations: 1 run kept, the last {status.evaluations.last.run_id} of " in render_evaluations(status)
 
 
 async def test_a_product_finds_its_folder_there_and_empty(benchmark: Benchmark) -> None:
