@@ -332,7 +332,7 @@ class RunPages:
 def create_runs_app(benchmark: Benchmark) -> FastAPI:
     """Return the app over the kept runs of one benchmark."""
     app, pages = FastAPI(title="longbeam view", docs_url=None, redoc_url=None, openapi_url=None), RunPages(benchmark)
-    routes = {
+    routes: dict[str, Callable[..., Response]] = {
         "/runs": pages.runs,
         "/runs/{run}": pages.run,
         "/runs/{run}/probes/{conversation_id}/{probe_id}": pages.probe,
