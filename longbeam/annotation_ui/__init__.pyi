@@ -1,6 +1,7 @@
 from . import acts as acts, pages as pages
 from .acts import ActResult as ActResult, UndoResult as UndoResult, WrittenView as WrittenView
 from .aids import ItemPlace as ItemPlace, panel_kind_of as panel_kind_of, panel_view as panel_view
+from .evaluations import create_runs_app as create_runs_app, serve_runs as serve_runs
 from .folders import write_bundle as write_bundle, write_passports as write_passports
 from .keyboard import KEYS as KEYS, Key as Key, render_keys as render_keys
 from .rendering import STATIC as STATIC, TEMPLATES as TEMPLATES, TextMark as TextMark, render as render

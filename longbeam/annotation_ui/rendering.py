@@ -170,7 +170,7 @@ def page_environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=shown_value,
     )
     environment.filters.update(
         ability_title=lambda name: ability_of(name).shown_as,
@@ -181,7 +181,7 @@ def page_environment() -> Environment:
     return environment
 
 
-def _shown(value: object) -> object:
+def shown_value(value: object) -> object:
     """Return a value of a template as pages show it; HTML of ours passes unchanged."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
