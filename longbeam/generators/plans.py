@@ -236,7 +236,6 @@ async def write_events(asker: Asker, context: PlanContext, earlier: Sequence[Sta
         open_matters=told.open_before,
         numbers=told.numbers,
         side=context.side,
-        side_numbers=tuple(n for n in told.numbers if n in context.side),
         side_things=tuple(dict.fromkeys(e.thing for e in told.before.events() if e.part == SIDE)),
         counts=tuple(s.events for s in context.sizes),
         endings=context.sizes[-1].closing,

@@ -57,8 +57,9 @@ from longbeam.text import (
 
 QUESTIONS_PER_ENTRY = 6
 """Questions of a plan for each entry of a side story."""
-FULL, MOST = 10, 16
-"""Fewest and most entries of a log; shorter plans have none."""
+FEW, FULL, MOST = 5, 10, 16
+"""Entries of the log of a short plan that lacks amounts to add up, and fewest and most entries of a plan that has one
+anyway."""
 COMPANIONS = 6
 """People who come along on a log's entries: with four places more than MOST pairs, so that some stay away from each."""
 
@@ -98,6 +99,8 @@ class SideInputs:
     standing: Sequence[Bullet] = ()
     """Wishes of earlier plans that are in force."""
     domain: str | None = None
+    lacks_amounts: bool = False
+    """Whether the story has too few amounts that can be added up."""
 
 
 def with_side_stories(inputs: SideInputs) -> Plan:
@@ -110,8 +113,10 @@ def with_side_stories(inputs: SideInputs) -> Plan:
     tell_confidences(pen, inputs, both=count >= FULL)
     if count >= FULL:
         paste_claim(pen, inputs)
-        if (log := _own_log(inputs)) is not None:
-            _tell_log(pen, log, count, inputs)
+    elif inputs.lacks_amounts:
+        count = FEW
+    if count >= (FEW if inputs.lacks_amounts else FULL) and (log := _own_log(inputs)) is not None:
+        _tell_log(pen, log, count, inputs)
     return pen.plan_told()
 
 

@@ -168,13 +168,13 @@ def events(inputs: EventsInputs, conversation: str) -> EventsReply:
     drafts = []
     for number in inputs.own_numbers:
         if number in inputs.side:
-            drafts.append(_side_draft(own.inputs, number, inputs.side))
+            drafts.append(_side_draft(own.inputs, number, inputs.side, labels[0]))
             continue
         step = own.script[own.inputs.numbers.index(number)]
         told = ENDING_LABEL if step.subject == WHOLE else step.thread.narrative
         narrative = told if told in labels else labels[number % len(labels)]  # a short story has few narratives
         drafts.append(draft_of(own.inputs, step, number, narrative))
-    drafts = _with_turns(drafts, inputs.stages[inputs.stage_index].turns, inputs.closing)
+    drafts = _with_turns(drafts, inputs)
     return EventsReply(events=[d for d in drafts if int(d.event[1:]) in inputs.numbers])
 
 
@@ -184,17 +184,17 @@ def _side(inputs: StoryInputs, number: int, side: Sequence[int]) -> tuple[Person
     return side_told(inputs.people, story, part, inputs.rng_key)
 
 
-def _side_draft(inputs: StoryInputs, number: int, side: Sequence[int]) -> EventDraft:
+def _side_draft(inputs: StoryInputs, number: int, side: Sequence[int], narrative: str) -> EventDraft:
     person, thing, text = _side(inputs, number, side)
     at = side.index(number)
     after = [LinkDraft(event=f"e{side[at - 1]}", least_days=1)] if at % SIDE_PARTS else []
-    return EventDraft(event=f"e{number}", narrative="", thing=thing, what=text, people=[person.first_name], after=after)
+    return EventDraft(event=f"e{number}", narrative=narrative, thing=thing, what=text, people=[person.first_name], after=after)
 
 
-def _with_turns(drafts: list[EventDraft], turns: Sequence[str], closing: int) -> list[EventDraft]:
+def _with_turns(drafts: list[EventDraft], inputs: EventsInputs) -> list[EventDraft]:
     """Return events of which one is the turning point of each narrative that turns in the stage."""
-    last = len(drafts) - closing
-    told = [(i, d) for i, d in enumerate(drafts[:last]) if d.narrative]  # a side story has none
+    turns, last = inputs.stages[inputs.stage_index].turns, len(drafts) - inputs.closing
+    told = [(i, d) for i, d in enumerate(drafts[:last]) if int(d.event[1:]) not in inputs.side]
     for label in turns:
         own = [i for i, d in told if d.narrative == label]
         free = [i for i, d in told if not drafts[i].turning_point and d.narrative not in turns and i]
@@ -239,14 +239,13 @@ def _newest(
     `told`: the events of each stage, the ordinals of those of side stories, and the number of those that end the plan.
     """
     counts, side, closing = told
-    numbers = [n for n in range(1, sum(counts) + 1) if n not in side]
     own = [sum(n in side for n in range(1 + sum(counts[:i]), 1 + sum(counts[: i + 1]))) for i in range(len(counts))]
     asked = StoryInputs(
         seed=inputs.seed,
         people=inputs.people,
         stages=tuple((s.first_day, s.last_day) for s in inputs.stages),
         counts=tuple(count - beside for count, beside in zip(counts, own, strict=True)),
-        numbers=tuple(numbers),
+        side=side,
         closing=closing,
         rng_key=f"{_rng_key(inputs, conversation)}/story",
         bounds=bounds_of(inputs.chapter),

@@ -60,8 +60,6 @@ class StoryInputs:
     """First and last day of each stage."""
     counts: tuple[int, ...]
     """Events of each stage, without those of its side story."""
-    numbers: tuple[int, ...]
-    """Ordinals of these events among all."""
     closing: int
     """Events at the end of the last stage that tell how things came out."""
     rng_key: str
@@ -69,6 +67,13 @@ class StoryInputs:
     bounds: Bounds = NO_BOUNDS
     opening: str = ""
     """Thing of the first event, where it says what is over and what begins; empty for a first plan."""
+    side: tuple[int, ...] = ()
+    """Ordinals of the events that tell side stories, among all events of the plan."""
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Ordinals of the script's events among all."""
+        return tuple(n for n in range(1, sum(self.counts) + len(self.side) + 1) if n not in self.side)
 
     @cached_property
     def pack(self) -> Pack:

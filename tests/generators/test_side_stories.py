@@ -45,9 +45,11 @@ def _made(layout: Layout = LONG, people: tuple[Person, ...] = PEOPLE) -> Plan:
     return with_side_stories(SideInputs(_plan(), layout, people, "0/c000"))
 
 
-def test_long_plan_has_a_log_and_a_short_one_none() -> None:
+def test_long_plan_has_a_log_and_a_short_one_only_if_it_lacks_amounts() -> None:
     assert len(_series(_made())) == 1
     assert not _series(_made(SHORT))
+    lacking = SideInputs(_plan(), SHORT, PEOPLE, "0/c000", lacks_amounts=True)
+    assert len([b for b in with_side_stories(lacking).bullets() if b.topic in BY_NAME]) == 5
 
 
 def test_log_of_a_plan_without_enough_people_has_nobody_come_along() -> None:

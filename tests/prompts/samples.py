@@ -450,7 +450,6 @@ SAMPLES: dict[str, PromptInputs] = {
         open_matters=("the lease",),
         numbers=tuple(range(13, 25)),
         side=(2, 6, 10, 15, 18, 21),
-        side_numbers=(15, 18, 21),
         side_things=("the lost cat of Ragna",),
         counts=COUNTS,
         endings=ENDINGS,

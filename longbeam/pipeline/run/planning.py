@@ -260,7 +260,9 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     if spec.probes.kinds_share and spec.language == ENGLISH:  # the side stories are worded in English
         standing = frame.chapter.standing if frame.chapter else ()
         people, name = frame.relationships.people, frame.profile.name
-        plan = with_side_stories(SideInputs(plan, layout, people, c.rng_key, name, standing, frame.seed.domain))
+        lacks_amounts = context.demand.lacks(Ledger.of(base), "alike")
+        beside = SideInputs(plan, layout, people, c.rng_key, name, standing, frame.seed.domain, lacks_amounts)
+        plan = with_side_stories(beside)
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)
     return PlanResult(

@@ -311,9 +311,7 @@ class EventsInputs(PromptInputs):
     numbers: tuple[int, ...]
     """Ordinals of the events to tell."""
     side: tuple[int, ...]
-    """Ordinals of all events of the plan that tell side stories ..."""
-    side_numbers: tuple[int, ...]
-    """... and those of them in this stage."""
+    """Ordinals of all events of the plan that tell side stories."""
     side_things: tuple[str, ...] = ()
     """Things of the side stories told before."""
     counts: tuple[int, ...]
