@@ -188,7 +188,9 @@ def _side_draft(inputs: StoryInputs, number: int, side: Sequence[int], narrative
     person, thing, text = _side(inputs, number, side)
     at = side.index(number)
     after = [LinkDraft(event=f"e{side[at - 1]}", least_days=1)] if at % SIDE_PARTS else []
-    return EventDraft(event=f"e{number}", narrative=narrative, thing=thing, what=text, people=[person.first_name], after=after)
+    return EventDraft(
+        event=f"e{number}", narrative=narrative, thing=thing, what=text, people=[person.first_name], after=after
+    )
 
 
 def _with_turns(drafts: list[EventDraft], inputs: EventsInputs) -> list[EventDraft]:
