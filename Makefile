@@ -1,5 +1,8 @@
 # Everything here runs from the repository root. `make demo` and `make test` need nothing but Python and make.
 
+# Where Python may not write bytecode, each of the tests' processes compiles all of its imports again: 3 s for Prefect.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 # What `make demo` needs: the package with Prefect, and no other extra.
@@ -132,7 +135,8 @@ lint: venv lint-scripts
 	$(BIN)/mypy
 
 # The scripts of the review pages: biome and the type checker of TypeScript, as package-lock.json has them.
-lint-scripts:
+lint-scripts: venv
+	@$(BIN)/python -m tests.script_types
 	@if ! command -v npm >/dev/null; then echo "the review's scripts are not linted: node and npm are absent"; \
 	elif test -x node_modules/.bin/biome || npm install --no-save --no-audit --no-fund --silent; then npm run --silent lint; \
 	else echo "the review's scripts are not linted: npm cannot install biome and tsc"; fi

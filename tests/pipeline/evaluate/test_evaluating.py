@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import json
 import sys
@@ -13,15 +14,14 @@ import pytest
 from longbeam.errors import MemorySystemError, ProviderError, SpecError, UserError
 from longbeam.evaluation import Arm, Control, always_there, arm_of, arms_of, read_results, render_table, rows_of
 from longbeam.formats import ImportOptions, importer
+from longbeam.library import measurement_of
 from longbeam.memory import FLOORS, SYSTEMS, ContextBuilder, Rag, RagSettings, Registered, Tools, exchanges_of
 from longbeam.models import ModelCall
 from longbeam.offline import OfflineWriter
-from longbeam.pipeline import Origin, import_benchmark
+from longbeam.pipeline import Origin, benchmark_status, import_benchmark, render_evaluations
 from longbeam.pipeline.evaluate import (
-    EvaluationModels,
     EvaluationRequest,
     evaluate,
-    evaluation_spec,
     judge_name,
     results_path,
 )
@@ -29,16 +29,14 @@ from longbeam.pipeline.run import run_inline
 from longbeam.prompts import default_registry
 from longbeam.schemas import BenchmarkSpec, Context, EvaluationSettings, Exchange, ModelReply, Question, Role
 from longbeam.store import Benchmark, SealedConversation, create_benchmark, seal_conversation
-from tests.pipeline.conftest import CountingModel
+from tests.pipeline.conftest import CountingModel, copied
 from tests.tiny import tiny_conversation
 from tests.wired import answered_by, offline
 
 
 @pytest.fixture
-async def benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
-    made = create_benchmark(spec, out)
-    await run_inline(made, offline())
-    return made
+def benchmark(short: Benchmark) -> Benchmark:
+    return short
 
 
 async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> None:
@@ -88,6 +86,12 @@ async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -
         == first
     )
     assert again.calls == {}
+    _, results = first
+    status = benchmark_status(benchmark)
+    assert status.evaluations.last is not None
+    assert (status.evaluations.runs, status.evaluations.judged) == (1, len(results))
+    assert status.evaluations.answers == sum(r.answer.context is not None for r in results)
+    assert f"evaluations: 1 run kept, the last {status.evaluations.last.run_id} of " in render_evaluations(status)
 
 
 async def test_a_product_finds_its_folder_there_and_empty(benchmark: Benchmark) -> None:
@@ -320,15 +324,23 @@ async def test_a_failed_answer_is_missing_and_never_a_zero(benchmark: Benchmark)
     assert sum(r.ability == "summarization" for r in results) == 2
 
 
-@pytest.fixture
-async def two(spec: BenchmarkSpec, out: Path) -> Benchmark:
-    made = create_benchmark(spec.model_copy(update={"conversations": 2}), out)
-    await run_inline(made, offline())
+@pytest.fixture(scope="module")
+def pair(spec: BenchmarkSpec, tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    made = create_benchmark(spec.model_copy(update={"conversations": 2}), tmp_path_factory.mktemp("pair"))
+    asyncio.run(run_inline(made, offline()))
     return made
 
 
-async def test_negative_controls_drop_every_system_to_the_random_floor(two: Benchmark) -> None:
-    names = (*SYSTEMS, *FLOORS)
+@pytest.fixture
+def two(pair: Benchmark, out: Path) -> Benchmark:
+    return copied(pair, out)
+
+
+FEW = ("long_context", "rag", "bm25", "random_units")
+
+
+@pytest.mark.parametrize("names", [FEW, pytest.param((*SYSTEMS, *FLOORS), marks=pytest.mark.slow)], ids=["few", "all"])
+async def test_negative_controls_drop_every_system_to_the_random_floor(two: Benchmark, names: tuple[str, ...]) -> None:
     arms = [*(arm_of(name, {}) for name in names), Arm("evidence"), Arm("gold")]
     scores = {}
     for control in (None, *Control):
@@ -414,8 +426,8 @@ def test_grids_are_crossed_and_mistakes_named() -> None:
         arms_of("rag,rag", [], [])
 
 
-def test_an_evaluation_has_its_own_models_alone(spec: BenchmarkSpec) -> None:
-    changed = evaluation_spec(spec, EvaluationModels("openai:small", "openai:big", "offline"))
+async def test_an_evaluation_has_its_own_models_alone(benchmark: Benchmark) -> None:
+    changed = measurement_of(benchmark, [], {"reader": "openai:small", "judge": "openai:big"}).request.spec
     assert changed.model_for(Role.READER) == "openai:small"
     assert changed.model_for(Role.JUDGE) == "openai:big"
     assert set(changed.models) == {"reader", "judge", "extractor"}
@@ -442,10 +454,8 @@ async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, t
     options = ImportOptions()
     origin = Origin("locomo", "", options.tokenizer)
     made = import_benchmark(importer("locomo")(file, options), "talk", out, origin).benchmark
-    spec = evaluation_spec(made.spec, EvaluationModels("offline", "offline", "offline"))
-    run, results = await evaluate(
-        made, EvaluationRequest(spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings()), offline()
-    )
+    measured = measurement_of(made, [arm_of("rag", {"k": "1"}), Arm("gold")], {})
+    run, results = await evaluate(made, measured.request, offline())
     by_category = {p.source_category: r for p, r in zip(run.probes, results, strict=False)}
     assert set(by_category) == {"single-hop", "adversarial", "open-domain"}
     assert by_category["single-hop"].retrieval.evidence_recall == 1
