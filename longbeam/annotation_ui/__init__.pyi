@@ -8,5 +8,21 @@ from .rendering import STATIC as STATIC, TEMPLATES as TEMPLATES, TextMark as Tex
 from .reviews import anchors_page as anchors_page
 from .security import Access as Access, Reach as Reach, is_loopback as is_loopback, open_access as open_access
 from .server import Certificate as Certificate, ServerOptions as ServerOptions, create_app as create_app, serve as serve
-from .transcript import LocatedView as LocatedView, MessagePart as MessagePart, MinimapView as MinimapView, SearchResult as SearchResult, TranscriptView as TranscriptView, role_of as role_of
-from .views import AdjudicationPage as AdjudicationPage, CounterView as CounterView, DecisionsView as DecisionsView, GuidelinesView as GuidelinesView, ItemView as ItemView, PanelKind as PanelKind, PanelView as PanelView, QueueView as QueueView
+from .transcript import (
+    LocatedView as LocatedView,
+    MessagePart as MessagePart,
+    MinimapView as MinimapView,
+    SearchResult as SearchResult,
+    TranscriptView as TranscriptView,
+    role_of as role_of,
+)
+from .views import (
+    AdjudicationPage as AdjudicationPage,
+    CounterView as CounterView,
+    DecisionsView as DecisionsView,
+    GuidelinesView as GuidelinesView,
+    ItemView as ItemView,
+    PanelKind as PanelKind,
+    PanelView as PanelView,
+    QueueView as QueueView,
+)
