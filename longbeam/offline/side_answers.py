@@ -48,7 +48,7 @@ def _of_confidence(told: Sequence[ReadStatement]) -> str:
 
 def _over_evenings(question: str, entries: Sequence[dict[str, str]], plural: str) -> str:
     late, paid = ([e[role] for e in entries if role in e] for role in (LATE, PAID))
-    if "another time" in question:
+    if "and also paid" in question:
         return _people([p for p in dict.fromkeys(late) if p in paid])
     if "never paid" in question:
         return _people([p for p in dict.fromkeys(late) if p not in paid])

@@ -58,7 +58,7 @@ def _of_evenings(story: _SideStory) -> Iterator[Sketch]:
     came, gave = (dict.fromkeys(s.value.text for s in said) for said in (late, paid))
     join, difference = QuestionKind.JOIN, QuestionKind.SET_DIFFERENCE
     for kind, asked, people in (
-        (join, f"who came late to {it} one time and paid for everybody another time", [p for p in came if p in gave]),
+        (join, f"who came late to {it} and also paid for everybody there", [p for p in came if p in gave]),
         (difference, f"who came late to {it} but never paid for everybody there", [p for p in came if p not in gave]),
         (difference, f"who paid for everybody at {it} but never came late to it", [p for p in gave if p not in came]),
     ):

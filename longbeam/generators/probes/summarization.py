@@ -40,8 +40,9 @@ from longbeam.text import listed, says
 
 ABILITY = SUMMARIZATION.name
 MIN_MESSAGES, MAX_CITED = 3, 32
-FEWEST = 3
-"""Candidates below which matters of other lengths, and things that have only their narrative in common, are taken."""
+FEWEST = 6
+"""Candidates below which matters of other lengths, and things that have only their narrative in common, are taken.
+Whoever chooses leaves out up to two thirds."""
 Told = Sequence[tuple[Quote, str]]
 """The user's statements on one thing, each with its part, in the order of the conversation."""
 
@@ -85,7 +86,8 @@ def _things(material: ProbeMaterial) -> tuple[list[Told], list[Told]]:
     """
     things: dict[str, list[tuple[Quote, str]]] = {}
     for said in material.stated.current:
-        things.setdefault(said.subject.casefold(), []).append((said, EvidencePart.SUPPORT))
+        if said.subject != "me":  # name, age and work are no story
+            things.setdefault(said.subject.casefold(), []).append((said, EvidencePart.SUPPORT))
     for values in material.stated.changed:
         own = things.get(values[0].subject.casefold())
         if own is not None and any(s.fact_id == values[0].fact_id for s, _ in own if isinstance(s, FactQuote)):

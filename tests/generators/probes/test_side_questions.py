@@ -55,7 +55,7 @@ def test_join_and_differences_name_the_right_people() -> None:
     sketches = find_side_questions(_story().material().stated)
     found = {s.topic: s.fields["items"] for s in sketches if "items" in s.fields}
     assert found == {
-        "who came late to the quiz night one time and paid for everybody another time": ("Olga", "Ruth"),
+        "who came late to the quiz night and also paid for everybody there": ("Olga", "Ruth"),
         "who came late to the quiz night but never paid for everybody there": ("Dana",),
         "who paid for everybody at the quiz night but never came late to it": ("Ines",),
     }
@@ -122,7 +122,7 @@ def test_check_passes_right_probes_and_finds_left_out_entries_and_wrong_results(
     assert _kinds(story, counted.model_copy(update={"fact_ids": counted.fact_ids[1:]})) == {"entry_left_out"}
     wrong = counted.details.model_copy(update={"computed_value": "6"})
     assert _kinds(story, counted.model_copy(update={"details": wrong})) == {"wrong_result"}
-    joined = _probe(story, found["who came late to the quiz night one time and paid for everybody another time"])
+    joined = _probe(story, found["who came late to the quiz night and also paid for everybody there"])
     others = joined.details.model_copy(update={"items": ("Dana",)})
     assert _kinds(story, joined.model_copy(update={"details": others})) == {"wrong_result"}
 
