@@ -65,10 +65,10 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     found = thin_out(near, sketch, material.total_messages)
     chosen = set(map(id, near))
     # A short story may tell each thing but once, and contradict most of them.
-    for others in ([g for g in groups if id(g) not in chosen], _groups(contested)):
-        if len(found) < FEWEST:
+    for others, fewest in (([g for g in groups if id(g) not in chosen], FEWEST), (_groups(contested), FEWEST // 2)):
+        if len(found) < fewest:
             rest = sorted(others, key=lambda g: abs(_messages(g) - wanted))
-            found += thin_out(rest, sketch, material.total_messages, FEWEST - len(found), len(found))
+            found += thin_out(rest, sketch, material.total_messages, fewest - len(found), len(found))
     return found
 
 
