@@ -107,6 +107,12 @@ def test_rooms_import_only_downward() -> None:
     assert find_wrong_imports(PACKAGE) == []
 
 
+def test_a_run_is_read_without_what_is_built_on_it() -> None:
+    above = re.compile(r"pipeline\.(?:repair|cost|evaluate|distributed)\b")
+    paths = sorted((PACKAGE / "pipeline" / "run").glob("*.py"))
+    assert [(p.name, name) for p in paths for _, name in _imported_modules(p, PACKAGE) if above.match(name)] == []
+
+
 @pytest.mark.parametrize(
     ("file", "source", "fault"),
     [

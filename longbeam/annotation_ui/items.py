@@ -110,8 +110,8 @@ def _evidence_view(conversation: OpenConversation, quote: AnchoredQuote) -> Evid
 
 LEAST_FOR_PACE = 3
 """Items of today below which no pace is shown: one item says nothing."""
-GUESSABLE = "guessable"
-"""The model check that asks a question without its conversation."""
+GUESSED = "gate.guessed"
+"""Finding of the gate: a reader answered the question without its conversation."""
 
 
 def item_view(
@@ -265,10 +265,10 @@ def _outdated(workspace: Workspace, state: ItemState, opinion: Opinion) -> Outda
 
 
 def _is_guessable(workspace: Workspace, item_id: str, opinion: Opinion) -> bool:
-    """Whether `validate --model-checks` found that the item as sealed needs no conversation; edits make it unknown."""
+    """Return whether the gate found that the item as sealed needs no conversation; edits make it unknown."""
     conversation_id, probe_id = ItemId.parse(item_id)
     found = workspace.findings(conversation_id, probe_id)
-    return not opinion.is_edited and any(f.check_name == GUESSABLE for f in found)
+    return not opinion.is_edited and any(f.check == GUESSED for f in found)
 
 
 def _judge_says(workspace: Workspace, item_id: str, opinion: Opinion) -> JudgeSays | None:

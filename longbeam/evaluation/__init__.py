@@ -1,4 +1,7 @@
-"""Package `longbeam.evaluation`."""
+"""Scoring of answers by rubrics and judges, the gate that probes pass, and the statistics of results.
+
+It reads sealed conversations and probes, and knows no store and no pipeline.
+"""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Package `longbeam.flows`."""
+"""Prefect flows around the stages of the pipeline, and their server, artifacts and deployments."""
 
 import lazy_loader
 

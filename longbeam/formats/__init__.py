@@ -1,4 +1,4 @@
-"""Package `longbeam.formats`."""
+"""Readers and writers of benchmarks and chats: JSONL, BEAM, LoCoMo, LongMemEval, Hugging Face, chat exports."""
 
 import lazy_loader
 

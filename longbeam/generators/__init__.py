@@ -1,4 +1,7 @@
-"""Package `longbeam.generators`."""
+"""The stages that make a conversation: persona, relationships, narratives, plans, user turns and dialogue.
+
+Each asks models for words and keeps the books itself: days, values, and what must be said.
+"""
 
 import lazy_loader
 

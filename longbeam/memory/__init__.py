@@ -1,4 +1,4 @@
-"""Package `longbeam.memory`."""
+"""Memory systems under test: their face, the papers' systems, adapters of products, and what runs and bounds them."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Package `longbeam.models`."""
+"""Language models behind one face: asking for a usable reply, the journal of paid replies, limits, transport."""
 
 import lazy_loader
 

@@ -7,7 +7,6 @@ from .asking import (
     Asker as Asker,
     ListTask as ListTask,
     Sifted as Sifted,
-    identity_of as identity_of,
 )
 from .base import (
     ChatModel as ChatModel,
@@ -42,6 +41,7 @@ from .kinds import (
     answers_by_rule as answers_by_rule,
     describe_rules as describe_rules,
     has_model_checks as has_model_checks,
+    identity_of as identity_of,
     is_rule_writer as is_rule_writer,
     is_spoken_by_rule as is_spoken_by_rule,
     model_context as model_context,

@@ -18,13 +18,12 @@ from pydantic import BaseModel
 from longbeam.errors import ProviderError, ReplyError, RunStopped
 from longbeam.keys import UnitKey
 from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration, Sampling, StateOf
-from longbeam.models.kinds import answers_by_rule
+from longbeam.models.kinds import answers_by_rule, identity_of
 from longbeam.models.loops import LOOP, before_loop
 from longbeam.models.outcomes import ReplyOutcome, longer_limit, outcome_of, spoken
 from longbeam.models.parsing import MOST_FAULTS, describe_changes, parse_items, parse_reply
 from longbeam.models.request_fields import room_of
 from longbeam.models.rewording import FILTERED, NEUTRAL_PROMPT, out_of_order, reworded
-from longbeam.models.weights import weights_digest
 from longbeam.schemas import (
     ENGLISH,
     BenchmarkSpec,
@@ -35,7 +34,6 @@ from longbeam.schemas import (
     PromptInputs,
     Retry,
     Role,
-    provider_of,
 )
 
 Item = TypeVar("Item")
@@ -514,17 +512,6 @@ class Asker:
             # A model that answers by rule does not read messages: it finds the faults in the inputs.
             extras=extras_of and extras_of(question.prompt_id, told, question.state),
         )
-
-
-def identity_of(spec: BenchmarkSpec, model: str, version_of: Callable[[str], str]) -> str:
-    """Return what a model is, wherever it is served, with the version of its rules if it answers by rule.
-
-    The weights of a `gguf:` model are its version. Replies and done units belong to this identity, so neither outlives
-    the rules or the weights that it was made by.
-    """
-    is_file = provider_of(model) == "gguf" and not answers_by_rule(spec, model)
-    version = weights_digest(spec.path_of(model)) if is_file else version_of(model)
-    return f"{spec.identity_of(model)}@{version}" if version else spec.identity_of(model)
 
 
 def _settings_of(asker: Asker, role: Role, room: int) -> _CallSettings:

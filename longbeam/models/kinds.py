@@ -12,7 +12,7 @@ from pathlib import Path
 
 from longbeam.errors import SpecError
 from longbeam.models.base import ChatModel
-from longbeam.models.weights import default_context
+from longbeam.models.weights import default_context, weights_digest
 from longbeam.schemas import DEFAULT_MODEL, BenchmarkSpec, Role, is_language_model, provider_of
 
 TOKENIZER_MARGIN = 1.2
@@ -93,3 +93,14 @@ def is_free(spec: BenchmarkSpec, model: str) -> bool:
 def describe_rules(model: str, version: str) -> str:
     """Return a phrase that says what a model is that answers by rule; it is never presented as a language model."""
     return f"the {model} writer of longbeam {version}: rules, templates and data, not a language model"
+
+
+def identity_of(spec: BenchmarkSpec, model: str, version_of: Callable[[str], str]) -> str:
+    """Return what a model is, wherever it is served, with the version of its rules if it answers by rule.
+
+    The weights of a `gguf:` model are its version. Replies and done units belong to this identity, so neither outlives
+    the rules or the weights that it was made by.
+    """
+    is_file = provider_of(model) == "gguf" and not answers_by_rule(spec, model)
+    version = weights_digest(spec.path_of(model)) if is_file else version_of(model)
+    return f"{spec.identity_of(model)}@{version}" if version else spec.identity_of(model)

@@ -336,6 +336,8 @@ class LimitedModel:
         self._look_at_refusals(lane, error)
         if not error.is_retryable:
             raise error
+        if (rest_s := error.retry_after_s or 0.0) > LONGEST_RETRY_AFTER_S:
+            raise self._stop_for(error, _when_to_resume(rest_s))
         if error.kind == "rate_limit":
             self._look_at_patience(lane, error, now)
         elif not lane.has_answered:
@@ -349,7 +351,7 @@ class LimitedModel:
         elif trouble.alone >= TRIES:
             raise error
         longest = min(LONGEST_BACK_OFF_S, BACK_OFF_S * 2 ** (trouble.tries - 1))
-        return (error.retry_after_s or 0.0) + self._rng.uniform(0, longest)
+        return rest_s + self._rng.uniform(0, longest)
 
     def _look_at_refusals(self, lane: Lane, error: ProviderError) -> None:
         """Stop the run for an error that every call would meet."""
@@ -365,8 +367,6 @@ class LimitedModel:
         # Time-outs show a silence only after it: patience begins when several calls have had theirs.
         patience_s = PATIENCE_S + (2 * self._spec.limits.timeout_s if error.kind == "timeout" else 0.0)
         is_silent = lane.silent_since is not None and now - lane.silent_since > patience_s
-        if (rest_s := error.retry_after_s or 0.0) > LONGEST_RETRY_AFTER_S:
-            raise self._stop_for(error, _when_to_resume(rest_s))
         if is_silent and not lane.is_heard(now - PATIENCE_S):
             raise self._stop_for(error)
 

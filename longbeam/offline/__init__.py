@@ -1,4 +1,4 @@
-"""Package `longbeam.offline`."""
+"""The offline writer: a test instrument that answers every prompt by rules, without a language model."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Package `longbeam.pipeline`."""
+"""Composition of everything else: a benchmark is generated, resumed, repaired, validated, evaluated and purged here."""
 
 import lazy_loader
 

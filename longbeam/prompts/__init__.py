@@ -1,4 +1,4 @@
-"""Package `longbeam.prompts`."""
+"""Prompts: Jinja templates, their typed inputs and replies, and the registry that renders them with a version."""
 
 import lazy_loader
 

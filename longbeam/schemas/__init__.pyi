@@ -81,8 +81,12 @@ from .journal import (
     summed as summed,
 )
 from .people import (
+    ADULT_AGES as ADULT_AGES,
     FAMILY as FAMILY,
+    Circle as Circle,
     Gender as Gender,
+    NumberSpan as NumberSpan,
+    PeopleSettings as PeopleSettings,
     Person as Person,
     Profile as Profile,
     ProfileTrait as ProfileTrait,
@@ -158,7 +162,6 @@ from .seeds import (
     category_of as category_of,
 )
 from .spec import (
-    ADULT_AGES as ADULT_AGES,
     ENGLISH as ENGLISH,
     FIXED_FIELDS as FIXED_FIELDS,
     FULL_POOL_LENGTH as FULL_POOL_LENGTH,
@@ -169,13 +172,10 @@ from .spec import (
     Batch as Batch,
     BenchmarkSpec as BenchmarkSpec,
     Checks as Checks,
-    Circle as Circle,
     Endpoint as Endpoint,
     EndpointLimits as EndpointLimits,
     Limits as Limits,
-    NumberSpan as NumberSpan,
     OnContradiction as OnContradiction,
-    PeopleSettings as PeopleSettings,
     PlanSettings as PlanSettings,
     Price as Price,
     ProbeSettings as ProbeSettings,

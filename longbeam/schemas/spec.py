@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from longbeam.plugins import offered
 from longbeam.schemas.base import Record
 from longbeam.schemas.defaults import DEFAULT_MODEL
+from longbeam.schemas.people import PeopleSettings
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Domain, OwnDomain
 
@@ -344,86 +345,6 @@ class ProbeSettings(Record):
     """Share of the selected probes that are asked on the way; the others are asked after the last message."""
     hard: bool = False
     """Whether probes that trivial memories answer least are selected first (`details.difficulty`)."""
-
-
-ADULT_AGES = (18, 99)
-"""Youngest and oldest user."""
-
-
-class NumberSpan(Record):
-    """Whole numbers of which one is drawn: `{from = 50, to = 500}`."""
-
-    model_config = ConfigDict(validate_by_alias=True, validate_by_name=True, serialize_by_alias=True)
-
-    least: int = Field(alias="from")
-    most: int = Field(alias="to")
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.most < self.least:
-            raise ValueError(f"from = {self.least} is above to = {self.most}")
-        return self
-
-
-class PeopleGroup(Record):
-    """A share of the users, and what they have in common."""
-
-    share: float = Field(gt=0, le=1)
-    traits: dict[str, str | int | tuple[str | int, ...] | NumberSpan]
-    """By name (`profession`, `employer`, `plan tier`): a value, a list of which one is drawn, or a span of numbers."""
-
-    @field_validator("traits")
-    @classmethod
-    def _are_usable(cls, value: dict[str, str | int | tuple[str | int, ...] | NumberSpan]) -> object:
-        for name, drawn in value.items():
-            values = (
-                drawn
-                if isinstance(drawn, tuple)
-                else (drawn.least, drawn.most)
-                if isinstance(drawn, NumberSpan)
-                else (drawn,)
-            )
-            if not values or "" in values:
-                raise ValueError(f"{name!r} has no value, or an empty one")
-            if name == "age" and not all(
-                str(v).isdecimal() and ADULT_AGES[0] <= int(v) <= ADULT_AGES[1] for v in values
-            ):
-                raise ValueError(f"age = {values}: whole numbers from {ADULT_AGES[0]} to {ADULT_AGES[1]} are needed")
-            if name == "gender" and not {*values} <= {"female", "male"}:
-                raise ValueError(f"gender = {values}: female or male is needed")
-        return value
-
-
-class Circle(StrEnum):
-    """Kind of people around a user."""
-
-    FAMILY = "family"
-    FRIENDS = "friends"
-    COLLEAGUES = "colleagues"
-    CUSTOMERS = "customers"
-    VENDORS = "vendors"
-
-
-class PeopleSettings(Record):
-    """Who the users are, and who is around them."""
-
-    table: str | None = None
-    """CSV file with a user a row, taken in turn; its columns are those of a profile, or traits."""
-    groups: tuple[PeopleGroup, ...] = ()
-    """Shares of the users; who belongs to none is drawn."""
-    countries: tuple[str, ...] = ()
-    """Countries of drawn users; empty: all."""
-    around: tuple[Circle, ...] = (Circle.FAMILY, Circle.FRIENDS)
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if self.table is not None and self.groups:
-            raise ValueError("people: table and groups both say who the users are; keep one")
-        if (total := sum(group.share for group in self.groups)) > 1 + 1e-9:
-            raise ValueError(f"people.groups: the shares add up to {total:g}; at most 1 is possible")
-        if not self.around:
-            raise ValueError(f"people.around: at least one is needed of {', '.join(Circle)}")
-        return self
 
 
 class PromptSettings(Record):

@@ -1,4 +1,4 @@
-"""Package `longbeam.store`."""
+"""Durable storage: work logs and reviews in SQLite, sealed conversations and benchmarks in DuckDB."""
 
 import lazy_loader
 

@@ -171,11 +171,6 @@ class Claim:
     mood: Mood
 
 
-def read_claims(text: str) -> tuple[Claim, ...]:
-    """Return the claim of each sentence of a text, in order."""
-    return tuple(read_claim(text[a:b]) for a, b in sentences(text))
-
-
 @lru_cache(maxsize=4096)
 def read_claim(text: str) -> Claim:
     """Return the reading of one sentence; of several sentences, what holds of them together."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -210,12 +209,6 @@ def find_evidence(
         )
         for name, subject in subjects.items()
     }
-
-
-def evidence_on(messages: Iterable[Message], subject: Subject, cited: Collection[str] = ()) -> list[LaterPassage]:
-    """Return all uncited passages of a conversation in memory that share words with a subject, best first."""
-    kept = tuple(messages)
-    return find_evidence(lambda: kept, {"": subject}, {"": cited}, read=sys.maxsize)[""]
 
 
 def rank_passages(

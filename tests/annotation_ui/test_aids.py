@@ -100,7 +100,7 @@ async def test_a_question_that_a_model_answered_without_the_conversation_is_mark
     enter: Enter, benchmark: Benchmark
 ) -> None:
     guessed = Finding(
-        check="guessable.answered",
+        check="gate.guessed",
         severity=Severity.ERROR,
         conversation_id="c000",
         subject="information_extraction.0",

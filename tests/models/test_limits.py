@@ -449,8 +449,9 @@ def test_a_stop_says_the_rest_that_the_server_asks_for_and_when_to_resume(second
     assert dt.timedelta(0) <= end - before - dt.timedelta(seconds=min(seconds, 365 * 86_400)) < dt.timedelta(minutes=5)
 
 
-def test_an_endpoint_that_wants_hours_of_rest_stops_the_run() -> None:
-    raised, took = stopped_by(Endpoint(fault=lambda: error("rate_limit", LONGEST_RETRY_AFTER_S + 1)))
+@pytest.mark.parametrize("kind", ["rate_limit", "server_error"])
+def test_an_endpoint_that_wants_hours_of_rest_stops_the_run(kind: str) -> None:
+    raised, took = stopped_by(Endpoint(fault=lambda: error(kind, LONGEST_RETRY_AFTER_S + 1)))
     assert {type(r) for r in raised} == {RunStopped}
     assert took < 1
 

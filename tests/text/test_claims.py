@@ -14,7 +14,6 @@ from longbeam.text import (
     is_planned,
     is_result,
     read_claim,
-    read_claims,
     taken_back,
 )
 
@@ -50,7 +49,7 @@ def test_a_claim_speaks_of_somebody(text: str, who: Who) -> None:
 
 
 def test_a_claim_has_its_thing_its_values_and_what_it_denies() -> None:
-    first, second = read_claims("The hall rent is $85. I have never fired a kiln.")
+    first, second = read_claim("The hall rent is $85."), read_claim("I have never fired a kiln.")
     assert first.thing == {"hall", "rent"}
     assert [value.text for value in first.values] == ["$85"]
     assert (first.is_denied, second.is_denied) == (False, True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Collection, Iterable
+
 import pytest
 
 from longbeam.schemas import Message
-from longbeam.text import PASSAGE, Sign, Subject, evidence_on, find_evidence, passages_of
+from longbeam.text import PASSAGE, LaterPassage, Sign, Subject, find_evidence, passages_of
 from tests.memory.test_systems import messages
 
 QUESTION, GOLD = "When is the kiln delivered?", "The kiln is delivered on May 3."
@@ -16,6 +19,11 @@ def conversation(*told: str) -> tuple[Message, ...]:
     """A conversation whose first message of the user is the evidence, and in which the others follow."""
     first = ("The kiln is delivered on May 3.", "Good to know.")
     return messages((first, *TALK, *((text, "I see.") for text in told)))
+
+
+def evidence_on(said: Iterable[Message], subject: Subject, cited: Collection[str] = ()) -> list[LaterPassage]:
+    kept = tuple(said)
+    return find_evidence(lambda: kept, {"": subject}, {"": cited}, read=sys.maxsize)[""]
 
 
 def best_of(*told: str, aliases: tuple[str, ...] = ()) -> list[tuple[str, frozenset[Sign]]]:

@@ -1,4 +1,4 @@
-"""Package `longbeam.generators.probes`."""
+"""Probes by ability: candidates that code can prove from the ledger of facts, and the selection among them."""
 
 import lazy_loader
 

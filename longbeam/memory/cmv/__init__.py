@@ -1,7 +1,7 @@
 """Contextual Memory Virtualisation (arXiv 2602.22402): a layer over the sessions of a coding agent, without a model.
 
-`sessions` keeps and branches sessions, `study` trims them and measures what that costs; `session` and `transcript` hold
-the file format, and `system` is the memory system that `longbeam evaluate` measures.
+`session` reads the file format, `store` keeps and branches sessions, `trim` shortens one, `analyze` and `survival`
+measure what that saves and costs, and `system` is the memory system that `longbeam evaluate` measures.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Package `longbeam.models.embedders`."""
+"""Embedders: texts to vectors, by endpoint, by a small local model, or by hashing."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Package `longbeam.offline.loopback`."""
+"""The offline writer behind an OpenAI-compatible address, with faults on demand."""
 
 import lazy_loader
 

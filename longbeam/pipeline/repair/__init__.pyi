@@ -1,5 +1,4 @@
 from .cost import checker_calls as checker_calls, render_plan as render_plan
-from .mending import TurnFault as TurnFault, mend_turns as mend_turns
 from .plan import Rejections as Rejections, repairs_of as repairs_of
 from .repairing import (
     RepairReport as RepairReport,

@@ -11,8 +11,8 @@ from longbeam.generators.probes import writing_prompts
 from longbeam.keys import ProbeId, natural_order
 from longbeam.models import cost_of, has_model_checks, prices_of
 from longbeam.pipeline.cost.estimate import money
-from longbeam.pipeline.repair.mending import TurnFault
 from longbeam.pipeline.repair.plan import Repairs
+from longbeam.pipeline.run.mending import TurnFault
 from longbeam.schemas import COUNTS, Message, MessageKind, Probe, Usage, summed
 from longbeam.store import Benchmark, SealedConversation, WorkLog
 from longbeam.terminal import counted

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longbeam.generators import turn_key
-from longbeam.pipeline.repair.mending import TurnFault
+from longbeam.pipeline.run.mending import TurnFault
 from longbeam.schemas import Finding, IncidentKind, Message, Probe, Severity
 from longbeam.store import Benchmark, SealedConversation
 

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from longbeam.keys import ProbeId, natural_order
 from longbeam.models import Models
 from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.repair.mending import mend_turns
 from longbeam.pipeline.repair.plan import Rejections, Repairs, repairs_of
-from longbeam.pipeline.repair.probes import refuse, remember_order, remembered_order, version_of
 from longbeam.pipeline.run.conversation import Conversation, TalkedConversation
 from longbeam.pipeline.run.driver import (
     ConversationRun,
@@ -25,7 +23,9 @@ from longbeam.pipeline.run.driver import (
     seeds_of,
     talk_conversation,
 )
+from longbeam.pipeline.run.mending import mend_turns
 from longbeam.pipeline.run.probing import ProbePool, ask_for_new_wording
+from longbeam.pipeline.run.refusals import refuse, remember_order, remembered_order, version_of
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import SEAL, checks_stage, probes_stage, seal_stage
 from longbeam.pipeline.run.units import all_of

@@ -24,6 +24,7 @@ from .gaps import (
     making_of as making_of,
     open_gaps as open_gaps,
 )
+from .mending import TurnFault as TurnFault, mend_turns as mend_turns
 from .metering import (
     evaluation_usage as evaluation_usage,
     journalled_usage as journalled_usage,

@@ -28,7 +28,6 @@ from longbeam.models import (
     is_batched,
     load_tokenizer,
 )
-from longbeam.pipeline.repair.mending import with_mended_turns
 from longbeam.pipeline.run.conversation import (
     Conversation,
     PlannedTurns,
@@ -38,6 +37,7 @@ from longbeam.pipeline.run.conversation import (
     TalkedPlan,
 )
 from longbeam.pipeline.run.gaps import close_gaps, open_gaps
+from longbeam.pipeline.run.mending import with_mended_turns
 from longbeam.pipeline.run.planning import (
     dated_seed,
     narratives_stage,

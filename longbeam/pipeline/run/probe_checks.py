@@ -18,7 +18,7 @@ from longbeam.errors import ReplyError
 from longbeam.evaluation import BATCH, CHECK, PROMPTS, SEVERITIES, Matter, Outcome, judge_batch, matters_of
 from longbeam.generators import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
 from longbeam.models import Asker
-from longbeam.pipeline.repair.probes import version_of
+from longbeam.pipeline.run.refusals import version_of
 from longbeam.pipeline.run.unit_spec import Dependencies, Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
 from longbeam.prompts import PromptRegistry

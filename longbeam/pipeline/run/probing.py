@@ -25,7 +25,8 @@ from longbeam.generators.probes import (
 )
 from longbeam.keys import ProbeId
 from longbeam.models import Asker, answers_by_rule, has_model_checks
-from longbeam.pipeline.repair.probes import (
+from longbeam.pipeline.run.probe_checks import CheckedConversation, ProbeVerdict, judge_probes
+from longbeam.pipeline.run.refusals import (
     on_what_is_said,
     reason_of,
     refusals,
@@ -33,7 +34,6 @@ from longbeam.pipeline.repair.probes import (
     remembered_order,
     select_as_before,
 )
-from longbeam.pipeline.run.probe_checks import CheckedConversation, ProbeVerdict, judge_probes
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
 from longbeam.schemas import ConversationHead, Finding, Message, Probe, Role, Severity, digest_of

@@ -14,12 +14,13 @@ import pytest
 from longbeam.errors import ProviderError
 from longbeam.generators import turn_key
 from longbeam.offline import OfflineWriter
-from longbeam.pipeline.repair import TurnFault, mend_turns
 from longbeam.pipeline.run import (
     ConversationRun,
     RunContext,
     Schedule,
+    TurnFault,
     checks_stage,
+    mend_turns,
     open_run,
     probes_stage,
     run_conversation,
