@@ -58,9 +58,7 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         gold = f"At that time you had told me {then}; later you said {shown(new.value)}."
         text = f"States what the user had said at that time, {stated_of(old)}"
     else:
-        gold = upper_first(
-            f"at that time {told_to(old)} was {shown(old.value)}; later you said {shown(new.value)}."
-        )
+        gold = upper_first(f"at that time {told_to(old)} was {shown(old.value)}; later you said {shown(new.value)}.")
         text = f"States that {told_of(old)} was {shown(old.value)} at that time"
     nugget = NuggetDraft(text=text, excerpts=[0, 1])
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[nugget])
