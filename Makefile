@@ -1,5 +1,8 @@
 # Everything here runs from the repository root. `make demo` and `make test` need nothing but Python and make.
 
+# Where Python may not write bytecode, each of the tests' processes compiles all of its imports again: 3 s for Prefect.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 # What `make demo` needs: the package with Prefect, and no other extra.

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import typer
 
+from longbeam.cli import OK, run
 from longbeam.cli.entry import app
 from longbeam.pipeline import check_spec, load_spec
 from longbeam.prompts import TEMPLATES
@@ -71,24 +72,64 @@ def in_a_fresh_shell(script: str, folder: Path) -> str:
     return ran.stdout
 
 
+def in_this_process(
+    script: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> str:
+    """Run the commands of a script without starting Python for each; return stdout."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", [*sys.path, ""])  # as the command does
+    sys.modules.pop("people", None)  # a reader's own module is that of this folder
+    shown = ""
+    for line in script.replace("\\\n", " ").splitlines():
+        match shlex.split(line, comments=True):
+            case []:
+                pass
+            case ["cd", target]:
+                monkeypatch.chdir(target)
+            case words:
+                assert words[0] == "longbeam", line
+                code, (out, err) = run(words[1:]), capsys.readouterr()
+                assert code == OK, err
+                shown += out
+    return shown
+
+
 _INSTALLS = re.compile(r"^(?:python3 -m venv|pip install) .*\n", re.M)
 _OWN_CODE = {"README.md": "Recent", "docs/measure-my-memory.md": "Recent"}
 """Pages with a memory system of the reader's own, and its class, which is written to `people.py`."""
 
 
-@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path}.md" for path in PATHS)])
-def test_the_commands_of_a_first_page_run_as_written(page: str, tmp_path: Path) -> None:
+FIRST_PAGES = ["README.md", *(f"docs/{path}.md" for path in PATHS)]
+
+
+def first_commands(page: str, folder: Path) -> str:
+    """Return the commands of a page, without those that install; write its files to the folder."""
     for code in blocks(REPOSITORY / page, "python"):
-        (tmp_path / "people.py").write_text(code)
-    scripts = blocks(REPOSITORY / page, "sh")
+        (folder / "people.py").write_text(code)
     if page == "README.md":  # the model is served by rules here; the reader's own server has the address of the page
         (spec,) = blocks(REPOSITORY / page, "toml")
         assert len(spec.splitlines()) <= 8
-        (tmp_path / "local.toml").write_text(re.sub(r'"openai:qwen"\n\[.*', '"offline"\n', spec, flags=re.S))
-    shown = in_a_fresh_shell(_INSTALLS.sub("", "".join(scripts)), tmp_path)
+        (folder / "local.toml").write_text(re.sub(r'"openai:qwen"\n\[.*', '"offline"\n', spec, flags=re.S))
+    return _INSTALLS.sub("", "".join(blocks(REPOSITORY / page, "sh")))
+
+
+def check_first_page(page: str, shown: str) -> None:
     assert "1 of 1 conversation finished" in shown
     if page in _OWN_CODE:
         assert f"people:{_OWN_CODE[page]}" in shown
+
+
+@pytest.mark.parametrize("page", FIRST_PAGES)
+def test_the_commands_of_a_first_page_run_as_written(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_first_page(page, in_this_process(first_commands(page, tmp_path), tmp_path, monkeypatch, capsys))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", FIRST_PAGES)
+def test_the_commands_of_a_first_page_run_in_a_fresh_shell(page: str, tmp_path: Path) -> None:
+    check_first_page(page, in_a_fresh_shell(first_commands(page, tmp_path), tmp_path))
 
 
 def test_the_spec_of_the_readme_names_an_endpoint(tmp_path: Path) -> None:
@@ -103,13 +144,14 @@ def test_the_readme_is_short() -> None:
     assert len((REPOSITORY / "README.md").read_text("utf-8").split()) <= 700
 
 
-def test_a_memory_system_in_the_current_folder_is_found_as_the_page_says(tmp_path: Path) -> None:
+def test_a_memory_system_in_the_current_folder_is_found_as_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = REPOSITORY / "docs" / "memory-systems.md"
     (code,) = [block for block in blocks(page, "python") if block.startswith("# people.py")]
     (tmp_path / "people.py").write_text(code)
-    shown = in_a_fresh_shell(
-        "longbeam suite canvas_standard --name planted && longbeam evaluate planted --system people:PEOPLE", tmp_path
-    )
+    script = "longbeam suite canvas_standard --name planted\nlongbeam evaluate planted --system people:PEOPLE"
+    shown = in_this_process(script, tmp_path, monkeypatch, capsys)
     assert "people:PEOPLE" in shown
 
 

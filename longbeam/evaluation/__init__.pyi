@@ -52,7 +52,7 @@ from .judging import (
     judge_nuggets as judge_nuggets,
 )
 from .leaderboard import faults_of as faults_of, merged as merged, render_board as render_board, rows_in as rows_in
-from .metrics import retrieval_of as retrieval_of, rubric_values as rubric_values
+from .metrics import ndcg as ndcg, retrieval_of as retrieval_of, rubric_values as rubric_values
 from .ordered_lists import items_of as items_of
 from .probe_gate import (
     BATCH as BATCH,
@@ -116,3 +116,4 @@ from .table import (
 )
 from .terminal_table import render_table as render_table
 from .timings import Ingestion as Ingestion, Timings as Timings
+from .variations import alike_notes as alike_notes, variations_of as variations_of

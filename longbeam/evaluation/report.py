@@ -30,13 +30,16 @@ from longbeam.evaluation.table import (
     figure_of,
     groups_of,
     kind_of,
+    leads_released,
     notes_on,
+    order_legend,
     ranked_rows,
     rows_of,
     rule,
     share_read,
 )
 from longbeam.evaluation.timings import Latency
+from longbeam.evaluation.variations import ABLATION, Variation, alike_notes, variations_of
 from longbeam.formats import advice_without_probes
 from longbeam.pages import PAGE_END, page_start
 from longbeam.schemas import AskedProbe, PreparationUsage, Result, Spending
@@ -83,6 +86,7 @@ class Section:
     abilities: tuple[str, ...]
     groups: tuple[Group, ...]
     """Probes by the time of asking and by kind."""
+    variations: tuple[Variation, ...]
     comparisons: tuple[Comparison, ...]
     """Every system with every baseline; p-values are corrected for the number of comparisons."""
     calibration: Calibration
@@ -141,14 +145,21 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
         for baseline in against
         if row.system != baseline and kind_of(row.system) != "ceiling"
     ]
+    varied = variations_of(one.run, rows, is_scored=judged.can_score)
+    legends = [reader_note(rows), order_legend(one.run, one.results)] if judged.can_score else []
     return Section(
         evaluated=one,
         lines=tuple(_line(one, row, rank if judged.can_score else None) for rank, row in ranked),
         abilities=tuple(sorted({r.ability for r in one.results})),
         groups=tuple(groups_of(one.run.probes, one.results)),
+        variations=tuple(varied),
         comparisons=tuple(holm([pair for pair in pairs if pair is not None])),
         calibration=judged,
-        notes=(*notes_on(one.run, rows, one.results), *filter(None, [reader_note(rows) if judged.can_score else ""])),
+        notes=(
+            *notes_on(one.run, rows, one.results),
+            *alike_notes(one.run, varied, one.results),
+            *filter(None, legends),
+        ),
         probes_shown=probes_shown,
     )
 
@@ -276,6 +287,8 @@ def _render(template: str, sections: Sequence[Section], plots: Sequence[tuple[st
         sections=sections,
         plots=plots,
         hit_at=HIT_AT,
+        ablation=ABLATION,
+        leads_released=leads_released,
         blank_floors=BEAM_BLANK_FLOORS,
         grid=_by_length(sections),
         title=_title_of(sections),

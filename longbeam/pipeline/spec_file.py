@@ -149,7 +149,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
-        raise SpecError(f"{path}: no such spec file") from None
+        hint = "" if path.suffix else f"; to name a benchmark write --name {path}, a spec file ends in .toml"
+        raise SpecError(f"{path}: no such spec file{hint}") from None
     except UnicodeDecodeError as exc:
         raise SpecError(f"{path}: not UTF-8 text (byte {exc.start}); a spec is a TOML file") from exc
     except tomllib.TOMLDecodeError as exc:

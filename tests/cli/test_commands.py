@@ -80,28 +80,31 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> str:
 # --- starting -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([c, "--help"] for c in COMMANDS)])
-def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+def heavy_after(*commands: list[str], heavy: tuple[str, ...]) -> dict[str, list[str]]:
+    """Run commands one after another in a process of their own; return which of the libraries each has left loaded."""
     code = (
-        "import sys\nfrom longbeam.cli import run\n"
-        f"code = run({arguments!r})\n"
-        f"print('heavy:', *sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr)\nsys.exit(code)"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (OK, "heavy:\n")
-    assert ran.stdout
-
-
-@pytest.mark.parametrize("command", ["status", "stats", "export", "validate"])
-def test_commands_that_read_never_import_prefect_or_openai(sealed: Benchmark, command: str) -> None:
-    unwanted = {"prefect", "openai", "vllm", *(["scipy"] if command == "status" else [])}
-    arguments = [command, "tiny", *(["--to", "there"] if command == "export" else [])]
-    code = (
-        f"import sys\nfrom longbeam.cli import run\nrun({arguments!r})\n"
-        f"print('heavy:', *sorted({unwanted!r} & set(sys.modules)), file=sys.stderr)"
+        "import contextlib, io, json, sys\nfrom longbeam.cli import run\nloaded = {}\n"
+        f"for command in {commands!r}:\n"
+        "    with contextlib.redirect_stdout(io.StringIO()) as shown:\n        run(command)\n"
+        "    assert shown.getvalue(), command\n"
+        f"    loaded[' '.join(command)] = sorted(set({heavy!r}) & set(sys.modules))\n"
+        "print(json.dumps(loaded))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stderr.splitlines()[-1] == "heavy:"
+    loaded: dict[str, list[str]] = json.loads(ran.stdout)
+    return loaded
+
+
+def test_help_imports_nothing_heavy() -> None:
+    commands = [["--help"], ["--version"], *([c, "--help"] for c in COMMANDS)]
+    assert heavy_after(*commands, heavy=HEAVY) == {" ".join(command): [] for command in commands}
+
+
+def test_commands_that_read_never_import_prefect_or_openai(sealed: Benchmark) -> None:
+    status, *others = ["status", "tiny"], ["stats", "tiny"], ["export", "tiny", "--to", "there"], ["validate", "tiny"]
+    assert heavy_after(status, heavy=("prefect", "openai", "vllm", "scipy")) == {"status tiny": []}
+    loaded = heavy_after(*others, heavy=("prefect", "openai", "vllm"))
+    assert loaded == {" ".join(command): [] for command in others}
 
 
 def test_the_module_is_the_command() -> None:
@@ -128,6 +131,7 @@ def test_every_command_is_documented() -> None:
         (["generate", "--length", "12 miles"], "--length: length '12 miles' is not a number of tokens"),
         (["generate", "--name", "a/b"], "--name: name 'a/b'"),
         (["generate", "nowhere.toml"], "nowhere.toml: no such spec file"),
+        (["generate", "mine"], "mine: no such spec file; to name a benchmark write --name mine"),
         (["generate", "--seeds", "nowhere.json"], "nowhere.json"),
         (["generate", "--domain", "gardening"], "--domain: domains[0] = 'gardening': no such domain"),
         (
@@ -373,7 +377,7 @@ def test_failed_units_exit_1_and_say_how_to_go_on(out: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("number", "sigint"),
     # Shells start background jobs with SIGINT ignored; SIGTERM must stop those, too.
-    [(signal.SIGINT, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_IGN)],
+    [(signal.SIGINT, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_IGN)],
 )
 def test_a_stopped_run_exits_130_and_says_how_to_go_on(
     out: Path, number: signal.Signals, sigint: signal.Handlers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +11,10 @@ import pytest
 
 from longbeam.models import ChatModel, ModelCall
 from longbeam.offline import OfflineWriter
+from longbeam.pipeline.run import run_inline
 from longbeam.schemas import BenchmarkSpec, ModelReply
+from longbeam.store import Benchmark, create_benchmark
+from tests.wired import offline
 
 
 class CountingModel:
@@ -60,7 +64,7 @@ class HeldModel(CountingModel):
         return reply
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def spec() -> BenchmarkSpec:
     """One short conversation."""
     return BenchmarkSpec.model_validate({"name": "short", "seed": 6, "length": "16K", "domains": ["coding"]})
@@ -70,3 +74,23 @@ def spec() -> BenchmarkSpec:
 def out(tmp_path: Path) -> Path:
     """Where benchmarks land."""
     return tmp_path / "output"
+
+
+def copied(made: Benchmark, out: Path) -> Benchmark:
+    """Return a copy of a benchmark in another folder, for a test that writes to it."""
+    shutil.copytree(made.root, out / made.spec.name)
+    return Benchmark(made.spec, out / made.spec.name)
+
+
+@pytest.fixture(scope="session")
+def made_short(spec: BenchmarkSpec, tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    """The benchmark of `spec`; to be copied before anything is written to it."""
+    made = create_benchmark(spec, tmp_path_factory.mktemp("short"))
+    asyncio.run(run_inline(made, offline()))
+    return made
+
+
+@pytest.fixture
+def short(made_short: Benchmark, out: Path) -> Benchmark:
+    """A copy of the benchmark of `spec`, made by the offline writer."""
+    return copied(made_short, out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import json
 import sys
@@ -29,16 +30,14 @@ from longbeam.pipeline.run import run_inline
 from longbeam.prompts import default_registry
 from longbeam.schemas import BenchmarkSpec, Context, EvaluationSettings, Exchange, ModelReply, Question, Role
 from longbeam.store import Benchmark, SealedConversation, create_benchmark, seal_conversation
-from tests.pipeline.conftest import CountingModel
+from tests.pipeline.conftest import CountingModel, copied
 from tests.tiny import tiny_conversation
 from tests.wired import answered_by, offline
 
 
 @pytest.fixture
-async def benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
-    made = create_benchmark(spec, out)
-    await run_inline(made, offline())
-    return made
+def benchmark(short: Benchmark) -> Benchmark:
+    return short
 
 
 async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> None:
@@ -320,15 +319,23 @@ async def test_a_failed_answer_is_missing_and_never_a_zero(benchmark: Benchmark)
     assert sum(r.ability == "summarization" for r in results) == 2
 
 
-@pytest.fixture
-async def two(spec: BenchmarkSpec, out: Path) -> Benchmark:
-    made = create_benchmark(spec.model_copy(update={"conversations": 2}), out)
-    await run_inline(made, offline())
+@pytest.fixture(scope="module")
+def pair(spec: BenchmarkSpec, tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    made = create_benchmark(spec.model_copy(update={"conversations": 2}), tmp_path_factory.mktemp("pair"))
+    asyncio.run(run_inline(made, offline()))
     return made
 
 
-async def test_negative_controls_drop_every_system_to_the_random_floor(two: Benchmark) -> None:
-    names = (*SYSTEMS, *FLOORS)
+@pytest.fixture
+def two(pair: Benchmark, out: Path) -> Benchmark:
+    return copied(pair, out)
+
+
+FEW = ("long_context", "rag", "bm25", "random_units")
+
+
+@pytest.mark.parametrize("names", [FEW, pytest.param((*SYSTEMS, *FLOORS), marks=pytest.mark.slow)], ids=["few", "all"])
+async def test_negative_controls_drop_every_system_to_the_random_floor(two: Benchmark, names: tuple[str, ...]) -> None:
     arms = [*(arm_of(name, {}) for name in names), Arm("evidence"), Arm("gold")]
     scores = {}
     for control in (None, *Control):

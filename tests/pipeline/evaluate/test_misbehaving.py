@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.cli import INCOMPLETE, OK, USER_ERROR
+from longbeam.cli import INCOMPLETE, OK, USER_ERROR, run
 from longbeam.evaluation import read_results
 from longbeam.pipeline.evaluate import results_path
 from longbeam.schemas import BenchmarkSpec, Result
@@ -177,37 +177,47 @@ def test_each_of_a_hundred_systems_fails_by_itself_and_the_others_are_scored(
     assert silent == HARMLESS
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("import os; os._exit(5)", "its process ended (exit code 5)"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "its process ended (signal SIGKILL)"),
-        ("time.sleep(600)", "no result within 3 s"),
-        ("raise SystemExit(3)", "apart:System.search: SystemExit: 3"),
-        ("import longbeam.memory.retrieval as r; r.ranked = None; return ['x']", ""),
-        ("print('{}'); return ['printed']", ""),
-    ],
-)
-def test_a_product_in_a_process_of_its_own_fails_by_itself(
-    benchmark: Benchmark, tmp_path: Path, body: str, said: str
-) -> None:
-    (tmp_path / "apart.py").write_text(HEAD.format(method="search") + method_of("search", body), encoding="utf-8")
-    limits = {"search_s": "3"} if "sleep" in body else {}
-    arm = "apart:System[search_s=3]" if limits else "apart:System"
-    done = evaluated(benchmark, ["apart:System"], tmp_path, "--isolate", limits=limits)
-    assert done.returncode == (INCOMPLETE if said else OK), done.stderr
-    assert scored(benchmark, "rag")
-    assert len(scored(benchmark, arm)) == (0 if said else 2)
-    run = read_results(results_path(benchmark)).run
-    assert said in " ".join(run.failures)
+APART = {
+    "ends": ("import os; os._exit(5)", "its process ended (exit code 5)"),
+    "killed": ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "its process ended (signal SIGKILL)"),
+    "hangs": ("time.sleep(600)", "no result within 3 s"),
+    "leaves": ("raise SystemExit(3)", "apart_leaves:System.search: SystemExit: 3"),
+    "patches": ("import longbeam.memory.retrieval as r; r.ranked = None; return ['x']", ""),
+    "prints": ("print('{}'); return ['printed']", ""),
+}
+
+
+def test_products_in_processes_of_their_own_fail_by_themselves(benchmark: Benchmark, tmp_path: Path) -> None:
+    for name, (body, _) in APART.items():
+        source = HEAD.format(method="search") + method_of("search", body)
+        (tmp_path / f"apart_{name}.py").write_text(source, encoding="utf-8")
+    names = [f"apart_{name}:System" for name in APART]
+    done = evaluated(benchmark, names, tmp_path, "--isolate", "--set", "apart_hangs:System.search_s=3")
+    assert done.returncode == INCOMPLETE, done.stderr
+    assert len(scored(benchmark, "rag")) == 2
+    failures = " ".join(read_results(results_path(benchmark)).run.failures)
+    for name, (_, said) in APART.items():
+        arm = f"apart_{name}:System" + ("[search_s=3]" if name == "hangs" else "")
+        assert len(scored(benchmark, arm)) == (0 if said else 2), name
+        assert said in failures
+        assert bool(said) == (f"apart_{name}" in failures)
 
 
 @pytest.mark.parametrize(
     "source", ["raise SystemExit(3)", "1 / 0", "import gone", "System = 3", "x = 1", "syntax error"]
 )
-def test_a_system_that_cannot_be_imported_is_one_line(benchmark: Benchmark, tmp_path: Path, source: str) -> None:
+def test_a_system_that_cannot_be_imported_is_one_line(
+    benchmark: Benchmark,
+    tmp_path: Path,
+    source: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (tmp_path / "failing.py").write_text(source, encoding="utf-8")
-    done = evaluated(benchmark, [], tmp_path, "--system", "failing:System")
-    assert done.returncode == USER_ERROR
-    assert done.stderr.count("\n") == 1, done.stderr
-    assert "failing:System" in done.stderr
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("failing", None)
+    out = str(benchmark.root.parent)
+    assert run(["evaluate", "tiny", "--system", "failing:System", "--out", out]) == USER_ERROR
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1, said
+    assert "failing:System" in said
