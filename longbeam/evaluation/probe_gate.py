@@ -412,10 +412,7 @@ def _quote(content: str, gold: str) -> str:
 
 
 def _reworded(probe: Probe, critique: Critique, matter: Matter, shown: _Shown) -> Probe:
-    """Return the probe with the critic's words; each piece of evidence supports what names its message.
-
-    Support that no criterion needs any more is no evidence.
-    """
+    """Return the probe with the critic's words, and with the evidence that a criterion names or its kind demands."""
     rubric = tuple(Nugget(nugget_id=f"{probe.probe_id}.n{i}", text=n.text) for i, n in enumerate(critique.nuggets))
     named = [{shown.keys[number] for number in n.passages} for n in critique.nuggets]
     known = {e.message_key for e in probe.evidence}
