@@ -30,6 +30,7 @@ SPEC = """
 name = "nonsense"
 seed = 3
 length = "16K"
+probes_per_ability = 1
 domains = ["trip"]
 models = {{ default = "gguf:{weights}" }}
 [endpoints."gguf:{weights}"]
@@ -40,6 +41,7 @@ threads = 1
 RANDOM = """
 context = 49152
 [sampling.default]
+max_tokens = 150
 temperature = 1.0
 top_p = 1.0
 min_p = 0.0
@@ -103,9 +105,16 @@ def test_random_weights_go_through_every_stage_and_are_flagged(tmp_path: Path) -
     weights, out = tmp_path / "tiny.gguf", tmp_path / "out"
     write_tiny_model(weights, Path(longbeam.__file__).parent / "prompts")
     errors = _generate_and_check(_spec(tmp_path, weights, slots=8, more=RANDOM), out, 800)
-    assert "probe_set.number" in errors  # too little was said for two probes of each ability
-    messages = [json.loads(line) for line in (out / "export" / "messages.jsonl").read_text().splitlines()]
-    assert sum(m["tokens"] for m in messages) > 8_000
+    assert "probe_set.number" in errors  # too little was said for a probe of each ability
+    turns: dict[str, list[str]] = {}
+    for line in (out / "export" / "messages.jsonl").read_text().splitlines():
+        message = json.loads(line)
+        assert message["content"].strip()
+        turns.setdefault(message["message_key"].rpartition(".")[0], []).append(message["role"])
+    # A question of each sub-plan at least was answered, and every turn is a question and replies in turns.
+    assert {key.rpartition(".")[0] for key in turns} == {"p0.s0", "p0.s1"}
+    assert all(roles == ["user", "assistant"] * (len(roles) // 2) for roles in turns.values())
+    assert len(turns) >= 8
 
 
 @pytest.mark.slow
