@@ -99,7 +99,7 @@ def _run(tmp_path: Path, serve: Serve) -> tuple[int, str, float]:
     [
         pytest.param(HEAD + b"X-Long: ", b"x" * 65_536, id="endless-header", marks=SLOW),
         pytest.param(HEAD, b"X-Many: 1\r\n" * 5_000, id="endless-headers", marks=SLOW),
-        pytest.param(HEAD + b"\r\n", b"x" * 65_536, id="endless-body"),
+        pytest.param(HEAD + b"\r\n", b"x" * 65_536, id="endless-body", marks=SLOW),
         pytest.param(HEAD + b"Content-Length: 500000000\r\n\r\n", b" " * 65_536, id="half-a-gigabyte", marks=SLOW),
         pytest.param(STREAM, (EVENT % (b"w " * 500)) * 60, id="endless-stream"),
         pytest.param(STREAM + b"data: ", b"x" * 65_536, id="endless-event", marks=SLOW),

@@ -78,7 +78,7 @@ def _complete_through_faults(tmp_path: Path, spec: str, *, calls: int, kills: in
 
 
 def test_run_completes_through_faults_and_kills(tmp_path: Path) -> None:
-    _complete_through_faults(tmp_path, SHORT, calls=150, kills=2)
+    _complete_through_faults(tmp_path, SHORT, calls=150, kills=1)
 
 
 @pytest.mark.slow

@@ -1,9 +1,9 @@
 """The whole pipeline against llama.cpp's own server: grammatical nonsense goes through every stage, and is flagged.
 
-With random weights, which take minutes, for every change. With real weights of 135M parameters in the nightly tests:
-they write 50 tokens and read 100 a second on one core, so that a conversation takes longer than a change may wait
-(docs/local-models.md has the figures). What a change waits for is the beginning of such a run, that it goes on after a
-kill, and that replies of these weights go the whole way (tests/recorded/test_small_model.py).
+In the nightly tests, with random weights and with real ones of 135M parameters: these write 50 tokens and read 100 a
+second on one core, so that a conversation takes longer than a change may wait (docs/local-models.md has the figures).
+What a change waits for is the server with random weights (tests/models/test_gguf.py), the beginning of a run with real
+ones, that it goes on after a kill, and that their replies go the whole way (tests/recorded/test_small_model.py).
 """
 
 from __future__ import annotations
@@ -100,6 +100,7 @@ def _generate_and_check(spec: str, out: Path, timeout_s: float) -> set[str]:
     return {f["check"] for f in json.loads(checked.stdout) if f["severity"] == "error"}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(850)
 def test_random_weights_go_through_every_stage_and_are_flagged(tmp_path: Path) -> None:
     weights, out = tmp_path / "tiny.gguf", tmp_path / "out"
