@@ -60,7 +60,7 @@ def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     from longbeam.evaluation import controlled_rows, keywords_of, read_results, render_rows
     from longbeam.pipeline import sealed_conversations
     from longbeam.pipeline.evaluate import results_path
-    from longbeam.schemas import WholeConversation
+    from longbeam.schemas import WholeConversation, is_language_model
     from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
@@ -74,7 +74,14 @@ def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
             f"benchmark {name!r} has no gold of a few words; make one with `longbeam suite canvas_standard`"
         )
     path = results_path(benchmark)
-    rows = controlled_rows(told, read_results(path).results if path.exists() else ())
+    evaluated = read_results(path) if path.exists() else None
+    rows = controlled_rows(told, evaluated.results if evaluated else ())
+    if evaluated and not is_language_model(evaluated.run.reader):
+        print(
+            "no language model answered: a rule quotes one sentence, which is no reason, so that causal and impact say "
+            f"nothing of a system; answer with `longbeam evaluate {name} --reader MODEL`, such as openai:NAME",
+            file=sys.stderr,
+        )
     print(jsons.dumps([row.model_dump() for row in rows], indent=2) if json else render_rows(name, rows), end="")
     return OK
 

@@ -130,13 +130,7 @@ def _missing(one: Evaluated, there: Collection[tuple[str, str, str]]) -> Iterato
 def _impossible(result: Result) -> str:
     """Return which number of a result cannot be; empty if all can."""
     for name, value in result.retrieval.model_dump().items():
-        is_share = name in {
-            "evidence_recall",
-            "source_recall",
-            "evidence_precision",
-            "values_found",
-            "answer_values_found",
-        }
+        is_share = name not in {"tokens", "ranked", "first_hit"}
         if value is not None and not (0 <= value <= (1 if is_share else 10**9)):  # NaN is in no range
             return f"{name} is {value}"
     return ""

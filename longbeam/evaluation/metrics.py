@@ -7,6 +7,7 @@ cites.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from longbeam.schemas import Answer, Probe, Retrieval, Value
@@ -24,6 +25,7 @@ def retrieval_of(probe: Probe, answer: Answer, contents: Mapping[str, str]) -> R
     read = [key for key, said in quotes.items() if key in sources and contains_all(text, said)]
     values = rubric_values(probe)
     hits = [rank for rank, keys in enumerate(answer.ranking, 1) if quotes.keys() & set(keys)]
+    is_ranked = bool(quotes and answer.ranking)
     return Retrieval(
         evidence_recall=len(read) / len(quotes) if quotes else None,
         source_recall=len(quotes.keys() & sources) / len(quotes) if quotes else None,
@@ -33,7 +35,30 @@ def retrieval_of(probe: Probe, answer: Answer, contents: Mapping[str, str]) -> R
         tokens=answer.context.tokens if answer.context else 0,
         ranked=len(answer.ranking) if quotes else 0,
         first_hit=hits[0] if hits else None,
+        ndcg_at_5=ndcg(answer.ranking, set(quotes), 5) if is_ranked else None,
+        ndcg_at_10=ndcg(answer.ranking, set(quotes), 10) if is_ranked else None,
     )
+
+
+def ndcg(ranking: Sequence[Sequence[str]], cited: set[str], k: int) -> float:
+    """Return the normalised discounted cumulative gain of the first k passages, from 0 to 1.
+
+    A passage gains one for each cited message that no earlier passage has. The best order has the passages with the
+    most such messages first, and each message that was not found as a passage of its own.
+
+    Source: Järvelin and Kekäläinen (2002), with the discount log2(rank + 1), as LongMemEval has it.
+    """
+    missing = set(cited)
+    gains = []
+    for keys in ranking:
+        gains.append(len(missing & set(keys)))
+        missing -= set(keys)
+    best = sorted([*gains, *[1] * len(missing)], reverse=True)
+    return _discounted(gains[:k]) / _discounted(best[:k])
+
+
+def _discounted(gains: Sequence[int]) -> float:
+    return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
 def contains_all(text: str, quotes: Sequence[str]) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 
+from longbeam.abilities import Trait, ability_of
 from longbeam.evaluation.arms import EVIDENCE
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
 from longbeam.evaluation.resampling import Interval, few_conversations, interval_of
@@ -42,6 +43,7 @@ class Row:
     released_by_ability: dict[str, float | None]
     recall: float | None
     """Share of the cited messages whose quotes the context contains."""
+    recall_by_ability: dict[str, float | None]
     source_recall: float | None
     evidence_precision: float | None
     values_found: float | None
@@ -50,6 +52,8 @@ class Row:
     """Share of the rubrics' typed values that the answer contains."""
     hits: dict[int, float | None]
     """Hit@k by k; None for systems that do not rank passages."""
+    ndcg: dict[int, float | None]
+    """NDCG of the first 5 and 10 passages, LongMemEval's depths."""
     tokens: float | None
     """Mean tokens of context per question; None for answers without a reader."""
     unscored: int
@@ -70,6 +74,7 @@ def _row(system: str, results: Sequence[Result], spending: Sequence[Spending]) -
     by_ability = {a: _mean_of(results, a, rule("paper")) for a in abilities}
     released = {a: _mean_of(results, a, rule("released")) for a in abilities}
     read = [r.retrieval.tokens for r in results if r.answer.context is not None]
+    recall = {a: _mean_of(results, a, lambda r: r.retrieval.evidence_recall) if read else None for a in abilities}
 
     def mean(measure: Measure) -> float | None:
         return _mean(_mean_of(results, a, measure) for a in abilities)
@@ -82,12 +87,14 @@ def _row(system: str, results: Sequence[Result], spending: Sequence[Spending]) -
         cost=None if not costs or None in costs else sum(cost or 0.0 for cost in costs),
         released=_mean(released.values()),
         released_by_ability=released,
-        recall=mean(lambda r: r.retrieval.evidence_recall) if read else None,
+        recall=_mean(recall.values()) if read else None,
+        recall_by_ability=recall,
         source_recall=mean(lambda r: r.retrieval.source_recall) if read else None,
         evidence_precision=mean(lambda r: r.retrieval.evidence_precision) if read else None,
         values_found=mean(lambda r: r.retrieval.values_found) if read else None,
         answer_values_found=mean(lambda r: r.retrieval.answer_values_found),
         hits={k: mean(lambda r, k=k: r.retrieval.is_hit(k)) for k in HIT_AT},  # type: ignore[misc]
+        ndcg={5: mean(lambda r: r.retrieval.ndcg_at_5), 10: mean(lambda r: r.retrieval.ndcg_at_10)},
         tokens=fmean(read) if read else None,
         unscored=sum(r.score("paper") is None for r in results),
     )
@@ -157,8 +164,33 @@ def as_json(run: EvaluationRun, results: Sequence[Result]) -> str:
     return json.dumps({"run": head, "rows": rows, "warning": few_conversations(run.conversations)}, indent=2) + "\n"
 
 
+def order_legend(run: EvaluationRun, results: Sequence[Result]) -> str:
+    """Return how event ordering is scored, and which figures BEAM's Table 1 has; empty without such probes."""
+    if not any(ability_of(ability).has(Trait.ORDERS_ITEMS) for ability in {r.ability for r in results}):
+        return ""
+    lead = " Figures of abilities are `released` here." if leads_released(run) else ""
+    return (
+        "Event ordering under `paper` is longbeam's own formula, max(0, tau-b) x recall of events; BEAM's paper names "
+        "tau-b alone. Compare its Table 1 with `released`, (tau-b + 1) / 2 by lines, as its code has it." + lead
+    )
+
+
+def leads_released(run: EvaluationRun) -> bool:
+    """Return whether tables of abilities show `released`: on BEAM itself, where published figures are compared."""
+    return run.imported_from == "beam"
+
+
+def ability_figures(run: EvaluationRun, row: Row) -> dict[str, float | None]:
+    """Return a row's figures of abilities under the rule that leads."""
+    return row.released_by_ability if leads_released(run) else row.by_ability
+
+
 def kind_of(system: str) -> str:
-    """Return the kind of a row: `system`, `floor`, `ceiling`, or `calibration` of the judge."""
+    """Return the kind of a row: `system`, `floor`, `ceiling`, or `calibration` of the judge.
+
+    A floor is one at each of several budgets, which stand in brackets behind its name.
+    """
+    system = system.partition("[")[0]
     if system in {"gold", EVIDENCE}:
         return "ceiling"
     if system in CALIBRATION:
@@ -208,14 +240,14 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
         if by_rule
         else ""
     )
+    budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     below = [
-        f"{row.system} ({row.tokens:,.0f})"
+        f"{row.system} ({row.tokens:,.0f} of {allowed:,})"
         for row in rows
-        if kind_of(row.system) == "system" and row.tokens is not None and row.tokens < HALF_READ * budget and not fits
+        if kind_of(row.system) == "system" and row.tokens is not None and not fits
+        if row.tokens < HALF_READ * (allowed := budgets.get(row.system, budget))
     ]
-    unequal = (
-        f"Not at equal budget: of {budget:,} tokens these read less than half: {', '.join(below)}." if below else ""
-    )
+    unequal = f"Not at equal budget, less than half of it was read: {', '.join(below)}." if below else ""
     return [note for note in (few, fits, unequal, rehearsed, equality_line(equal_systems(results))) if note]
 
 

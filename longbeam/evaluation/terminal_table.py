@@ -7,13 +7,23 @@ from textwrap import wrap
 
 from longbeam.evaluation.calibration import calibration_of, reader_note
 from longbeam.evaluation.resampling import Interval
-from longbeam.evaluation.table import Row, figure_of, notes_on, ranked_rows, rows_of, share_read
+from longbeam.evaluation.table import (
+    Row,
+    ability_figures,
+    figure_of,
+    notes_on,
+    order_legend,
+    ranked_rows,
+    rows_of,
+    share_read,
+)
+from longbeam.evaluation.variations import ABLATION, Variation, alike_notes, variations_of
 from longbeam.schemas import EvaluationRun, Result
 from longbeam.terminal import counted
 
 WIDTH = 80
-_NAME, _ABILITIES = 17, 10
-"""Columns of a name, and abilities beside each other."""
+_NAME, _ABILITIES, _ABILITY = 17, 10, 24
+"""Columns of a name, abilities beside each other, and columns of an ability's name."""
 LEGEND = (
     "Ranked rows are systems. Below them floors, which read nothing or without skill, and ceilings: gold, the gold "
     "answers, and evidence, the cited messages alone."
@@ -25,15 +35,19 @@ def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
     rows = rows_of(results, run.spending)
     judged = calibration_of(rows, run.judge)
     ranked = ranked_rows(rows, figure_of(can_score=judged.can_score))
+    varied = variations_of(run, rows, is_scored=judged.can_score)
     unscored = sum(row.unscored for row in rows)
     lines = [
         *([judged.refusal, ""] if judged.refusal else []),
         *_main_table(ranked, run.tokens, is_scored=judged.can_score),
         "",
-        *(_ability_table(ranked, results) if judged.can_score else []),
+        *(_ability_table(run, ranked, results) if judged.can_score else []),
+        *(line for of in varied for line in _variation_table(of)),
         *notes_on(run, rows, results),
+        *alike_notes(run, varied, results),
         *([note] if judged.can_score and (note := reader_note(rows)) else []),
         LEGEND,
+        *filter(None, [order_legend(run, results) if judged.can_score else ""]),
         f"{run.benchmark}{f', control {run.control}' if run.control else ''}: "
         f"{counted(run.conversations, 'conversation')} of {run.tokens:,} tokens, "
         f"{len(run.probes)} probes, {len(results)} answers; reader {run.reader}; "
@@ -63,14 +77,33 @@ def _row_lines(rank: int | None, name: str, cells: str) -> Iterator[str]:
     yield f"{rank or '':>3} {name:{_NAME}}{cells}"
 
 
-def _ability_table(rows: Sequence[tuple[int | None, Row]], results: Sequence[Result]) -> Iterator[str]:
+def _variation_table(of: Variation) -> Iterator[str]:
+    """Yield figures by ability, a column for each value of the setting."""
+    yield of.title
+    widths = [max(len(value), 6) for value in of.rows]
+    yield " " * _ABILITY + "".join(f"  {value:>{width}}" for value, width in zip(of.rows, widths, strict=True))
+    for ability, figures in of.figures.items():
+        cells = [
+            f"  {value:>+{width}.3f}" if column and value is not None and of.setting == ABLATION else
+            f"  {_cell(value, width)}"
+            for column, (value, width) in enumerate(zip(figures, widths, strict=True))
+        ]  # fmt: skip
+        yield f"{ability.replace('_', ' '):{_ABILITY}}" + "".join(cells)
+    yield ""
+
+
+def _ability_table(
+    run: EvaluationRun, rows: Sequence[tuple[int | None, Row]], results: Sequence[Result]
+) -> Iterator[str]:
     abilities = sorted({r.ability for r in results})
     # Ten abilities of five characters fit beside the names; an import with more has tables below each other.
     for start in range(0, len(abilities), _ABILITIES):
         shown = abilities[start : start + _ABILITIES]
         yield f"{'':3} {'':{_NAME}} " + " ".join(f"{_initials(a):>4}" for a in shown)
         for rank, row in rows:
-            yield from _row_lines(rank, row.system, " " + " ".join(_short(row.by_ability.get(a)) for a in shown))
+            yield from _row_lines(
+                rank, row.system, " " + " ".join(_short(ability_figures(run, row).get(a)) for a in shown)
+            )
         yield ""
         yield ", ".join(f"{_initials(a)} {a.replace('_', ' ')}" for a in shown)
         yield ""

@@ -159,6 +159,9 @@ class Retrieval(Record):
     """Number of ranked passages; 0 for systems that do not retrieve, and for probes without evidence."""
     first_hit: int | None = None
     """Rank, from 1, of the first passage with a cited message; None if no ranked passage has one."""
+    ndcg_at_5: float | None = None
+    """NDCG of the first 5 passages; None where nothing was ranked."""
+    ndcg_at_10: float | None = None
 
     def is_hit(self, k: int) -> float | None:
         """Return hit@k: 1 if a cited message is in the first k passages, else 0; None if nothing was ranked."""

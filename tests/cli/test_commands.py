@@ -131,6 +131,7 @@ def test_every_command_is_documented() -> None:
         (["generate", "--length", "12 miles"], "--length: length '12 miles' is not a number of tokens"),
         (["generate", "--name", "a/b"], "--name: name 'a/b'"),
         (["generate", "nowhere.toml"], "nowhere.toml: no such spec file"),
+        (["generate", "mine"], "mine: no such spec file; to name a benchmark write --name mine"),
         (["generate", "--seeds", "nowhere.json"], "nowhere.json"),
         (["generate", "--domain", "gardening"], "--domain: domains[0] = 'gardening': no such domain"),
         (

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from longbeam.evaluation import retrieval_of
+from longbeam.evaluation import ndcg, retrieval_of
 from longbeam.schemas import Answer, Context, Difficulty, Evidence, Nugget, Probe
 
 CONTENTS = {"m1": "The kiln costs 4,200 euros.\nIt is used.", "m2": "Gunnar wants to see the lease."}
@@ -55,3 +57,17 @@ def test_every_quote_of_a_message_has_to_be_there() -> None:
 def test_a_probe_without_evidence_has_no_recall() -> None:
     found = retrieval_of(probe(), answer("anything", "m1"), CONTENTS)
     assert (found.evidence_recall, found.source_recall, found.evidence_precision) == (None, None, None)
+
+
+def test_ndcg_counts_each_cited_message_once_and_against_the_best_order() -> None:
+    # Second of the passages: 1 / log2(3) of the ideal 1 for one cited message; with a second that is never found, the
+    # ideal is 1 + 1 / log2(3).
+    second = 1 / math.log2(3)
+    assert ndcg([["m1"], ["m2"]], {"m1"}, 5) == 1
+    assert ndcg([["m9"], ["m1"], ["m1"]], {"m1"}, 5) == pytest.approx(second)
+    assert ndcg([["m1"]], {"m1", "m2"}, 5) == pytest.approx(1 / (1 + second))
+    assert ndcg([["m1", "m2"]], {"m1", "m2"}, 5) == 1  # one passage has both
+    assert ndcg([["m9"]] * 5 + [["m1"]], {"m1"}, 5) == 0
+    made = answer("", "m1").model_copy(update={"ranking": (("m9",), ("m1",))})
+    assert retrieval_of(probe(KILN), made, CONTENTS).ndcg_at_5 == pytest.approx(second)
+    assert retrieval_of(probe(), made, CONTENTS).ndcg_at_10 is None

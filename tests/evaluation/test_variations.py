@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from longbeam.evaluation import (
+    Evaluated,
+    alike_notes,
+    render_html,
+    render_markdown,
+    render_table,
+    rows_of,
+    sections_of,
+    variations_of,
+)
+from longbeam.schemas import EvaluatedSystem
+from tests.evaluation.evaluated import Scores, evaluated
+
+ABLATED: Scores = {
+    "light[k=10]": [[0.5, 0.5]],
+    "light[k=10,without=retrieval]": [[0, 0.5]],
+    "light[k=10,without=scratchpad]": [[1, 0.5]],
+    "gold": [[1, 1]],
+    "bm25": [[0, 1]],
+}
+
+
+def described(made: Evaluated, settings: Mapping[str, Mapping[str, str]]) -> Evaluated:
+    of = tuple(EvaluatedSystem(name=n, system=n.partition("[")[0], settings=dict(s)) for n, s in settings.items())
+    return Evaluated(made.run.model_copy(update={"described": of}), made.results, made.timings)
+
+
+def ablated() -> Evaluated:
+    return described(
+        evaluated(ABLATED),
+        {
+            "light[k=10]": {"k": "10"},
+            "light[k=10,without=retrieval]": {"k": "10", "without": "retrieval"},
+            "light[k=10,without=scratchpad]": {"k": "10", "without": "scratchpad"},
+        },
+    )
+
+
+def test_an_ablation_has_a_row_an_ability_and_differences_to_the_whole_system() -> None:
+    made = ablated()
+    (found,) = variations_of(made.run, rows_of(made.results), is_scored=True)
+    assert (found.system, found.setting, list(found.rows)) == (
+        "light[k=10]", "without", ["whole", "retrieval", "scratchpad"]
+    )  # fmt: skip
+    # .5 for the whole; (0 + .5) / 2 and (1 + .5) / 2 without a part.
+    assert found.figures == {"summarization": (0.5, -0.25, 0.25), "average": (0.5, -0.25, 0.25)}
+    text = render_table(made.run, made.results)
+    assert (
+        "light[k=10]: score of the whole system, and the difference without each part\n"
+        "                           whole  retrieval  scratchpad\n"
+        "summarization              0.500     -0.250      +0.250\n"
+        "average                    0.500     -0.250      +0.250\n"
+    ) in text
+    assert max(map(len, text.splitlines())) <= 80
+    sections = sections_of([made])
+    assert "| summarization | 0.500 | -0.250 | +0.250 |" in render_markdown(sections)
+    assert "<td>+0.250</td>" in render_html(sections)
+
+
+def test_depths_stand_in_order_with_the_default_by_its_number() -> None:
+    scores: Scores = {"light[z=20]": [[1, 1]], "light": [[0, 1]], "light[z=5]": [[0, 0]], "gold": [[1, 1]]}
+    made = described(evaluated(scores), {"light[z=20]": {"z": "20"}, "light": {}, "light[z=5]": {"z": "5"}})
+    (found,) = variations_of(made.run, rows_of(made.results), is_scored=True)
+    assert found.figures["average"] == (0, 0.5, 1)  # z = 5, 10, 20
+    assert (found.title, list(found.rows)) == ("light: score by z", ["5", "10", "20"])
+
+
+@pytest.mark.parametrize(("differs", "named"), [(("light[k=20]",), "k = 5, 10"), ((), "k = 5, 10, 20")])
+def test_depths_that_read_the_same_messages_are_named_with_the_budget(differs: tuple[str, ...], named: str) -> None:
+    scores: Scores = {"light[k=5]": [[0, 1]], "light[k=10]": [[0, 0]], "light[k=20]": [[1, 1]], "bm25": [[1, 1]]}
+    made = described(
+        evaluated(scores), {"light[k=5]": {"k": "5"}, "light[k=10]": {"k": "10"}, "light[k=20]": {"k": "20"}}
+    )
+    results = [
+        r
+        if r.system not in differs or not r.answer.context
+        else r.model_copy(
+            update={"answer": r.answer.model_copy(
+                update={"context": r.answer.context.model_copy(update={"message_keys": ("m",)})}
+            )}
+        )
+        for r in made.results
+    ]  # fmt: skip
+    varied = variations_of(made.run, rows_of(results), is_scored=True)
+    (note,) = alike_notes(made.run, varied, results)
+    assert note == (
+        f"light reads the same messages with {named}: no more fit into 4,000 tokens. Take a larger --budget; "
+        "BEAM's paper has 32000."
+    )
+
+
+def test_on_beam_itself_released_leads_and_the_legend_says_whose_formula_paper_is() -> None:
+    made = evaluated({"rag": [[0.5, 1]], "bm25": [[1, 1]], "gold": [[1, 1]]}, ability="event_ordering")
+    ours = " ".join(render_table(made.run, made.results).split())
+    assert "Event ordering under `paper` is longbeam's own formula" in ours
+    assert "Compare its Table 1 with `released`" in ours
+    assert "`released` here" not in ours
+    beam = Evaluated(made.run.model_copy(update={"imported_from": "beam"}), made.results, made.timings)
+    text = render_table(beam.run, beam.results)
+    assert "Figures of abilities are `released` here" in " ".join(text.split())
+    assert any(line.split() == ["1", "rag", ".50"] or line.split() == ["2", "rag", ".50"] for line in text.splitlines())
+    assert "| rag | 0.500; paper 0.750" in render_markdown(sections_of([beam]))
