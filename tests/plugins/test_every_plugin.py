@@ -91,6 +91,15 @@ def test_a_memory_and_a_model_are_evaluated(site: Path) -> None:
     assert "the budget is 900 euros" in answers
 
 
+def test_a_retriever_is_a_setting_of_a_system(site: Path) -> None:
+    told = json.loads(done(site, "evaluate", "bees", "--system", "rag", "--set", "rag.retriever=trigrams", "--json"))
+    (row,) = (row for row in told["rows"] if row["system"] == "rag[retriever=trigrams]")
+    assert row["recall"] > 0
+    ran = longbeam(site, "evaluate", "bees", "--system", "rag", "--set", "rag.retriever=nothing")
+    assert ran.returncode == 2
+    assert "there are bm25, dense, hybrid, splade:NAME, trigrams" in ran.stderr
+
+
 def test_a_reranker_is_a_setting_of_a_system(site: Path) -> None:
     options = ["--system", "cogcanvas", "--set", "cogcanvas.reranker=shortest"]
     told = json.loads(done(site, "evaluate", "bees", *options, "--json"))
