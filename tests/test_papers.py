@@ -19,14 +19,15 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 PAGE = REPOSITORY / "docs" / "papers.md"
 ROWS: list[dict[str, str]] = tomllib.loads((REPOSITORY / "tests" / "papers.toml").read_text("utf-8"))["row"]
 COLUMNS = ("paper", "section", "what", "command", "where", "standing", "figure", "run")
-HEAD = (
-    "# What the four papers have, and where it is\n\n"
-    "BEAM and LIGHT (arXiv 2510.27246), CogCanvas (2601.00821), cooperative paging (2604.12376) and CMV (2602.22402). "
-    "Written by\n`python -m tests.test_papers` from `tests/papers.toml`; a test compares them. *faithful*: as the paper "
-    "or its code has it;\n*better*: a fault of it is mended, and named. Commands marked `quick` run with every test, "
-    "`nightly` ones with `make nightly`,\nothers say why not. In the commands `home16` is a [sample](samples.md); `facts`, "
-    "`canvas` and `agents` are [suites](suites.md);\n`sessions` is a folder of session files.\n\n"
-)
+HEAD = """# What the four papers have, and where it is
+
+BEAM and LIGHT (arXiv 2510.27246), CogCanvas (2601.00821), cooperative paging (2604.12376) and CMV (2602.22402).
+`python -m tests.test_papers` writes this page from `tests/papers.toml`, and a test compares them. *faithful*: as the
+paper or its code has it; *better*: a fault of it is mended, and named. Commands marked `quick` run with every test,
+`nightly` ones with `make nightly`, others say why not. In the commands `home16` is a [sample](samples.md); `facts`,
+`canvas` and `agents` are [suites](suites.md); `sessions` is a folder of session files.
+
+"""
 
 
 def page() -> str:

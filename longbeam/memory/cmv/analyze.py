@@ -357,7 +357,7 @@ class SessionType(Record):
 
 def types_of(analyses: Iterable[Analysis], *, hit_rate: float = 0.9) -> list[SessionType]:
     """Return the types that occur, then all sessions together."""
-    groups: dict[str, list[TrimOutlook]] = {name: [] for name, _ in TYPES} | {"all": []}
+    groups: dict[str, list[TrimOutlook]] = {name: [] for name in (*(name for name, _ in TYPES), "all")}
     for made in analyses:
         share = made.breakdown["tool_results"].bytes / made.active_bytes if made.active_bytes else 0.0
         cost = outlook(made.tokens, trimmed_tokens(made.tokens, made.expected_reduction), hit_rate=hit_rate)
