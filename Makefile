@@ -135,7 +135,8 @@ lint: venv lint-scripts
 	$(BIN)/mypy
 
 # The scripts of the review pages: biome and the type checker of TypeScript, as package-lock.json has them.
-lint-scripts:
+lint-scripts: venv
+	@$(BIN)/python -m tests.script_types
 	@if ! command -v npm >/dev/null; then echo "the review's scripts are not linted: node and npm are absent"; \
 	elif test -x node_modules/.bin/biome || npm install --no-save --no-audit --no-fund --silent; then npm run --silent lint; \
 	else echo "the review's scripts are not linted: npm cannot install biome and tsc"; fi

@@ -12,14 +12,14 @@ from pathlib import Path
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """Content security policy of a page that stands alone: it loads and runs nothing."""
-_STYLESHEET = Path(__file__).parent / "annotation_ui" / "static" / "base.css"
+_STATIC = Path(__file__).parent / "annotation_ui" / "static"
 _CHOICES = {"light": "Light", "system": "As the system", "dark": "Dark"}
 
 
 @cache
-def stylesheet() -> str:
-    """Return the stylesheet of all pages."""
-    return _STYLESHEET.read_text(encoding="utf-8")
+def stylesheet(name: str = "base.css") -> str:
+    """Return a stylesheet that the server has, too: by default the one of all pages."""
+    return (_STATIC / name).read_text(encoding="utf-8")
 
 
 def theme_switch() -> str:

@@ -205,6 +205,7 @@ RUN = {
     ("memory-systems.md", "longbeam evaluate NAME"): "NAME",
     ("models.md", "longbeam serve-offline"): "served",
     ("review.md", "longbeam review --demo"): "served demo",
+    ("show-a-measurement.md", ""): "",  # tests/e2e/test_measurement.py
     ("tutorial.md", ""): "",
     ("worlds.md", "longbeam init support"): "",
 }

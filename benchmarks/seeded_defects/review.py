@@ -22,7 +22,6 @@ from longbeam.review import (
     Workspace,
     all_items,
     counter_evidence,
-    dates_view,
     open_workspace,
     wanted_items,
 )
@@ -78,15 +77,8 @@ def _offered(conversation: OpenConversation, probe: Probe) -> Iterable[str]:
 
 
 def _is_marked(place: ItemPlace, probe: Probe) -> bool:
-    """Whether the panel shows something in the colour of a fault."""
-    panel = panel_view(place, probe)
-    computed = probe.details.computed_value
-    unsaid = any(not m.evidence_ids and not (computed and computed in m.value) for m in panel.matches)
-    uncovered = bool(probe.evidence) and any(not c.worded and not c.cited for c in panel.coverage)
-    ranks = [s.mention_rank for s in sorted(panel.sides, key=lambda s: s.group or 0) if s.group is not None]
-    is_disordered = ranks != sorted(ranks, key=lambda r: -1 if r is None else r)
-    wrong = any(length.verdict == "wrong" for length in dates_view(place.conversation, probe).lengths)
-    return unsaid or uncovered or is_disordered or wrong
+    """Whether the panel names something to look at."""
+    return bool(panel_view(place, probe).doubts)
 
 
 def routing_table(output: Path, planted: Sequence[Planted]) -> str:

@@ -34,7 +34,6 @@ CONTRADICTION_RESOLUTION = Ability(
     generator="longbeam.generators.probes.contradiction_resolution:GENERATOR",
     prompt_id="probe_contradiction_resolution",
     evidence_rules="longbeam.validation.contradiction:CONTRADICTION",
-    panel="longbeam.annotation_ui.aids:SIDES",
     beam=BeamKeys(
         answer="ideal_answer",
         further=("contradiction_type", "topic_questioned", "conversation_references", "tests_for"),
@@ -71,7 +70,6 @@ INSTRUCTION_FOLLOWING = Ability(
     evidence=(EvidenceRole(part=EvidencePart.INSTRUCTION),),
     generator="longbeam.generators.probes.instruction_following:GENERATOR",
     prompt_id="probe_instruction_following",
-    panel="longbeam.annotation_ui.aids:SIDES",
     beam=BeamKeys(
         answer="expected_compliance",
         further=("instruction_being_tested", "compliance_indicators", "non_compliance_signs", "instruction_type"),
@@ -99,7 +97,6 @@ KNOWLEDGE_UPDATE = Ability(
     generator="longbeam.generators.probes.knowledge_update:GENERATOR",
     prompt_id="probe_knowledge_update",
     evidence_rules="longbeam.validation.contradiction:KNOWLEDGE_UPDATE",
-    panel="longbeam.annotation_ui.aids:SIDES",
     beam=BeamKeys(further=("update_type", "tests_retention_of", "conversation_references", "potential_confusion")),
     locomo_category=4,
     longmemeval_type="knowledge-update",
@@ -126,7 +123,6 @@ PREFERENCE_FOLLOWING = Ability(
     ),
     generator="longbeam.generators.probes.preference_following:GENERATOR",
     prompt_id="probe_preference_following",
-    panel="longbeam.annotation_ui.aids:SIDES",
     beam=BeamKeys(
         answer="expected_compliance",
         further=("preference_being_tested", "compliance_indicators", "non_compliance_signs", "preference_type"),

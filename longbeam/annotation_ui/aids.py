@@ -1,44 +1,37 @@
 """Aids to judge an item: counter-evidence, and the panel of its ability.
 
-A panel shows value history, order, nugget coverage and matches of the gold answer. An ability's record names its panel.
+A panel shows what the probe says of itself, how a value changed, and what no check can settle: a person has to look at
+it. An ability's record names its panel.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from longbeam.abilities import ability_of, resolve
+from longbeam.abilities import QuestionKind, Trait, ability_of, resolve
 from longbeam.annotation_ui.links import message_href
 from longbeam.annotation_ui.rendering import TextMark, render_plain, without_markdown
 from longbeam.annotation_ui.views import (
     CounterRow,
     CounterView,
-    EvidenceRoleView,
+    DetailRow,
+    Doubt,
     LedgerValue,
     MessageLink,
-    NuggetCoverage,
     PanelKind,
     PanelView,
-    ValueMatch,
 )
 from longbeam.errors import SpecError
 from longbeam.keys import conversation_of
-from longbeam.review import CounterEvidence, OpenConversation, evidence_id_of
-from longbeam.schemas import Evidence, MessageRole, Probe
-from longbeam.text import WINDOW, LaterPassage, content_words, distinct_values, says
-from longbeam.validation import claim
+from longbeam.review import CounterEvidence, OpenConversation, dates_view
+from longbeam.schemas import MessageRole, Probe
+from longbeam.text import WINDOW, LaterPassage, distinct_values, says, says_equivalent
 
 GENERIC = PanelKind(name="generic")
-SIDES = PanelKind(name="sides", sides_title="The two statements")
-ORDER = PanelKind(
-    name="order",
-    sides_title="Items as asked, and their place in the conversation",
-    draft_field="items",
-    draft_hint="items in order, one a line",
-)
+ORDER = PanelKind(name="order", draft_field="items", draft_hint="items in order, one a line")
 ABSENCE = PanelKind(name="absence", further="absence", draft_field="missing", draft_hint="what is never said")
 DATES = PanelKind(name="dates", further="dates")
 SESSIONS = PanelKind(name="sessions", has_sessions=True)
@@ -76,28 +69,37 @@ def counter_view(place: ItemPlace, found: CounterEvidence, cleared: Collection[s
     """Return counter-evidence as the item page shows it; `cleared` are keys of messages that change nothing."""
     return CounterView(
         terms=found.words,
-        considered=found.considered,
         candidates=tuple(
-            _counter_row(place, c, found.terms, c.message.message_key in cleared) for c in found.candidates
+            _counter_row(place, c, found.words, c.message.message_key in cleared) for c in found.candidates
         ),
     )
 
 
 def panel_view(place: ItemPlace, probe: Probe) -> PanelView:
     """Return the data of a probe's panel."""
-    conversation = place.conversation
-    ids = conversation.ids
-    places = {e.message_key: ids[e.message_key] for e in probe.evidence if e.message_key in ids}
-    lines = {i: conversation.lines[i] for i in places.values()}
     return PanelView(
         ability=probe.ability,
+        details=tuple(_details(probe)),
         values=tuple(_values(place, probe)),
-        sides=tuple(_sides(place, probe)),
-        coverage=tuple(_coverage(probe, n.nugget_id, n.text) for n in probe.rubric),
-        matches=tuple(_matches(probe)),
-        sessions=tuple(sorted({line.session for line in lines.values()})),
-        single=tuple(_single(place, probe)),
+        doubts=tuple(_doubts(place, probe)),
     )
+
+
+def _details(probe: Probe) -> Iterator[DetailRow]:
+    """Yield what the probe says of itself; what the conversation should never say is a claim, or a ban."""
+    details = probe.details
+    is_absent = ability_of(probe.ability).has(Trait.ABSTAINS)
+    rows = {
+        "value on that day" if details.variety == QuestionKind.AS_OF else "old value": details.old_value,
+        "new value": details.new_value,
+        details.computation.replace("_", " ") or "computed": details.computed_value,
+        "should be told nowhere" if is_absent else "must not be said": details.missing,
+        "instruction": details.instruction,
+        "preference": details.preference,
+    }
+    for name, text in rows.items():
+        if text:
+            yield DetailRow(name=name, text=text)
 
 
 def _values(place: ItemPlace, probe: Probe) -> list[LedgerValue]:
@@ -114,16 +116,29 @@ def _values(place: ItemPlace, probe: Probe) -> list[LedgerValue]:
         probe.fact_ids,
     )
     voiced = _voiced(conversation, [row[5] for row in rows])
-    last = {row[0]: i for i, row in enumerate(rows) if row[3] in ("sets", "updates")}
+    given = [(row[0], i) for i, row in enumerate(rows) if row[3] in ("sets", "updates")]
+    last, contested = dict(given), {row[0] for row in rows if row[3] == "denies"}
+
+    def standing(i: int, fact_id: str, stance: str) -> str:
+        said = voiced.get(rows[i][5])
+        if probe.asked_at is not None and said and conversation.lines[said[0]].sent_at > probe.asked_at:
+            return "told after the question"
+        if fact_id in contested:
+            return "told again" if stance == "mentions" else "one of two sides"
+        if (fact_id, i) not in given:
+            return "told again"
+        if last[fact_id] != i:
+            return "old: changed later"
+        return "the last value" if stance == "updates" else "told once"
+
     return [
         LedgerValue(
             subject=row[1],
             attribute=row[2],
-            stance=row[3],
             value=row[4],
+            standing=standing(i, row[0], row[3]),
             messages=tuple(place.link(i) for i in voiced.get(row[5], ())),
             sent_at=conversation.lines[voiced[row[5]][0]].sent_at if voiced.get(row[5]) else None,
-            is_current=last.get(row[0]) == i,
         )
         for i, row in enumerate(rows)
     ]
@@ -142,46 +157,32 @@ def _voiced(conversation: OpenConversation, bullet_ids: list[str]) -> dict[str, 
     return found
 
 
-def _sides(place: ItemPlace, probe: Probe) -> list[EvidenceRoleView]:
-    ids = place.conversation.ids
-    order = sorted({ids[e.message_key] for e in probe.evidence if e.message_key in ids})
-    return [_side(place, probe, e, order) for e in probe.evidence]
-
-
-def _side(place: ItemPlace, probe: Probe, evidence: Evidence, order: list[int]) -> EvidenceRoleView:
+def _doubts(place: ItemPlace, probe: Probe) -> Iterator[Doubt]:
+    """Yield what a person should look at, though no check calls it wrong."""
     conversation = place.conversation
-    message_id = conversation.ids.get(evidence.message_key)
-    line = conversation.lines[message_id] if message_id is not None else None
-    items, group = probe.details.items, evidence.group
-    return EvidenceRoleView.taken_from(
-        evidence,
-        evidence_id=evidence_id_of(evidence),
-        item=items[group] if group is not None and 0 <= group < len(items) else "",
-        message=place.link(message_id) if message_id is not None else None,
-        sent_at=line.sent_at if line else None,
-        session=line.session if line else None,
-        mention_rank=order.index(message_id) if message_id is not None else None,
-    )
-
-
-def _coverage(probe: Probe, nugget_id: str, text: str) -> NuggetCoverage:
-    words = content_words(claim(text))
-    cited = [evidence_id_of(e) for e in probe.evidence if nugget_id in e.nugget_ids]
-    worded = [
-        evidence_id_of(e) for e in probe.evidence if words and 3 * len(words & content_words(e.quote)) >= len(words)
+    ids = conversation.ids
+    computed = probe.details.computed_value
+    quotes = [
+        (e.quote, conversation.lines[ids[e.message_key]].sent_at.date()) for e in probe.evidence if e.message_key in ids
     ]
-    return NuggetCoverage(nugget_id=nugget_id, cited=tuple(cited), worded=tuple(worded))
-
-
-def _matches(probe: Probe) -> list[ValueMatch]:
-    return [
-        ValueMatch(
-            value=value.text,
-            kind=value.kind.value,
-            evidence_ids=tuple(evidence_id_of(e) for e in probe.evidence if says(e.quote, value)),
-        )
-        for value in distinct_values(probe.gold_answer)
-    ]
+    for value in distinct_values(probe.gold_answer) if quotes else ():
+        is_said = any(says(quote, value, day) or says_equivalent(quote, value) for quote, day in quotes)
+        if not is_said and not (computed and computed in value.text):
+            yield Doubt(text=f"No quote says {value.text}.")
+    cited = {nugget_id for e in probe.evidence for nugget_id in e.nugget_ids}
+    for number, nugget in enumerate(probe.rubric, 1):
+        if probe.evidence and nugget.nugget_id not in cited:
+            yield Doubt(text=f"No quote is cited for nugget {number}.")
+    groups = list(dict.fromkeys(e.group for e in probe.evidence if e.group is not None))
+    if groups != sorted(groups):
+        yield Doubt(text="The items are asked in another order than they are first told.")
+    kind = panel_kind_of(probe.ability)
+    if kind.has_sessions and (single := _single(place, probe)):
+        yield Doubt(text="One message may answer it alone:", messages=tuple(single))
+    if kind.further == "dates":
+        for length in dates_view(conversation, probe).lengths:
+            if length.verdict == "wrong":
+                yield Doubt(text=f"{length.text}: no two dates here are so far apart.")
 
 
 def _single(place: ItemPlace, probe: Probe) -> list[MessageLink]:

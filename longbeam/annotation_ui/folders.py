@@ -69,9 +69,10 @@ class CitedQuote(Record):
 
     message_key: str
     message_id: int | None
-    role: str
+    speaker: str
     sent_at: dt.datetime | None
-    part: str
+    role: str
+    """What the message is to the answer, for people; empty: it supports it."""
     quote: str
     prefix: str
     suffix: str
@@ -130,7 +131,7 @@ def provenance_view(workspace: Workspace, item_id: str, viewer: Viewer = READER)
         evidence=tuple(
             CitedQuote.taken_from(
                 e,
-                role=e.message.role if e.message else "",
+                speaker=e.message.speaker if e.message else "",
                 prefix=e.anchor.prefix,
                 suffix=e.anchor.suffix,
                 around=_around(e.anchor),
@@ -231,7 +232,7 @@ def write_bundle(workspace: Workspace, reviewer_id: str, target: Path, *, around
         "benchmark": workspace.archive.name,
         "reviewer_id": reviewer_id,
         "guideline_version": current_version(workspace),
-        "reason_codes": REASON_CODES,
+        "reason_codes": list(REASON_CODES),
         "items": items,
     }
     page = (
@@ -266,7 +267,7 @@ def _item(workspace: Workspace, viewer: Viewer, item_id: str, around: int) -> di
                 "speaker": m.speaker,
                 "sent_at": m.sent_at.isoformat(sep=" ", timespec="minutes"),
                 "html": m.html,
-                "is_evidence": bool(m.evidence_ids),
+                "is_evidence": bool(m.evidence),
             }
             for m in view.context
         ],

@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from longbeam.abilities import ability_of
+from longbeam.abilities import QuestionKind, ability_of
 from longbeam.annotation_ui.aids import panel_kind_of
 from longbeam.annotation_ui.links import finding_views, item_href, message_href
 from longbeam.annotation_ui.rendering import TextMark
-from longbeam.annotation_ui.transcript import MessageMarks, MessageView, view_of
+from longbeam.annotation_ui.transcript import MessageMarks, MessageView, mark_of, role_of, view_of
 from longbeam.annotation_ui.views import (
     AdjudicationView,
     CandidateLink,
@@ -73,7 +73,7 @@ def changes_between(before: Probe, after: Probe) -> tuple[ChangeView, ...]:
 
 def evidence_views(conversation: OpenConversation, probe: Probe) -> list[EvidenceView]:
     """Return the evidence of a probe, each message opened at its quote."""
-    return [_evidence_view(conversation, quote) for quote in cited_quotes(conversation, probe)]
+    return [_evidence_view(conversation, probe, quote) for quote in cited_quotes(conversation, probe)]
 
 
 def note_view(event: ReviewEvent, conversation: OpenConversation, item_id: str) -> NoteView:
@@ -90,13 +90,14 @@ def note_view(event: ReviewEvent, conversation: OpenConversation, item_id: str) 
     )
 
 
-def _evidence_view(conversation: OpenConversation, quote: AnchoredQuote) -> EvidenceView:
+def _evidence_view(conversation: OpenConversation, probe: Probe, quote: AnchoredQuote) -> EvidenceView:
     evidence, message, place = quote.evidence, quote.message, quote.place
     evidence_id = evidence_id_of(evidence)
-    marks = [TextMark(start=place[0], end=place[1])] if place else []
+    marks = [mark_of(evidence, place)] if place else []
     return EvidenceView.taken_from(
         evidence,
         evidence_id=evidence_id,
+        role=role_of(probe, evidence),
         message_id=conversation.ids.get(evidence.message_key),
         attachment=quote.attachment,
         anchor=quote.anchor,
@@ -104,7 +105,7 @@ def _evidence_view(conversation: OpenConversation, quote: AnchoredQuote) -> Evid
         end=place[1] if place else 0,
         sent_at=message.sent_at if message else None,
         session=message.session if message else None,
-        message=view_of(message, MessageMarks(marks, [evidence_id])) if message else None,
+        message=view_of(message, MessageMarks(marks, {evidence_id: role_of(probe, evidence)})) if message else None,
     )
 
 
@@ -138,6 +139,7 @@ def item_view(
         item_id=item_id,
         name=item_name(item_id),
         item_version=opinion.version,
+        moment=_moment(conversation, shown),
         conversation_id=conversation_id,
         ability_title=ability_of(shown.ability).shown_as,
         panel=panel_kind_of(shown.ability),
@@ -178,11 +180,21 @@ def item_view(
         outdated=_outdated(workspace, state, opinion),
         judge=_judge_says(workspace, item_id, opinion) if opinion.is_saved else None,
         solved=Solved(answer=opinion.solved, score=opinion.solved_score) if opinion.solved else None,
-        reason_codes=REASON_CODES,
+        reasons=REASON_CODES,
         can_write=viewer.can_write,
         is_lead=viewer.is_lead,
         is_gold=(workspace.gold_verdict(item_id) is not None) if viewer.is_lead else None,
     )
+
+
+def _moment(conversation: OpenConversation, probe: Probe) -> str:
+    """Return the moment for which the answer must be right; empty for the end of the conversation."""
+    if probe.asked_at is not None:
+        last = max((line.message_id for line in conversation.lines if line.sent_at <= probe.asked_at), default=0)
+        return f"Asked on {probe.asked_at:%Y-%m-%d %H:%M}, after message #{last}: later messages do not count."
+    if probe.details.variety == QuestionKind.AS_OF:
+        return "Asks about an earlier day: right is what held then, even if it changed later."
+    return ""
 
 
 def _nugget_views(shown: Probe, opinion: Opinion) -> tuple[NuggetView, ...]:
@@ -198,16 +210,16 @@ def _context(conversation: OpenConversation, evidence: Sequence[EvidenceView], k
     if k <= 0:
         return []
     marks: dict[str, list[TextMark]] = {}
-    cited: dict[str, list[str]] = {}
+    cited: dict[str, dict[str, str]] = {}
     wanted: set[int] = set()
     for e in evidence:
         if e.message_id is not None:
             wanted |= set(range(max(e.message_id - k, 0), e.message_id + k + 1))
-            cited.setdefault(e.message_key, []).append(e.evidence_id)
+            cited.setdefault(e.message_key, {})[e.evidence_id] = e.role
             if e.end > e.start:
                 marks.setdefault(e.message_key, []).append(TextMark(start=e.start, end=e.end))
     return [
-        view_of(m, MessageMarks(marks.get(m.message_key, ()), cited.get(m.message_key, ())))
+        view_of(m, MessageMarks(marks.get(m.message_key, ()), cited.get(m.message_key, {})))
         for m in conversation.messages_of(wanted)
         if m.message_id in wanted
     ]

@@ -8,10 +8,11 @@ from urllib.parse import quote
 
 from longbeam.annotation_ui.views import FindingView, MessageLink
 from longbeam.keys import ItemId
-from longbeam.review import WORST_FIRST, Workspace
+from longbeam.review import WORST_FIRST, Workspace, field_name
 from longbeam.schemas import Finding
 from longbeam.validation import all_checks
 
+_PLACES = {"#question": "the question", "#gold-answer": "the gold answer", "#rubric": "the rubric"}
 _NUGGET_ID = re.compile(r"\b[\w.-]+\.n\d+\b")
 _OF_QUESTION = frozenset({"question_leaks", "question_wording"})
 _OF_EVIDENCE = frozenset({"evidence", "evidence_parts"})
@@ -34,7 +35,9 @@ def finding_views(
         FindingView.taken_from(
             f,
             doc=docs.get(f.check_name, ""),
-            href=finding_href(f),
+            href=(href := finding_href(f)),
+            place=_PLACES.get(href)
+            or ("the evidence" if href.startswith("#evidence") else field_name(None, f"nugget/{href[8:]}")),
             messages=tuple(message_links(conversation_id, item_id, f.evidence, ids)),
         )
         for f in ranked

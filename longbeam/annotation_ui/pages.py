@@ -263,7 +263,7 @@ def messages(
 def minimap_of(marks_of: MarksOf, conversation: ConversationOf, item: str = "") -> MinimapView:
     """Return the whole conversation without its text."""
     shown, ids = marks_of(item), conversation.ids
-    evidence = [ids[key] for key in shown.evidence_ids if key in ids]
+    evidence = [ids[key] for key in shown.evidence if key in ids]
     return minimap(conversation, marks_of.conversation_id, evidence, [ids[key] for key in shown.said if key in ids])
 
 

@@ -24,7 +24,7 @@ from longbeam.review import item_name
 from longbeam.schemas import Record
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
-_KIND = {"evidence": "\ue010", "search": "\ue011", "finding": "\ue012"}
+_KIND = {"evidence": "\ue010", "search": "\ue011", "doubted": "\ue012"}
 _MARKED = re.compile("\ue000([\ue010-\ue012])")
 _PRIVATE = re.compile("[\ue000-\ue012]")
 _TAGS = {
@@ -46,7 +46,7 @@ class TextMark(Record):
     start: int
     end: int
     kind: str = "evidence"
-    """`evidence`, `search` or `finding`."""
+    """`evidence`, `doubted` (superseded or contested evidence) or `search`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def page_environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=shown_value,
     )
     environment.filters.update(
         ability_title=lambda name: ability_of(name).shown_as,
@@ -181,7 +181,7 @@ def page_environment() -> Environment:
     return environment
 
 
-def _shown(value: object) -> object:
+def shown_value(value: object) -> object:
     """Return a value of a template as pages show it; HTML of ours passes unchanged."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 

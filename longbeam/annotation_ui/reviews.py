@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 from longbeam.abilities import ability_of
 from longbeam.annotation_ui.items import opinion_view, own_work
-from longbeam.annotation_ui.links import conversation_href, item_href
+from longbeam.annotation_ui.links import conversation_href, finding_views, item_href
 from longbeam.annotation_ui.rendering import render, without_markdown
 from longbeam.annotation_ui.views import (
     AdjudicationPage,
@@ -30,9 +30,11 @@ from longbeam.review import (
     SETTINGS_OWNER,
     VIEWS,
     Attachment,
+    DiffPart,
     ItemState,
     ItemStatus,
     OpenConversation,
+    Opinion,
     QueueFilter,
     Viewer,
     Workspace,
@@ -46,6 +48,7 @@ from longbeam.review import (
     in_force,
     is_in_view,
     item_name,
+    known_findings,
     ratings_of,
     resume_at,
     section_name,
@@ -236,7 +239,7 @@ def may_see(workspace: Workspace, viewer: Viewer, event: ReviewEvent) -> bool:
         return viewer.is_lead
 
 
-def _field_rows(conversation: OpenConversation, state: ItemState) -> tuple[FieldRow, ...]:
+def _field_rows(conversation: OpenConversation, state: ItemState, own: Opinion) -> tuple[FieldRow, ...]:
     """Return the texts of an item beside those of each version; a nugget that somebody added has no text of its own."""
     ids = conversation.ids
     cited = {evidence_id_of(e): e for p in _versions(state) for e in p.evidence if e.message_key in ids}
@@ -244,22 +247,21 @@ def _field_rows(conversation: OpenConversation, state: ItemState) -> tuple[Field
     targets += dict.fromkeys(f"{NUGGET}{n.nugget_id}" for p in _versions(state) for n in p.rubric)
     rows = []
     for target in targets:
-        sealed = str(text_at(state.base, target) or "")
         nugget_id = target.removeprefix(NUGGET) if target.startswith(NUGGET) else ""
         cells = []
         for opinion in state.saved:
-            own = str(text_at(opinion.probe, target) or "")
             label = opinion.labels.get(nugget_id)
-            parts = word_diff(sealed, own) if own != sealed else ()
-            cells.append(FieldCell(parts=parts, label=label.value if label else ""))
+            cells.append(FieldCell(parts=_changed(state, opinion, target), label=label.value if label else ""))
         labels = {c.label for c in cells}
         is_gold = target == "gold_answer"
         belongs = [e for e in cited.values() if nugget_id in e.nugget_ids or (is_gold and not e.nugget_ids)]
         rows.append(
             FieldRow(
                 name=field_name(state.base, target),
+                target=target,
                 nugget_id=nugget_id,
-                text=sealed,
+                text=str(text_at(own.probe, target) or ""),
+                own=_changed(state, own, target),
                 cells=tuple(cells),
                 evidence=tuple(
                     CitedLine(
@@ -269,11 +271,21 @@ def _field_rows(conversation: OpenConversation, state: ItemState) -> tuple[Field
                     )
                     for e in belongs
                 ),
-                is_disputed=NuggetLabel.NO in labels or len(labels - {""}) > 1,
+                is_disputed=NuggetLabel.NO in labels or len(labels - {""}) > 1 or target in own.stale,
             )
         )
     # After question and gold answer, what differs comes first: the rest is the same for everybody.
-    return (*rows[:2], *sorted(rows[2:], key=lambda row: not row.is_disputed and not any(c.parts for c in row.cells)))
+    return (*rows[:2], *sorted(rows[2:], key=_calm))
+
+
+def _calm(row: FieldRow) -> bool:
+    """Whether nobody disputes a field or has changed it."""
+    return not row.is_disputed and not any(c.parts for c in row.cells)
+
+
+def _changed(state: ItemState, opinion: Opinion, target: str) -> tuple[DiffPart, ...]:
+    sealed, own = (str(text_at(probe, target) or "") for probe in (state.base, opinion.probe))
+    return word_diff(sealed, own) if own != sealed else ()
 
 
 def _versions(state: ItemState) -> list[Probe]:
@@ -286,20 +298,31 @@ def _conflict(workspace: Workspace, item_id: str, viewer: Viewer) -> ConflictVie
     ids = conversation.ids
     cited = {ids[e.message_key] for p in _versions(state) for e in p.evidence if e.message_key in ids}
     opinions = tuple(opinion_view(o, state.base) for o in state.saved)
+    own = state.opinion(viewer.reviewer_id)
+    fields = _field_rows(conversation, state, own)
+    # What is in dispute comes first; a dispute about the whole item opens at the gold answer's own quotes.
+    quoted = [line.message_id for row in sorted(fields, key=_calm) for line in row.evidence]
     verdicts = {o.verdict for o in opinions}
     changes = [{c.target: c.after for c in o.changes} for o in opinions]
     targets = dict.fromkeys(target for values in changes for target in values)
     differs = [t for t in targets if len({str(values.get(t, "as sealed")) for values in changes}) > 1]
     return ConflictView(
         item_id=item_id,
-        item_version=state.opinion(viewer.reviewer_id).version,
+        item_version=own.version,
         href=item_href(item_id),
         ability=state.base.ability,
         question=state.base.question,
         sealed=state.base,
         opinions=opinions,
-        fields=_field_rows(conversation, state),
+        fields=fields,
         evidence=tuple(sorted(cited)),
+        opens_at=next(iter((*quoted, *sorted(cited))), 0),
+        is_edited=own.is_edited,
+        findings=tuple(
+            finding_views(
+                workspace, conversation_of(item_id), item_id, known_findings(workspace, item_id, state, own)[2]
+            )
+        ),
         name=item_name(item_id),
         differs=tuple(field_name(state.base, t) for t in (*([ITEM_TARGET] if len(verdicts) > 1 else []), *differs)),
         is_decided=state.adjudication is not None,

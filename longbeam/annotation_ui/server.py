@@ -141,7 +141,7 @@ def serve(
     host, given = options.reach.host, options.certificate
     with (
         open_workspace(benchmark, judge, options.settings) as workspace,
-        _listening(host, options.port) as listener,
+        listening(host, options.port) as listener,
         _folding(workspace.log),
         _checking(workspace),
     ):
@@ -232,7 +232,8 @@ def _checking(workspace: Workspace) -> Iterator[None]:
 
 
 @contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Yield a socket that listens on an address; UserError if that is refused."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)

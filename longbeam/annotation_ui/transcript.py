@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import bisect
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pydantic import Field
 
+from longbeam.abilities import QuestionKind
 from longbeam.annotation_ui.rendering import TextMark, clamp, render, render_plain
 from longbeam.review import (
     ArchiveLine,
@@ -22,7 +23,7 @@ from longbeam.review import (
     find_quote,
     places_of,
 )
-from longbeam.schemas import MESSAGE, EventKind, Message, Record
+from longbeam.schemas import MESSAGE, EventKind, Evidence, EvidencePart, Message, Probe, Record
 
 AROUND_HIT = 90
 MOST_HITS = 200
@@ -53,7 +54,8 @@ class MessageView(Record):
     html: str
     marks: tuple[TextMark, ...]
     """In code points of the whole message; marks outside the shown part are included."""
-    evidence_ids: tuple[str, ...] = ()
+    evidence: dict[str, str] = Field(default_factory=dict)
+    """Roles of the pieces of evidence that cite the message, by evidence_id."""
     comments: int = 0
 
 
@@ -155,7 +157,7 @@ class MessageMarks:
     """Highlights of one message, the evidence that cites it, and the number of comments on it."""
 
     marks: Sequence[TextMark] = ()
-    evidence_ids: Sequence[str] = ()
+    evidence: Mapping[str, str] = field(default_factory=dict)
     comments: int = 0
 
 
@@ -164,7 +166,7 @@ class ItemMarks:
     """Marks of an item in the messages of its conversation, by message key."""
 
     marks: dict[str, list[TextMark]] = field(default_factory=dict)
-    evidence_ids: dict[str, list[str]] = field(default_factory=dict)
+    evidence: dict[str, dict[str, str]] = field(default_factory=dict)
     said: dict[str, list[MessageComment]] = field(default_factory=dict)
     """Comments on messages."""
     is_known: bool = False
@@ -172,8 +174,8 @@ class ItemMarks:
 
     def of(self, message_key: str) -> MessageMarks:
         """Return the marks of one message."""
-        marks, evidence_ids = self.marks.get(message_key, ()), self.evidence_ids.get(message_key, ())
-        return MessageMarks(marks, evidence_ids, len(self.said.get(message_key, ())))
+        marks, evidence = self.marks.get(message_key, ()), self.evidence.get(message_key, {})
+        return MessageMarks(marks, evidence, len(self.said.get(message_key, ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,9 +229,9 @@ def marks_for(workspace: Workspace, viewer: Viewer, conversation: OpenConversati
     }
     for evidence in probe.evidence:
         key = evidence.message_key
-        shown.evidence_ids.setdefault(key, []).append(evidence_id_of(evidence))
+        shown.evidence.setdefault(key, {})[evidence_id_of(evidence)] = role_of(probe, evidence)
         if key in messages and (place := find_quote(messages[key], evidence.quote)):
-            shown.marks.setdefault(key, []).append(TextMark(start=place[0], end=place[1]))
+            shown.marks.setdefault(key, []).append(mark_of(evidence, place))
     for comment in state.notes_for(viewer, EventKind.COMMENTED):
         if comment.target.startswith(MESSAGE):
             view = MessageComment.taken_from(comment, text=comment.note)
@@ -237,12 +239,42 @@ def marks_for(workspace: Workspace, viewer: Viewer, conversation: OpenConversati
     return shown
 
 
+ROLES: dict[str, str] = {
+    EvidencePart.SUPPORT: "",
+    EvidencePart.ORIGINAL: "old value",
+    EvidencePart.UPDATED: "new value",
+    EvidencePart.STATEMENT: "one side",
+    EvidencePart.DENIAL: "the other side",
+    EvidencePart.PASTED: "pasted, not the user's word",
+}
+"""Names for people of the parts whose own name says too little."""
+ROLES_THEN: dict[str, str] = {EvidencePart.FIRST: "held then", EvidencePart.SECOND: "later value"}
+"""The same, where the question asks for an earlier day."""
+DOUBTED = (EvidencePart.ORIGINAL, EvidencePart.STATEMENT, EvidencePart.DENIAL, EvidencePart.PASTED)
+"""Parts that are superseded or contested: what they say is not simply right."""
+
+
+def role_of(probe: Probe, evidence: Evidence) -> str:
+    """Return what a cited message is to the answer, for people."""
+    items, group = probe.details.items, evidence.group
+    if group is not None and 0 <= group < len(items):
+        return f"{group + 1}: {items[group]}"
+    if probe.details.variety == QuestionKind.AS_OF:
+        return ROLES_THEN.get(evidence.part, evidence.part)
+    return ROLES.get(evidence.part, evidence.part.replace("_", " "))
+
+
+def mark_of(evidence: Evidence, place: tuple[int, int]) -> TextMark:
+    """Return the highlight of a quote; one that is superseded or contested does not look like a proof."""
+    return TextMark(start=place[0], end=place[1], kind="doubted" if evidence.part in DOUBTED else "evidence")
+
+
 def view_of(message: Message, shown: MessageMarks, limit: int = CLAMP) -> MessageView:
     """Return a message as pages show it; a message longer than `limit` opens at its first mark."""
     marks = shown.marks
     content = message.content
     # A long message opens at cited evidence rather than at a search hit.
-    evidence = [m for m in marks if m.kind == "evidence"] or list(marks)
+    evidence = [m for m in marks if m.kind != "search"] or list(marks)
     around = (evidence[0].start, evidence[0].end) if evidence else None
     part = clamp(content, limit, around)
     inside = [
@@ -259,7 +291,7 @@ def view_of(message: Message, shown: MessageMarks, limit: int = CLAMP) -> Messag
         is_whole=part.start == 0 and part.end == len(content),
         html=render(content[part.start : part.end], inside),
         marks=tuple(marks),
-        evidence_ids=tuple(shown.evidence_ids),
+        evidence=dict(shown.evidence),
         comments=shown.comments,
     )
 

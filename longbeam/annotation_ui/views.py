@@ -1,7 +1,7 @@
 """View records: the data of every page, written once.
 
-A page shows one of these records, its address with `.json` returns it, and `static/types.d.ts` is generated from them
-(`script_types.py`).
+A page shows one of these records, its address with `.json` returns it, and the types of the scripts are generated from
+them (`tests/script_types.py`).
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class FindingView(Record):
     message: str
     href: str
     """The field, nugget or message that the finding is about."""
+    place: str
+    """Name of that place for people."""
     messages: tuple[MessageLink, ...]
 
 
@@ -56,6 +58,8 @@ class EvidenceView(Record):
     """None: the message does not exist."""
     quote: str
     part: str
+    role: str
+    """What the message is to the answer, for people: `old value`, `one side`, the item; empty: it supports it."""
     group: int | None
     nugget_ids: tuple[str, ...]
     attachment: str
@@ -190,6 +194,8 @@ class ItemView(Record):
     panel: PanelKind
     difficulty: str
     question: str
+    moment: str
+    """The moment for which the answer must be right, if that is not the end of the conversation; else empty."""
     gold_answer: str
     details: ProbeDetails
     rubric: tuple[NuggetView, ...]
@@ -238,7 +244,8 @@ class ItemView(Record):
     judge: JudgeSays | None
     """None before the viewer has saved an opinion."""
     solved: Solved | None
-    reason_codes: tuple[str, ...]
+    reasons: dict[str, str]
+    """Reasons to reject an item, in the order of their digits, and what each means."""
     can_write: bool
     is_lead: bool
     is_gold: bool | None
@@ -251,10 +258,8 @@ class PanelKind(Record):
     name: str
     further: str = ""
     """Another view that the panel fetches and shows: `absence` or `dates`."""
-    sides_title: str = ""
-    """Heading of the table of cited messages by part; empty: there is no such table."""
     has_sessions: bool = False
-    """Whether the sessions of the evidence are listed, and messages that may answer the question alone."""
+    """Whether the answer needs several sessions, so that no message may answer the question alone."""
     draft_field: str = ""
     """Field of `ProbeDetails` that a probe written by hand needs: `items` or `missing`."""
     draft_hint: str = ""
@@ -284,9 +289,7 @@ class CounterView(Record):
     """Ranked messages that could change the answer, without the evidence."""
 
     terms: tuple[str, ...]
-    """Words that the search looked for, rarest first."""
-    considered: int
-    """Number of messages that contain a term."""
+    """Words of the question by which its topic is known."""
     candidates: tuple[CounterRow, ...]
 
 
@@ -295,61 +298,35 @@ class LedgerValue(Record):
 
     subject: str
     attribute: str
-    stance: str
-    """`sets`, `updates`, `denies` or `mentions`."""
     value: str
+    standing: str
+    """How the value stands to the others of its fact, in words: `the last value`, `one of two sides`."""
     messages: tuple[MessageLink, ...]
     """User messages that voice the value."""
     sent_at: dt.datetime | None
-    is_current: bool
-    """Whether this is the last value that was set."""
 
 
-class EvidenceRoleView(Record):
-    """A piece of evidence in its role: a side of a contradiction, an item of an order, an instruction."""
+class DetailRow(Record):
+    """Something that a probe says of itself, with its name for people: `old value`, `must not be said`."""
 
-    evidence_id: str
-    part: str
-    group: int | None
-    item: str
-    """The item's name, for ordered answers."""
-    quote: str
-    message: MessageLink | None
-    sent_at: dt.datetime | None
-    session: int | None
-    mention_rank: int | None
-    """Place among the evidence in the order of the conversation, 0 first."""
+    name: str
+    text: str
 
 
-class NuggetCoverage(Record):
-    """Evidence that supports a nugget: by citation, and by shared words."""
+class Doubt(Record):
+    """Something that a person should look at, though no check calls it wrong."""
 
-    nugget_id: str
-    cited: tuple[str, ...]
-    """evidence_ids that name the nugget."""
-    worded: tuple[str, ...]
-    """evidence_ids whose quote shares at least a third of the nugget's words."""
-
-
-class ValueMatch(Record):
-    """A date, amount or number of the gold answer, and the evidence that contains it."""
-
-    value: str
-    kind: str
-    evidence_ids: tuple[str, ...]
+    text: str
+    messages: tuple[MessageLink, ...] = ()
 
 
 class PanelView(Record):
     """Data of all panels; fields that do not apply to an ability are empty."""
 
     ability: str
+    details: tuple[DetailRow, ...]
     values: tuple[LedgerValue, ...]
-    sides: tuple[EvidenceRoleView, ...]
-    coverage: tuple[NuggetCoverage, ...]
-    matches: tuple[ValueMatch, ...]
-    sessions: tuple[int, ...]
-    single: tuple[MessageLink, ...]
-    """Messages that alone contain every value of the gold; a multi-session question must have none."""
+    doubts: tuple[Doubt, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -408,15 +385,20 @@ class FieldRow(Record):
     """A field as generated, and in the version of each reviewer."""
 
     name: str
+    target: str
     nugget_id: str
     """Empty for question and gold answer."""
     text: str
+    """As the viewer has it: as generated, or with the viewer's own edits."""
+    own: tuple[DiffPart, ...]
+    """Word diff from the text as generated to the viewer's own; empty if it is the same."""
     cells: tuple[FieldCell, ...]
     """In the order of the opinions."""
     evidence: tuple[CitedLine, ...]
     """Quotes that are cited for the field; for the gold answer, those that name no nugget."""
     is_disputed: bool
-    """Whether reviewers marked the nugget differently, or one of them "no": a lead rules on it."""
+    """Whether reviewers marked the nugget differently, one of them "no", or the viewer's edits make it doubtful: a lead
+    rules on it."""
 
 
 class ConflictView(Record):
@@ -435,6 +417,12 @@ class ConflictView(Record):
     """Question, gold answer and nuggets, each version beside the others."""
     evidence: tuple[int, ...]
     """Cited messages, in the order of the conversation."""
+    opens_at: int
+    """The message at which the conversation opens: a quote of what is in dispute."""
+    is_edited: bool
+    """Whether the viewer has edited the item."""
+    findings: tuple[FindingView, ...]
+    """What the checks say of the viewer's version."""
     name: str
     """Name of the item for people."""
     differs: tuple[str, ...]

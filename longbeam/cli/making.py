@@ -169,7 +169,7 @@ def resume(
 @app.command()
 def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """Show the progress of a benchmark, also during a run."""
-    from longbeam.pipeline import benchmark_status, render_status, render_used
+    from longbeam.pipeline import benchmark_status, render_evaluations, render_status, render_used
     from longbeam.pipeline.run import STAGES
     from longbeam.store import open_benchmark
 
@@ -177,7 +177,8 @@ def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     if benchmark.spec.is_given and not json:
         count = counted(len(benchmark.sealed_ids), "conversation")
         print(f"{name}: {benchmark.spec.source}, {count}; nothing is left to do")
-        print(render_used(benchmark_status(benchmark)), end="")
+        found = benchmark_status(benchmark)
+        print(render_used(found) + render_evaluations(found), end="")
         return OK
     found = benchmark_status(benchmark)
     if json:

@@ -37,98 +37,57 @@ if TYPE_CHECKING:
 
 LEAST_BUDGET = 100
 """Fewest tokens of context that an evaluation allows."""
-ControlOption = Annotated[
-    str | None,
-    typer.Option("--control", help="Negative control: evidence-removed or swapped.", show_default=False),
-]
 
 
-def _model_option(flag: str, what: str) -> Any:  # Any: what typer reads out of an annotation
-    return typer.Option(flag, help=f"{what} [default: the spec's, else {DEFAULT_MODEL}].", show_default=False)
+def _option(flag: str, said: str, metavar: str | None = None, **more: Any) -> Any:  # Any: what typer reads
+    """Return an option whose help has no default."""
+    return typer.Option(flag, help=said, metavar=metavar, show_default=False, **more)
+
+
+def _model_option(flag: str, said: str) -> Any:  # Any: what typer reads
+    return _option(flag, f"{said} [default: the spec's, else {DEFAULT_MODEL}].")
+
+
+ControlOption = Annotated[str | None, _option("--control", "Negative control: evidence-removed or swapped.")]
+_NAMED = "Benchmark's name, or an evaluation file, EVAL.toml."
+_SYSTEMS = "Systems, comma-separated; the floors are always included."
+_GRID = "Several values of a setting; every combination runs."
+_WITHOUT = "Also run light or cogcanvas without each of these parts."
+_VARIANT = "released: systems with the faults of their released code."
+_SPEC = "Spec to take models, endpoints, sampling, limits and batches from."
+_BUDGET = "Tokens of context; several, comma-separated, give a curve."
+_ESTIMATE = "Print expected calls, tokens, cost and time instead of evaluating."
 
 
 @app.command(short_help="Measure memory systems on a benchmark.")
 def evaluate(
-    name: Annotated[
-        str,
-        typer.Argument(metavar="NAME", help="Benchmark's name, or an evaluation file, EVAL.toml.", show_default=False),
-    ],
-    system: Annotated[
-        str, typer.Option("--system", help="Systems, comma-separated; the floors are always included.")
-    ] = "long_context,rag",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="SYSTEM.SETTING=VALUE", help="A setting of a system.", show_default=False),
-    ] = None,
-    grid: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--grid",
-            metavar="SYSTEM.SETTING=V1,V2",
-            help="Several values of a setting; every combination runs.",
-            show_default=False,
-        ),
-    ] = None,
-    without: Annotated[
-        str,
-        typer.Option(
-            "--without",
-            metavar="PART,...",
-            help="Also run light or cogcanvas without each of these parts.",
-            show_default=False,
-        ),
-    ] = "",
-    variant: Annotated[
-        str,
-        typer.Option("--variant", help="released: systems with the faults of their released code.", show_default=False),
-    ] = "",
-    spec_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--spec",
-            metavar="SPEC.toml",
-            help="Spec to take models, endpoints, sampling, limits and batches from.",
-            show_default=False,
-        ),
-    ] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help=_NAMED, show_default=False)],
+    system: Annotated[str, typer.Option("--system", help=_SYSTEMS)] = "long_context,rag",
+    settings: Annotated[list[str] | None, _option("--set", "A setting of a system.", "SYSTEM.SETTING=VALUE")] = None,
+    grid: Annotated[list[str] | None, _option("--grid", _GRID, "SYSTEM.SETTING=V1,V2")] = None,
+    without: Annotated[str, _option("--without", _WITHOUT, "PART,...")] = "",
+    variant: Annotated[str, _option("--variant", _VARIANT)] = "",
+    spec: Annotated[Path | None, _option("--spec", _SPEC, "SPEC.toml")] = None,
     reader: Annotated[str | None, _model_option("--reader", "Model that answers from a context")] = None,
     judge: Annotated[str | None, _model_option("--judge", "Model that judges, such as similarity")] = None,
     extractor: Annotated[str | None, _model_option("--extractor", "Model that prepares memory systems")] = None,
-    embedder: Annotated[
-        str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
-    ] = "",
-    budget: Annotated[
-        str, typer.Option("--budget", help="Tokens of context; several, comma-separated, give a curve.")
-    ] = "4000",
+    embedder: Annotated[str, _option("--embedder", "minilm, hashed, st:NAME or openai:NAME.")] = "",
+    budget: Annotated[str, typer.Option("--budget", help=_BUDGET)] = "4000",
     window: Annotated[int, typer.Option("--window", help="Tokens of the reader's window.", min=1_000)] = 128_000,
-    lenient: Annotated[bool, typer.Option("--lenient", help="Judge with the lenient prompt.")] = False,
+    lenient: Annotated[bool, _option("--lenient", "Judge with the lenient prompt.")] = False,
     control: ControlOption = None,
     parallel: Annotated[int, typer.Option("--parallel", help="Conversations evaluated side by side.", min=1)] = 1,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Print expected calls, tokens and cost instead of evaluating.")
-    ] = False,
-    max_cost: Annotated[
-        float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)
-    ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Prepare and ask again, whatever is stored.")] = False,
-    run_name: Annotated[
-        str, typer.Option("--name", help="Name of the run in `longbeam runs`.", show_default=False)
-    ] = "",
-    title: Annotated[str, typer.Option("--title", help="Title of its report.", show_default=False)] = "",
-    limit: Annotated[
-        int | None, typer.Option("--limit", help="Probes to ask, stratified by ability.", min=1, show_default=False)
-    ] = None,
+    estimate: Annotated[bool, _option("--estimate", _ESTIMATE)] = False,
+    max_cost: Annotated[float | None, _option("--max-cost", "Most USD to spend; the run stops before.")] = None,
+    fresh: Annotated[bool, _option("--fresh", "Prepare and ask again, whatever is stored.")] = False,
+    run_name: Annotated[str, _option("--name", "Name of the run in `longbeam runs`.")] = "",
+    title: Annotated[str, _option("--title", "Title of its report.")] = "",
+    limit: Annotated[int | None, _option("--limit", "Probes to ask, stratified by ability.", min=1)] = None,
     fail_below: Annotated[
-        list[str] | None,
-        typer.Option("--fail-below", metavar="SYSTEM=SCORE", help="Exit code 1 below this score.", show_default=False),
+        list[str] | None, _option("--fail-below", "Exit code 1 below this score.", "SYSTEM=SCORE")
     ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", metavar="EVAL.toml", help="Write these options as a file.", show_default=False),
-    ] = None,
-    isolate: Annotated[
-        bool, typer.Option("--isolate", help="Run each product of yours in a process of its own.")
-    ] = False,
+    save: Annotated[Path | None, _option("--save", "Write these options as a file.", "EVAL.toml")] = None,
+    isolate: Annotated[bool, _option("--isolate", "Run each product of yours in a process of its own.")] = False,
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
@@ -141,40 +100,20 @@ def evaluate(
     from longbeam.evaluation import ablations, arms_of, variants
     from longbeam.library import MeasuringOptions, read_evaluation, write_evaluation
 
-    given = MeasuringOptions(
-        spec=spec_file,
-        reader=reader,
-        judge=judge,
-        extractor=extractor,
-        embedder=embedder,
-        budget=_budgets(budget),
-        window=window,
-        is_lenient=lenient,
-        control=control,
-        parallel=parallel,
-        max_cost_usd=max_cost,
-        is_fresh=fresh,
-        is_isolated=isolate,
-        name=run_name,
-        title=title,
-        limit=limit,
-    )
-    gates = [_gate(text) for text in fail_below or ()]
+    options = MeasuringOptions(spec=spec, reader=reader, judge=judge, extractor=extractor, embedder=embedder,
+                               budget=_budgets(budget), window=window, is_lenient=lenient, control=control,
+                               parallel=parallel, max_cost_usd=max_cost, is_fresh=fresh, is_isolated=isolate,
+                               name=run_name, title=title, limit=limit)  # fmt: skip
+    output = _Output(out, json, estimate, [_gate(text) for text in fail_below or ()], invocation_log)
     if name.endswith(".toml"):
-        files = read_evaluation(Path(name))
-        codes = [
-            _evaluate_one(
-                one.benchmark, one.arms, {**given, **one.options}, _Output(out, json, estimate, gates, invocation_log)
-            )
-            for one in files
-        ]
-        return max(codes)
+        named = read_evaluation(Path(name))
+        return max(_evaluate_one(one.benchmark, one.arms, {**options, **one.options}, output) for one in named)
     with _stdout_of_results():
         sets = [*variants(variant, system), *(settings or ())]
         arms = arms_of(system, sets, [*(grid or ()), *ablations(without, system)])
     if save is not None:
-        write_evaluation(save, name, arms, given)
-    return _evaluate_one(name, arms, given, _Output(out, json, estimate, gates, invocation_log))
+        write_evaluation(save, name, arms, options)
+    return _evaluate_one(name, arms, options, output)
 
 
 @dataclass(frozen=True)
@@ -284,17 +223,11 @@ def report(
     ] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Self-contained HTML file to write.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Markdown file to write.")] = None,
-    others: Annotated[
-        list[Path] | None,
-        typer.Option("--with", metavar="RESULTS.jsonl", help="Another results file to compare.", show_default=False),
-    ] = None,
+    others: Annotated[list[Path] | None, _option("--with", "Another results file to compare.", "RESULTS.jsonl")] = None,
     control: ControlOption = None,
     against: Annotated[
         str, typer.Option("--against", help="Systems, comma-separated, that the others are compared with.")
     ] = "bm25",
-    pages: Annotated[
-        Path | None, typer.Option("--pages", metavar="DIR", help="Folder for one page a probe.", show_default=False)
-    ] = None,
     probes: Annotated[int, typer.Option("--probes", help="Probes per ability shown one by one.", min=0)] = 20,
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
@@ -309,7 +242,6 @@ def report(
         read_run,
         render_html,
         render_markdown,
-        render_probe,
         render_table,
         report_json,
         reworded,
@@ -335,14 +267,6 @@ def report(
         written.append((html, render_html(sections)))
     if markdown is not None:
         written.append((markdown, render_markdown(sections)))
-    if pages is not None:
-        every = sections_of(files, against=baselines, probes_shown=sys.maxsize)
-        written += [
-            (pages / section.evaluated.label.replace(" ", "-") / f"{probe.conversation_id}.{probe.probe_id}.html",
-             render_probe(section, probe, results))
-            for section in every
-            for probe, results in section.drilled
-        ]  # fmt: skip
     for file, text in written:
         write_atomically(file, text)
         print(f"written to {file}", file=sys.stderr if json else sys.stdout)
@@ -375,6 +299,40 @@ def runs(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     found = kept_runs(evaluation_folder(open_benchmark(out, name)))
     shown = jsons.dumps([run.model_dump(mode="json") for run in found], indent=2) + "\n"
     print(shown if json else render_runs(name, found), end="")
+    return OK
+
+
+@app.command(short_help="Look at runs in the browser.")
+def view(
+    name: Name,
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="Run to open first [default: the list of runs].", show_default=False)
+    ] = "",
+    port: Annotated[int, typer.Option("--port", help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
+    opens: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Serve the kept runs on this machine until stopped: ranking, curves, heat map, each probe with what was read."""
+    import webbrowser
+
+    from longbeam.cli.reviewing import WEB
+    from longbeam.errors import require_extra
+
+    require_extra("review", "longbeam view", *WEB)
+    from longbeam.annotation_ui import serve_runs
+    from longbeam.evaluation import find_run
+    from longbeam.pipeline.evaluate import evaluation_folder
+    from longbeam.store import open_benchmark
+
+    benchmark = open_benchmark(out, name)
+    path = f"/runs/{find_run(evaluation_folder(benchmark), run).run_id}" if run else ""
+
+    def announce(base: str) -> None:
+        print(f"LISTENING {base}{path}", flush=True)
+        if opens:
+            webbrowser.open(base + path)
+
+    serve_runs(benchmark, port, announce)
     return OK
 
 
@@ -445,9 +403,7 @@ def leaderboard(
         typer.Argument(metavar="[RESULTS.jsonl]...", help="Results files to add.", show_default=False),
     ] = None,
     board: Annotated[Path, typer.Option("--board", help="JSON file with the rows.")] = Path("leaderboard.json"),
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Markdown file to write.", show_default=False)
-    ] = None,
+    markdown: Annotated[Path | None, _option("--markdown", "Markdown file to write.")] = None,
 ) -> int:
     """Check results files, add their systems to a leaderboard or replace them, and print it.
 

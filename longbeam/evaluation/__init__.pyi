@@ -14,6 +14,8 @@ from .arms import (
 )
 from .calibration import RIGHT_ANSWERS as RIGHT_ANSWERS, WRONG as WRONG, calibration_of as calibration_of
 from .comparing import (
+    PASSED as PASSED,
+    RunPair as RunPair,
     compare_runs as compare_runs,
     conversations_needed as conversations_needed,
     render_pairs as render_pairs,
@@ -52,7 +54,12 @@ from .judging import (
     judge_nuggets as judge_nuggets,
 )
 from .leaderboard import faults_of as faults_of, merged as merged, render_board as render_board, rows_in as rows_in
-from .metrics import ndcg as ndcg, retrieval_of as retrieval_of, rubric_values as rubric_values
+from .metrics import (
+    contains_all as contains_all,
+    ndcg as ndcg,
+    retrieval_of as retrieval_of,
+    rubric_values as rubric_values,
+)
 from .ordered_lists import items_of as items_of
 from .probe_gate import (
     BATCH as BATCH,
@@ -67,10 +74,11 @@ from .probe_gate import (
 )
 from .report import (
     ReportLine as ReportLine,
+    Section as Section,
     plots_of as plots_of,
     render_html as render_html,
     render_markdown as render_markdown,
-    render_probe as render_probe,
+    report_environment as report_environment,
     report_json as report_json,
     sections_of as sections_of,
 )
@@ -90,7 +98,7 @@ from .results import (
     write_results as write_results,
 )
 from .runs import (
-    about_run as about_run,
+    find_run as find_run,
     keep_run as keep_run,
     kept_runs as kept_runs,
     last_results as last_results,

@@ -16,7 +16,8 @@ from typing import get_args
 from longbeam.errors import SpecError
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
 from longbeam.memory import FLOORS, Registered, find_system, registered, settings_of
-from longbeam.schemas import Record
+from longbeam.prompts import default_registry
+from longbeam.schemas import EvaluationSettings, Record, Role
 
 EVIDENCE = "evidence"
 """Arm whose reader sees the cited messages, as with perfect retrieval."""
@@ -66,6 +67,18 @@ class Arm:
     def reads_budget(self) -> bool:
         """Whether it reads as much as the budget allows, and not the whole window."""
         return self.registered is not None and not self.registered.reads_everything
+
+    @property
+    def asks_extractor(self) -> bool:
+        """Whether its system may ask the extractor, as far as it says."""
+        if self.registered is None or self.mode in self.registered.model_modes:
+            return self.registered is not None
+        prompts = default_registry()
+        return any(prompts[name].role is Role.EXTRACTOR for name in self.registered.prompts or ())
+
+    def budget_in(self, settings: EvaluationSettings) -> int:
+        """Return the tokens of context that it is allowed."""
+        return (self.budget or settings.budget) if self.reads_budget else settings.window
 
     def changed(self) -> dict[str, str]:
         """Return the settings that make it another system than the default one, as text, without its mode's."""

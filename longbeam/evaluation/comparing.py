@@ -16,7 +16,7 @@ from longbeam.terminal import counted
 
 _ALPHA, _POWER = 0.05, 0.8
 """Two-sided error of the first kind, and the chance to see the difference that is asked for."""
-_PASSED = 0.5
+PASSED = 0.5
 """Score from which an answer is on the right side: below it, most of its nuggets are missed."""
 _NAMED = 10
 """Probes that changed sides and are named for each system."""
@@ -74,7 +74,7 @@ def _paired(first: Sequence[Result], second: Sequence[Result], names: tuple[str,
         won=sum(new > old for *_, old, new in scored),
         lost=sum(new < old for *_, old, new in scored),
         tied=sum(new == old for *_, old, new in scored),
-        changed=tuple(row for row in scored if (row[2] >= _PASSED) is not (row[3] >= _PASSED)),
+        changed=tuple(row for row in scored if (row[2] >= PASSED) is not (row[3] >= PASSED)),
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from longbeam.abilities import Trait, ability_of
 from longbeam.schemas import Probe, Value, ValueKind
-from longbeam.text import format_date, says, stated_in, values_in
+from longbeam.text import format_date, number_word, says, stated_in, values_in
 
 _INVENTED = "You told me: it was the second one, the blue one, and you were glad of it."
 _NOTHING_TO_DECIDE = "All that you told me about this agrees, so there is nothing to decide."
@@ -62,28 +62,6 @@ def _changed(value: Value) -> str:
     return value.text[: digits.start()] + str(int(digits[0]) + 17) + value.text[digits.end() :]
 
 
-_ONES = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _WHOLE = re.compile(r"(?<![\w.,:/-])(\d{1,3})(?![\w:/-]|[.,]\d)")
 """Whole numbers below a thousand that are no part of a date, a version or a larger number."""
@@ -92,11 +70,11 @@ _WHOLE = re.compile(r"(?<![\w.,:/-])(\d{1,3})(?![\w:/-]|[.,]\d)")
 def in_words(number: int) -> str:
     """Return a whole number below a thousand in words."""
     if number < 20:
-        return _ONES[number]
+        return number_word(number) or "zero"
     if number < 100:
-        return _TENS[number // 10 - 2] + (f"-{_ONES[number % 10]}" if number % 10 else "")
+        return _TENS[number // 10 - 2] + (f"-{number_word(number % 10)}" if number % 10 else "")
     rest = number % 100
-    return f"{_ONES[number // 100]} hundred" + (f" and {in_words(rest)}" if rest else "")
+    return f"{number_word(number // 100)} hundred" + (f" and {in_words(rest)}" if rest else "")
 
 
 def paraphrased_answer(probe: Probe) -> str:

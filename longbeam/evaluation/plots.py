@@ -10,11 +10,8 @@ from html import escape
 WIDTH, HEIGHT = 720, 340
 LEFT, RIGHT, TOP, BOTTOM = 48, 190, 14, 44
 """Margins; the right one has the names of the systems."""
-_COLOURS = (
-    *("#1f5fa8", "#c2410c", "#15803d", "#7e22ce", "#be123c"),
-    *("#0f766e", "#a16207", "#4338ca", "#65a30d", "#db2777"),
-)
-_FLOOR_COLOUR, _CEILING_COLOUR = "#8a8f98", "#3f4650"
+_COLOURS = 10
+"""Colours of systems in the stylesheet, `.series-0` and so on."""
 _LABEL_STEP = 14
 
 
@@ -35,12 +32,12 @@ def plot(
     drawn = [s for s in series if s.points]
     places = [x for s in drawn for x, _ in s.points] + [x for x, _ in ticks]
     scale = _Scale(min(places, default=0.0), max(places, default=1.0), is_log)
-    colours = _colours(drawn)
+    classes = _classes(drawn)
     parts = [
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">',
+        f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">',
         *_axes(scale, ticks, x_label),
-        *(line for s in drawn for line in _drawn(s, scale, colours[s.name])),
-        *_names(drawn, scale, colours),
+        *(line for s in drawn for line in _drawn(s, scale, classes[s.name])),
+        *_names(drawn, scale, classes),
         "</svg>",
     ]
     return "\n".join(parts)
@@ -62,11 +59,10 @@ class _Scale:
         return TOP + (1 - value) * (HEIGHT - TOP - BOTTOM)
 
 
-def _colours(series: Sequence[Series]) -> dict[str, str]:
-    fixed = {"floor": _FLOOR_COLOUR, "ceiling": _CEILING_COLOUR}
-    systems = [s.name for s in series if s.kind not in fixed]
-    coloured = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(systems)}
-    return {s.name: fixed.get(s.kind) or coloured[s.name] for s in series}
+def _classes(series: Sequence[Series]) -> dict[str, str]:
+    """Return the class of each series, which has its colour: its kind, or the number of a system."""
+    systems = [s.name for s in series if s.kind == "system"]
+    return {s.name: f"series-{systems.index(s.name) % _COLOURS if s.name in systems else s.kind}" for s in series}
 
 
 def _axes(scale: _Scale, ticks: Sequence[tuple[float, str]], x_label: str) -> list[str]:
@@ -85,18 +81,22 @@ def _axes(scale: _Scale, ticks: Sequence[tuple[float, str]], x_label: str) -> li
     return lines
 
 
-def _drawn(series: Series, scale: _Scale, colour: str) -> list[str]:
+def _drawn(series: Series, scale: _Scale, drawn_as: str) -> list[str]:
     points = [(scale.x(x), scale.y(y)) for x, y in series.points]
     dash = {"floor": ' stroke-dasharray="5 4"', "ceiling": ' stroke-dasharray="1 4"'}.get(series.kind, "")
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    lines = [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>']
+    lines = [
+        f'<polyline points="{path}" class="{drawn_as}" fill="none" stroke="currentcolor" stroke-width="1.8"{dash}/>'
+    ]
     for (x, y), (_, value) in zip(points, series.points, strict=True):
         title = f"<title>{escape(series.name)}: {value:.3f}</title>"
-        lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{colour}">{title}</circle>')
+        lines.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" class="{drawn_as}" fill="currentcolor">{title}</circle>'
+        )
     return lines
 
 
-def _names(series: Sequence[Series], scale: _Scale, colours: dict[str, str]) -> list[str]:
+def _names(series: Sequence[Series], scale: _Scale, classes: dict[str, str]) -> list[str]:
     """Return the names right of the last points, moved apart where they would overlap."""
     wanted = sorted((scale.y(s.points[-1][1]), i) for i, s in enumerate(series))
     places: list[float] = []
@@ -113,5 +113,7 @@ def _names(series: Sequence[Series], scale: _Scale, colours: dict[str, str]) -> 
         at_x, at_y = scale.x(series[i].points[-1][0]), scale.y(series[i].points[-1][1])
         shown = name if len(name) <= 26 else name[:25] + "…"
         lines.append(f'<line class="leader" x1="{at_x + 5:.1f}" y1="{at_y:.1f}" x2="{x - 4}" y2="{y:.1f}"/>')
-        lines.append(f'<text class="name" x="{x}" y="{y + 4:.1f}" fill="{colours[name]}">{escape(shown)}</text>')
+        lines.append(
+            f'<text class="{classes[name]}" x="{x}" y="{y + 4:.1f}" fill="currentcolor">{escape(shown)}</text>'
+        )
     return lines

@@ -5,16 +5,17 @@ The HTML file loads nothing and runs nothing. The template engine escapes texts 
 
 from __future__ import annotations
 
-import importlib.resources
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from longbeam.abilities import Trait, ability_of
@@ -41,8 +42,8 @@ from longbeam.evaluation.table import (
 from longbeam.evaluation.timings import Latency
 from longbeam.evaluation.variations import ABLATION, Variation, alike_notes, variations_of
 from longbeam.formats import advice_without_probes
-from longbeam.pages import PAGE_END, page_start
-from longbeam.schemas import AskedProbe, PreparationUsage, Result, Spending
+from longbeam.pages import PAGE_END, page_start, stylesheet
+from longbeam.schemas import AskedProbe, Nugget, PreparationUsage, Result, Spending
 
 PROBES_SHOWN = 20
 """Probes per ability in the drill-down, by default."""
@@ -53,7 +54,7 @@ BEAM_BLANK_FLOORS = (("100K", 0.215), ("500K", 0.246), ("1M", 0.268), ("10M", 0.
 
 Measured over all event-ordering rubrics of BEAM's release (arXiv 2510.27246).
 """
-_ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -132,18 +133,20 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
     if not one.results:
         raise UserError(f"{one.label}: there are no results to report on; its run had {len(one.run.failures)} failures")
     rows = rows_of(one.results, one.run.spending)
+    names = [row.system for row in rows]
+    baselines = [name for b in against for name in names if name == b or name.startswith(f"{b}[budget=")]
     for baseline in against:
-        if baseline not in {row.system for row in rows}:
-            raise UserError(
-                f"--against {baseline!r}: {one.label} has no such system; it has {', '.join(r.system for r in rows)}"
-            )
+        if not any(name == baseline or name.startswith(f"{baseline}[budget=") for name in baselines):
+            raise UserError(f"--against {baseline!r}: {one.label} has no such system; it has {', '.join(names)}")
     judged = calibration_of(rows, one.run.judge)
     ranked = ranked_rows(rows, figure_of(can_score=judged.can_score))
     pairs = [
         compare(one.results, row.system, baseline, rule("paper"))
         for _, row in ranked
-        for baseline in against
-        if row.system != baseline and kind_of(row.system) != "ceiling"
+        for baseline in baselines
+        if row.system != baseline
+        and kind_of(row.system) != "ceiling"
+        and _budget_in(baseline) in ("", _budget_in(row.system))
     ]
     varied = variations_of(one.run, rows, is_scored=judged.can_score)
     legends = [reader_note(rows), order_legend(one.run, one.results)] if judged.can_score else []
@@ -162,6 +165,12 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
         ),
         probes_shown=probes_shown,
     )
+
+
+def _budget_in(name: str) -> str:
+    """Return the budget that the name of a row says; empty where all rows have one."""
+    found = re.search(r"\bbudget=(\d+)", name)
+    return found[1] if found else ""
 
 
 def _line(one: Evaluated, row: Row, rank: int | None) -> ReportLine:
@@ -256,15 +265,26 @@ def decile_plot(section: Section) -> str:
 
 
 def token_plot(section: Section) -> str:
-    """Return the plot of the score against mean tokens of context per question; answers without a reader are at 1."""
-    series = [
-        Series(line.row.system, line.kind, ((max(1.0, line.row.tokens or 1.0), line.row.score),))
-        for line in section.lines
-        if line.row.score is not None and line.row.system != "gold"
-    ]
-    ticks = [(10.0**e, f"{10**e:,}") for e in range(7) if 10**e <= 2 * max(s.points[0][0] for s in series)]
+    """Return the plot of the score against mean tokens of context per question; answers without a reader are at 1.
+
+    The rows of one system at several budgets are one curve.
+    """
+    budgets = {of.name: of.settings["budget"] for of in section.evaluated.run.described if "budget" in of.settings}
+    points: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for line in section.lines:
+        name = line.row.system
+        if line.row.score is not None and name != "gold":
+            if budget := budgets.get(name):
+                name = re.sub(rf"\[budget={budget}\]|,?budget={budget}| {budget}$", "", name)
+            points[name, line.kind].append((max(1.0, line.row.tokens or 1.0), line.row.score))
+    series = [Series(name, kind, tuple(sorted(of))) for (name, kind), of in points.items()]
+    most = max(x for of in points.values() for x, _ in of)
     return plot(
-        series, x_label="tokens of context per question (log scale)", ticks=ticks, title="score by tokens", is_log=True
+        series,
+        x_label="tokens of context per question (log scale)",
+        ticks=[(10.0**e, f"{10**e:,}") for e in range(7) if 10**e <= 2 * most],
+        title="score by tokens",
+        is_log=True,
     )
 
 
@@ -300,15 +320,16 @@ def report_json(sections: Sequence[Section]) -> str:
 
 
 def _render(template: str, sections: Sequence[Section], plots: Sequence[tuple[str, Markup]], *, is_html: bool) -> str:
-    return _template(template, is_html=is_html).render(
-        sections=sections,
-        plots=plots,
-        hit_at=HIT_AT,
-        ablation=ABLATION,
-        leads_released=leads_released,
-        blank_floors=BEAM_BLANK_FLOORS,
-        grid=_by_length(sections),
-        title=_title_of(sections),
+    return (
+        report_environment(is_html=is_html)
+        .get_template(template)
+        .render(
+            sections=sections,
+            plots=plots,
+            grid=_by_length(sections),
+            title=_title_of(sections),
+            style=stylesheet("runs.css"),
+        )
     )
 
 
@@ -317,12 +338,26 @@ def _title_of(sections: Sequence[Section]) -> str:
     return "; ".join(titles) or "Memory systems, measured"
 
 
-def _template(name: str, *, is_html: bool) -> Template:
-    source = importlib.resources.files("longbeam.evaluation").joinpath("templates", name).read_text("utf-8")
-    environment = _ENVIRONMENT.overlay(autoescape=is_html)
+def report_environment(*folders: Path, is_html: bool = True) -> Environment:
+    """Return the environment of the report's templates, which finds those of other folders, too."""
+    environment = Environment(
+        loader=FileSystemLoader([_TEMPLATES, *folders]),
+        autoescape=is_html,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
     environment.filters.update(_FILTERS)
-    environment.globals.update(page_start=_page_start, page_end=Markup(PAGE_END))
-    return environment.from_string(source)
+    environment.globals.update(
+        hit_at=HIT_AT,
+        ablation=ABLATION,
+        leads_released=leads_released,
+        blank_floors=BEAM_BLANK_FLOORS,
+        page_start=_page_start,
+        page_end=Markup(PAGE_END),
+    )
+    return environment
 
 
 def _page_start(title: str, brand: str, style: str) -> Markup:
@@ -343,13 +378,6 @@ def _by_length(sections: Sequence[Section]) -> list[tuple[str, str, list[float |
     return found
 
 
-def render_probe(section: Section, probe: AskedProbe, results: Sequence[Result]) -> str:
-    """Return the page of one probe: its answers, verdicts and contexts, whole."""
-    return _template("probe.html.j2", is_html=True).render(
-        section=section, probe=probe, results=results, longbeam=section.evaluated.run.longbeam
-    )
-
-
 def _score(row: Row | None, ability: str) -> float | None:
     if row is None:
         return None
@@ -362,12 +390,22 @@ def _tokens(count: int) -> str:
     return f"{count / 1_000:.3g}K"
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, _quotes: Sequence[str] = ()) -> str:
+    """Return a context as a report shows it; the quotes that a page marks are in no report."""
     if len(text) <= CONTEXT_SHOWN:
         return text
     half = CONTEXT_SHOWN // 2
     left_out = f"[... {len(text) - CONTEXT_SHOWN:,} characters left out; all are in the results file ...]"
     return f"{text[:half]}\n\n{left_out}\n\n{text[-half:]}"
+
+
+def _heat(value: float | None) -> str:
+    """Return the class of a cell of a heat map: six steps from 0 to 1."""
+    return "" if value is None else f"heat-{round(5 * value)}"
+
+
+def _nugget(rubric: Sequence[Nugget], nugget_id: str) -> str:
+    return next((n.text for n in rubric if n.nugget_id == nugget_id), nugget_id)
 
 
 def _figure(value: float | None, digits: int = 3) -> str:
@@ -411,7 +449,9 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "p": _p,
     "tokens": _tokens,
     "share_read": share_read,
-    "cut": _cut,
+    "reading": _cut,
+    "heat": _heat,
+    "nugget": _nugget,
     "cell": _cell,
     "settings": _settings,
     "deciles": _deciles,

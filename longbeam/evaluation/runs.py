@@ -26,7 +26,8 @@ from longbeam.evaluation.results import (
     read_results,
     write_results,
 )
-from longbeam.schemas import EvaluationRun, KeptRun, digest_of
+from longbeam.evaluation.table import kind_of
+from longbeam.schemas import KeptRun, digest_of
 from longbeam.store import write_atomically, write_recorded
 from longbeam.terminal import counted
 
@@ -34,39 +35,47 @@ RUNS_FOLDER = "runs"
 _RUN_FILE = "run.json"
 _DIGITS = 8
 """Hex digits of a digest that an id shows."""
+_DECIDE = {"benchmark", "control", "reader", "judge", "settings", "systems", "versions", "described", "probes"}
 
 
-def digest_of_run(run: EvaluationRun) -> str:
-    """Return the digest of everything that decided an evaluation: probes, systems, models, settings, the control."""
-    decided = run.model_dump(
-        mode="json",
-        include={"benchmark", "control", "reader", "judge", "settings", "systems", "versions", "described", "probes"},
-    )
-    return digest_of(decided)
+def keep_run(folder: Path, one: Evaluated, *, name: str = "", title: str = "", now: dt.datetime) -> KeptRun:
+    """Keep a run below an evaluation's folder and return it, or the one that has these results already.
 
-
-def keep_run(folder: Path, one: Evaluated, about: KeptRun) -> KeptRun:
-    """Keep a run below an evaluation's folder and return it with its id, or the one that has these results already.
-
-    `about` has its name, title, date and cost.
+    Its digest is of everything that decided it: probes, systems, models, settings, the control. Its cost is that of all
+    its calls, those of earlier runs among them.
     """
-    digest = digest_of_run(one.run)
+    run = one.run
+    digest = digest_of(run.model_dump(mode="json", include=_DECIDE))
+    costs = [row.cost_usd for row in run.spending]
+    about = KeptRun(
+        name=name,
+        title=title,
+        made_at=now,
+        benchmark=run.benchmark,
+        control=run.control,
+        reader=run.reader,
+        systems=tuple(system for system in run.systems if kind_of(system) == "system"),
+        conversations=run.conversations,
+        probes=len(run.probes),
+        cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
+        decided_by=digest,
+    )
     for number in range(1, 10_000):
         run_id = digest[:_DIGITS] + (f"-{number}" if number > 1 else "")
         home = folder / RUNS_FOLDER / run_id
-        kept = about.model_copy(update={"run_id": run_id, "decided_by": digest})
+        kept = about.model_copy(update={"run_id": run_id})
         files = (_RUN_FILE, RESULTS_FILE, contexts_path(home / RESULTS_FILE).name, TIMINGS_FILE)
         if not all((home / file).exists() for file in files):  # new, or `verify --repair` removed one
-            write_results(home / RESULTS_FILE, one.run, one.results)
+            write_results(home / RESULTS_FILE, run, one.results)
             write_recorded(home / TIMINGS_FILE, one.timings.as_json())
             break
         stored = read_results(home / RESULTS_FILE)
-        if stored.run == one.run and stored.results == one.results:
+        if stored.run == run and stored.results == one.results:
             earlier = KeptRun.model_validate_json((home / _RUN_FILE).read_text(encoding="utf-8"))
             kept = earlier.model_copy(update={k: v for k in ("name", "title") if (v := getattr(about, k))})
             break
     write_atomically(home / _RUN_FILE, kept.model_dump_json(indent=1) + "\n")  # last: a run without it is no run
-    write_atomically(folder / RUNS_FOLDER / _last(one.run.control), kept.run_id + "\n")
+    write_atomically(folder / RUNS_FOLDER / _last(run.control), kept.run_id + "\n")
     return kept
 
 
@@ -90,8 +99,8 @@ def kept_runs(folder: Path) -> list[KeptRun]:
     return sorted(found, key=lambda run: (run.made_at, run.run_id))
 
 
-def read_run(folder: Path, named: str) -> Evaluated:
-    """Return a run by its id, the beginning of one, its name, or `last`; UserError lists what there is."""
+def find_run(folder: Path, named: str) -> KeptRun:
+    """Return what is kept of a run by its id, the beginning of one, its name, or `last`; UserError lists all runs."""
     runs = kept_runs(folder)
     found = [run for run in runs if run.run_id == named or run.name == named]
     found = found or [run for run in runs if run.run_id.startswith(named)]
@@ -101,7 +110,12 @@ def read_run(folder: Path, named: str) -> Evaluated:
     if not found:
         known = ", ".join(run.run_id + (f" ({run.name})" if run.name else "") for run in runs) or "none"
         raise UserError(f"run {named!r}: there is no such run; runs are {known}")
-    kept = found[-1]  # a name may be used again: the newest counts
+    return found[-1]  # a name may be used again: the newest counts
+
+
+def read_run(folder: Path, named: str) -> Evaluated:
+    """Return the run that `find_run` finds, with its results."""
+    kept = find_run(folder, named)
     return replace(read_results(folder / RUNS_FOLDER / kept.run_id / RESULTS_FILE), kept=kept)
 
 
@@ -118,22 +132,3 @@ def _run_lines(name: str, runs: Sequence[KeptRun]) -> Iterator[str]:
         cost = "unknown" if run.cost_usd is None else f"${run.cost_usd:.4f}"
         what = "; ".join(filter(None, [run.name, ", ".join(run.systems), run.reader, run.control]))
         yield f"{run.run_id:12} {run.made_at:%Y-%m-%d %H:%M} {cost:>9} {run.conversations:5} {run.probes:6}  {what}"
-
-
-def about_run(
-    run: EvaluationRun, systems: Sequence[str], *, name: str = "", title: str = "", now: dt.datetime
-) -> KeptRun:
-    """Return what a list of runs shows of one; its cost is that of all its calls, those of earlier runs among them."""
-    costs = [row.cost_usd for row in run.spending]
-    return KeptRun(
-        name=name,
-        title=title,
-        made_at=now,
-        benchmark=run.benchmark,
-        control=run.control,
-        reader=run.reader,
-        systems=tuple(systems),
-        conversations=run.conversations,
-        probes=len(run.probes),
-        cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
-    )

@@ -186,7 +186,11 @@ def ability_figures(run: EvaluationRun, row: Row) -> dict[str, float | None]:
 
 
 def kind_of(system: str) -> str:
-    """Return the kind of a row: `system`, `floor`, `ceiling`, or `calibration` of the judge."""
+    """Return the kind of a row: `system`, `floor`, `ceiling`, or `calibration` of the judge.
+
+    A floor is one at each of several budgets, which stand in brackets behind its name.
+    """
+    system = system.partition("[")[0]
     if system in {"gold", EVIDENCE}:
         return "ceiling"
     if system in CALIBRATION:
@@ -236,14 +240,14 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
         if by_rule
         else ""
     )
+    budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     below = [
-        f"{row.system} ({row.tokens:,.0f})"
+        f"{row.system} ({row.tokens:,.0f} of {allowed:,})"
         for row in rows
-        if kind_of(row.system) == "system" and row.tokens is not None and row.tokens < HALF_READ * budget and not fits
+        if kind_of(row.system) == "system" and row.tokens is not None and not fits
+        if row.tokens < HALF_READ * (allowed := budgets.get(row.system, budget))
     ]
-    unequal = (
-        f"Not at equal budget: of {budget:,} tokens these read less than half: {', '.join(below)}." if below else ""
-    )
+    unequal = f"Not at equal budget, less than half of it was read: {', '.join(below)}." if below else ""
     return [note for note in (few, fits, unequal, rehearsed, equality_line(equal_systems(results))) if note]
 
 

@@ -21,6 +21,8 @@ from longbeam.formats.exporting import (
 from longbeam.formats.parquet_files import write_parquet
 from longbeam.schemas import ConversationReader
 
+SHORT_SIZES = {"8K": 12_000, "16K": 24_000, "32K": 48_000, "64K": 80_000}
+"""Splits of conversations that are shorter than BEAM's, with the most tokens of one."""
 FORMAT = "huggingface"
 FORMAT_VERSION = 1
 MOST_PLANS = 10
@@ -60,17 +62,17 @@ COLUMNS = {
 ABOUT = """## Files
 
 `data/<size>-<n>-of-<N>.parquet`, one conversation per file, with BEAM's columns. As in BEAM's two data sets, the
-default configuration has the splits 100K, 500K and 1M, as far as there are conversations of these sizes, and
-conversations of several plans are the split 10M of a configuration of that name. `chat` is a list of sub-plans, each a
-list of messages; in the split 10M a list of `plan-1` to `plan-10` structs, and each of `plans` has its own chat with
-ids from 0. `probing_questions` is a Python literal: read it with `ast.literal_eval`. The texts of `user_questions` end
-with the markers of the plan, `->-> 3,14`."""
+default configuration has the splits 100K, 500K and 1M, and 8K to 64K for what is shorter than BEAM's chats, as far as
+there are conversations of these sizes; conversations of several plans are the split 10M of a configuration of that
+name. `chat` is a list of sub-plans, each a list of messages; in the split 10M a list of `plan-1` to `plan-10` structs,
+and each of `plans` has its own chat with ids from 0. `probing_questions` is a Python literal: read it with
+`ast.literal_eval`. The texts of `user_questions` end with the markers of the plan, `->-> 3,14`."""
 
 
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
     parts: dict[str, list[Path]] = {}
     for reader in readers:
-        size = size_class(reader)
+        size = _split(reader)
         listed = parts.setdefault(size, [])
         rows = writer.folder / "row.jsonl"
         with HashedFile(rows) as file:
@@ -93,6 +95,15 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
     writer.write_card(card)
 
 
+def _split(reader: ConversationReader) -> str:
+    """Return the split of a conversation: BEAM's size, or what its length is where no chat of BEAM's is so short."""
+    head, size = reader.head, size_class(reader)
+    if size != next(iter(SIZES)) or head.details.get("format") == "beam":
+        return size
+    tokens = head.target_tokens or sum(m.tokens for m in reader.messages())
+    return next((name for name, most in SHORT_SIZES.items() if tokens <= most), size)
+
+
 def _write_part(writer: ExportWriter, rows: Path, name: str, columns: Mapping[str, str]) -> Path:
     """Write rows as a table and return its file; the file of rows is removed."""
     part = writer.folder / "data" / f"{name}.parquet"
@@ -104,7 +115,9 @@ def _write_part(writer: ExportWriter, rows: Path, name: str, columns: Mapping[st
 
 def _configs(sizes: Iterable[str]) -> list[dict[str, Any]]:
     """Return the card's configurations: BEAM's two tables differ in their columns, and are two data sets there."""
-    files = {size: {"split": size, "path": f"data/{size}-*.parquet"} for size in SIZES if size in set(sizes)}
+    files = {
+        size: {"split": size, "path": f"data/{size}-*.parquet"} for size in (*SHORT_SIZES, *SIZES) if size in set(sizes)
+    }
     many = files.pop(MANY_PLANS, None)
     configs: list[dict[str, Any]] = []
     if files:

@@ -45,7 +45,7 @@ from .choices import (
 )
 from .clock import FIRST_HOUR as FIRST_HOUR, LAST_HOUR as LAST_HOUR, REPLY_S as REPLY_S, sent_times as sent_times
 from .closed_world import ClosedWorld as ClosedWorld
-from .demand import LEAST as LEAST, MOST as MOST, QUICK as QUICK, STATEMENT as STATEMENT, demand_of as demand_of
+from .demand import LEAST as LEAST, QUICK as QUICK, STATEMENT as STATEMENT, demand_of as demand_of
 from .dialogue import Talk as Talk, extend as extend, talk as talk
 from .dialogue_history import (
     HISTORY_TOKENS as HISTORY_TOKENS,
@@ -76,6 +76,7 @@ from .entailment_judge import (
 )
 from .layout import (
     NARRATIVES as NARRATIVES,
+    SHORT as SHORT,
     Layout as Layout,
     Pace as Pace,
     layout_for as layout_for,
@@ -133,6 +134,7 @@ from .plans import (
     PlanContext as PlanContext,
     ends_of as ends_of,
     ledger_of as ledger_of,
+    outlined as outlined,
     write_events as write_events,
     write_outline as write_outline,
     write_sub_plan as write_sub_plan,
@@ -162,11 +164,12 @@ from .seeds import (
 from .seeds_file import domain_of as domain_of, parse_seeds as parse_seeds, read_seeds_file as read_seeds_file
 from .side_stories import SideInputs as SideInputs, with_side_stories as with_side_stories
 from .stages import (
-    CAST as CAST,
-    LEADING as LEADING,
+    StageSize as StageSize,
     narratives_for as narratives_for,
+    side_ordinals as side_ordinals,
     sizes_of as sizes_of,
     stages_of as stages_of,
+    told_somewhere as told_somewhere,
     turns_told as turns_told,
     window_of as window_of,
 )

@@ -81,6 +81,8 @@ class StageToAugment:
     targets: Targets
     before: tuple[Augmented, ...] = ()
     """Special bullets of the stages before."""
+    may_replace: bool = True
+    """Whether a preference may replace an earlier one; a short story has none to spare."""
 
     @cached_property
     def plan(self) -> Plan:
@@ -109,7 +111,7 @@ class StageToAugment:
     @cached_property
     def replaceable(self) -> tuple[Bullet, ...]:
         """Preferences that one told in the stage may replace."""
-        if not any(t.kind is BulletKind.PREFERENCE for t in self.targets.wishes):
+        if not self.may_replace or not any(t.kind is BulletKind.PREFERENCE for t in self.targets.wishes):
             return ()
         before = self.stage.first_day - dt.timedelta(days=EVOLVES_AFTER_DAYS)
         return tuple(b for b in self.wishes if b.kind is BulletKind.PREFERENCE and b.happens_on <= before)
@@ -117,7 +119,7 @@ class StageToAugment:
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of all parts."""
-        return digest_of(self.frame, self.base.digest, self.stage, self.targets, self.before)
+        return digest_of(self.frame, self.base.digest, self.stage, self.targets, self.before, self.may_replace)
 
 
 async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented:

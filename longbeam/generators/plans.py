@@ -19,13 +19,17 @@ from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.quotas import Demand
-from longbeam.generators.stages import StageSize, sizes_of, turns_told, window_of
+from longbeam.generators.stages import StageSize, side_ordinals, sizes_of, told_somewhere, turns_told, window_of
 from longbeam.generators.story_graph import (
     OPENING,
+    SIDE,
+    SIDE_NARRATIVE,
     DayConflict,
     event_faults,
     introduction,
     relaxed,
+    same_matter,
+    side_faults,
     unclosed,
     with_days,
 )
@@ -42,6 +46,7 @@ from longbeam.prompts.calls import (
     OutlineReply,
     ProjectName,
     Stage,
+    StageDraft,
     StageStory,
     StoryEvent,
     StoryGraph,
@@ -94,7 +99,7 @@ class Frame(Record):
 
 
 async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
-    """Return the stages with title, summary and the wants of their people."""
+    """Return the stages as the outline tells them; what it leaves out comes in where least moves."""
     inputs = OutlineInputs(
         seed=frame.seed,
         profile=frame.profile,
@@ -121,19 +126,33 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
         asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="outline", detail=detail))
     kept = (n for i, n in enumerate(reply.names) if i not in faulty)
     names = tuple(ProjectName(name=n.name.strip(), what=n.what.strip(), stage=n.stage) for n in kept)
-    titled = (
-        s.model_copy(
-            update={
-                "title": d.title,
-                "summary": d.summary,
-                "wants": tuple(d.wants[: len(s.cast)]),
-                "names": names,
-                "turns": tuple(d.turns),
-            }
+    return outlined(frame, stages, reply.stages, names)
+
+
+def outlined(
+    frame: Frame, stages: Sequence[Stage], drafts: Sequence[StageDraft], names: tuple[ProjectName, ...] = ()
+) -> tuple[Stage, ...]:
+    """Return stages as drafts tell them, so that each narrative moves in one of them at least, and turns once."""
+    people = [p.first_name for p in frame.relationships.people]
+    casts = told_somewhere([d.people for d in drafts], people)
+    moving = told_somewhere([d.narratives for d in drafts], [n.label for n in frame.narratives])
+    told = []
+    for stage, draft, cast, own in zip(stages, drafts, casts, moving, strict=True):
+        wants = dict(zip(draft.people, draft.wants, strict=False))
+        told.append(
+            stage.model_copy(
+                update={
+                    "title": draft.title,
+                    "summary": draft.summary,
+                    "narratives": own,
+                    "cast": cast,
+                    "wants": tuple(wants.get(name, "") for name in cast),
+                    "names": names,
+                    "turns": tuple(draft.turns),
+                }
+            )
         )
-        for s, d in zip(stages, reply.stages, strict=True)
-    )
-    return turns_told(tuple(titled))
+    return turns_told(told)
 
 
 def _faulty_names(reply: OutlineReply, stages: Sequence[Stage], taken: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -180,6 +199,11 @@ class PlanContext:
         return sizes_of(self.layout, self.plan_index, is_last=self.is_last)
 
     @cached_property
+    def side(self) -> tuple[int, ...]:
+        """Ordinals of the events that tell side stories."""
+        return side_ordinals(self.sizes)
+
+    @cached_property
     def demand(self) -> Demand:
         """Values that the abilities need from the plan."""
         return Demand(self.layout.specials, self.frame.seed.category)
@@ -211,6 +235,8 @@ async def write_events(asker: Asker, context: PlanContext, earlier: Sequence[Sta
         earlier=_shown(told.before),
         open_matters=told.open_before,
         numbers=told.numbers,
+        side=context.side,
+        side_things=tuple(dict.fromkeys(e.thing for e in told.before.events() if e.part == SIDE)),
         counts=tuple(s.events for s in context.sizes),
         endings=context.sizes[-1].closing,
         going_on_until=told.window.going_on_until,
@@ -278,15 +304,19 @@ class _Telling:
         self.stays_open |= dict.fromkeys(m for m in map(str.strip, reply.stays_open) if m)
         good, faults = {e.event_id: e for e in kept}, list[str]()
         drafts = {_number(draft.event): draft for draft in reversed(reply.events)}
+        matters = (*self.open_before, *(m for e in kept for m in e.opens), *(m for d in reply.events for m in d.opens))
         for number in self.numbers:
             if f"e{number}" in good:
                 continue
             if (draft := drafts.get(number)) is None:
                 faults.append(f"e{number} is missing")
                 continue
-            event = self._event(number, draft)
+            event = self._event(number, draft, matters)
             ids = (f"e{n}" for n in self.numbers)
-            if found := list(event_faults(event, self.context.labels, (*self.placed, *ids))):
+            found = list(event_faults(event, self.context.labels, (*self.placed, *ids)))
+            if event.part == SIDE and self.rounds == 1:
+                found += side_faults(event, self.before.events())
+            if found:
                 faults += found
             else:
                 good[event.event_id] = event
@@ -296,19 +326,22 @@ class _Telling:
             events = self._complete(events, faults)
         return Sifted(tuple(events), tuple(faults))
 
-    def _event(self, number: int, draft: EventDraft) -> StoryEvent:
+    def _event(self, number: int, draft: EventDraft, known: Sequence[str]) -> StoryEvent:
         names = [p.first_name for p in self.context.frame.relationships.people]
         people = tuple(name for name in names if name in set(map(str.strip, draft.people)))
         part = CLOSING if number > self.numbers[-1] - self.size.closing else ""
         if number == 1 and self.context.plan_index:
             part = OPENING
+        if number in self.context.side:
+            part = SIDE
+        is_of_person = draft.of_a_person and people and not part
         return StoryEvent(
             event_id=f"e{number}",
-            narrative=draft.narrative,
+            narrative=SIDE_NARRATIVE if part == SIDE else draft.narrative,
             thing=draft.thing.strip(),
             what=draft.what.strip(),
             people=people,
-            kind=BulletKind.RELATIONSHIP if draft.of_a_person and people and not part else BulletKind.EVENT,
+            kind=BulletKind.SIDE if part == SIDE else BulletKind.RELATIONSHIP if is_of_person else BulletKind.EVENT,
             part=part,
             after=tuple(
                 Link(event=f"e{_number(link.event)}", least=link.least_days, most=link.most_days)
@@ -316,9 +349,9 @@ class _Telling:
             ),
             on=None if part == OPENING else self._day(draft.on),
             open_on=draft.open_on,
-            opens=tuple(m.strip() for m in draft.opens if m.strip()),
-            closes=tuple(m.strip() for m in draft.closes if m.strip()),
-            is_turn=draft.turning_point,
+            opens=() if part == SIDE else tuple(m.strip() for m in draft.opens if m.strip()),
+            closes=() if part == SIDE else tuple(same_matter(m.strip(), known) for m in draft.closes if m.strip()),
+            is_turn=draft.turning_point and part != SIDE,
             weight=draft.weight,
         )
 

@@ -73,6 +73,10 @@ class Demand:
                     found[sort].append(fact.fact_id)
         return found
 
+    def lacks(self, ledger: Ledger, sort: str) -> bool:
+        """Return whether a story that is told has fewer values of a sort than the abilities need."""
+        return len(self.sorts(ledger)[sort]) < self.wanted()[sort]
+
     def menu(self, ledger: Ledger, told: float, events: int, *, is_ending: bool = False) -> tuple[Quota, ...]:
         """Return the menu of the next `events`; `told`: share of the plan's events that is told behind them.
 

@@ -1,8 +1,8 @@
-"""Side stories: what goes on beside the main story, drawn and worded by code, so that questions can count and join.
+"""What code adds beside a story: a log of the user's own, confidences, and a document that somebody pastes.
 
-A plan gets a round of people that meets again and again, and a log of the user's own. Every entry is a bullet of its
-own, which says its values, and nothing else in the conversation is about them. Their facts are kept apart
-(`Fact.side_story`): questions on single facts, updates and contradictions leave them alone.
+The log makes questions possible that count, add up and join. Every entry is a bullet of its own, which says its values,
+and nothing else in the conversation is about them. Their facts are kept apart (`Fact.side_story`): questions on single
+facts, updates and contradictions leave them alone. The side stories themselves are events that the writer tells.
 """
 
 from __future__ import annotations
@@ -13,44 +13,55 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
-from typing import TypeVar
 
+from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.layout import Layout
-from longbeam.generators.side_pen import Entry, Pen
-from longbeam.schemas import AMOUNT_KINDS, Assertion, Bullet, BulletKind, Domain, Fact, Person, Plan, Value, ValueKind
+from longbeam.generators.story_graph import SIDE_NARRATIVE
+from longbeam.keys import BulletId, FactId, SubPlanKey
+from longbeam.schemas import (
+    AMOUNT_KINDS,
+    CLOSING,
+    Assertion,
+    Bullet,
+    BulletKind,
+    Domain,
+    Fact,
+    Person,
+    Plan,
+    Stance,
+    Value,
+    ValueKind,
+)
 from longbeam.text import (
+    COMPANION,
     CONFIDENCES,
-    EVENINGS,
     FIGURE,
     FORGET,
     FORGET_TEXT,
     KEEP_FROM,
     KEEP_TEXT,
-    LATE,
     OWN_LOGS,
-    PAID,
     PLACE,
     POISONS,
+    QUANTITY,
     SOURCE,
     TRAVEL_LOGS,
     Confidence,
-    Evenings,
     OwnLog,
     amount_like,
+    attribute_of,
     money,
     name,
     number,
 )
-from longbeam.text.side_texts import AMOUNT
 
 QUESTIONS_PER_ENTRY = 6
 """Questions of a plan for each entry of a side story."""
-ENTRIES = (5, 16)
-"""Fewest and most entries of a side story in one plan."""
-FULL = 10
-"""Entries from which a plan has both side stories; shorter plans have the round of people only."""
-ROUND = 4
-"""People of a round: two come late and pay, one only comes late, one only pays."""
+FEW, FULL, MOST = 5, 10, 16
+"""Entries of the log of a short plan that lacks amounts to add up, and fewest and most entries of a plan that has one
+anyway."""
+COMPANIONS = 6
+"""People who come along on a log's entries: with four places more than MOST pairs, so that some stay away from each."""
 
 CONFIDED, HUSHED, PASTED_AT = (0.05, 0.4), (0.5, 0.85), (0.55, 0.85)
 """Parts of the plan in which something private is told, in which it is to be kept quiet, and of a pasted document."""
@@ -58,7 +69,7 @@ OWN = r"(?:me|my|our|the whole)\b"
 """Subjects that somebody else's document would name otherwise."""
 WISHES = frozenset({BulletKind.PREFERENCE, BulletKind.INSTRUCTION})
 GROWN = 18
-"""Age from which somebody is of a round."""
+"""Age from which somebody comes along."""
 LEVELS: Mapping[str, int] = {
     "USD": 1, "EUR": 1, "GBP": 1, "CHF": 1, "CAD": 1, "AUD": 1, "NZD": 1, "SGD": 1, "PLN": 4, "ILS": 4, "BRL": 5,
     "RON": 5, "CNY": 7, "DKK": 7, "HKD": 8, "NOK": 10, "SEK": 10, "kr": 10, "CZK": 20, "MXN": 20, "ZAR": 20, "THB": 30,
@@ -66,9 +77,12 @@ LEVELS: Mapping[str, int] = {
     "KRW": 1_400, "NGN": 1_500, "IDR": 16_000, "VND": 26_000,
 }  # fmt: skip
 """By what the amounts of a confidence are multiplied, roughly: a wage of 5,900 pesos a month is none."""
-_FIELDS = {LATE: "late", PAID: "paid", AMOUNT: "amount", PLACE: "place"}
-"""Fields of the sentences, by role."""
-T = TypeVar("T")
+
+
+SPAN = (0.04, 0.86)
+"""Part of the plan over which bullets are spread: none lies in the last tenth."""
+Entry = dict[str, Value]
+"""Values of an entry by role."""
 
 
 @dataclass(frozen=True)
@@ -85,85 +99,50 @@ class SideInputs:
     standing: Sequence[Bullet] = ()
     """Wishes of earlier plans that are in force."""
     domain: str | None = None
+    lacks_amounts: bool = False
+    """Whether the story has too few amounts that can be added up."""
 
 
 def with_side_stories(inputs: SideInputs) -> Plan:
-    """Return a plan with its side stories; without any where it has too few people or days."""
+    """Return a plan with its confidences and, from FULL entries on, its log and a pasted document."""
     plan, layout = inputs.plan, inputs.layout
     questions = layout.sub_plans * layout.batches * layout.questions
-    count = min(max(questions // QUESTIONS_PER_ENTRY, ENTRIES[0]), ENTRIES[1])
+    count = min(questions // QUESTIONS_PER_ENTRY, MOST)
     pen = Pen(plan)
     # The few bullets with bounds of their own get their places first.
     tell_confidences(pen, inputs, both=count >= FULL)
     if count >= FULL:
         paste_claim(pen, inputs)
-    rng = random.Random(f"{inputs.rng_key}/side/{plan.plan_index}")
-    if inputs.domain is Domain.TRIP:  # nobody meets a round at home, or swims there, while away
-        if (log := _own(TRAVEL_LOGS, inputs)) is not None:
-            _tell_log(pen, log, count, rng)
-        return pen.plan_told()
-    evenings, log = _own(EVENINGS, inputs), _own(OWN_LOGS, inputs)
-    if evenings is not None:
-        _tell_evenings(pen, evenings, count, _round(inputs.people, rng), rng)
-    if log is not None and count >= FULL:
-        _tell_log(pen, log, count, rng)
+    elif inputs.lacks_amounts:
+        count = FEW
+    if count >= (FEW if inputs.lacks_amounts else FULL) and (log := _own_log(inputs)) is not None:
+        _tell_log(pen, log, count, inputs)
     return pen.plan_told()
 
 
-def _own(texts: Sequence[T], inputs: SideInputs) -> T | None:
-    """Return the texts of a plan, other ones than those of the conversation's other plans; None beyond their number."""
-    order = list(texts)
+def _own_log(inputs: SideInputs) -> OwnLog | None:
+    """Return the log of a plan, another one than those of the conversation's other plans; None beyond their number."""
+    order = list(TRAVEL_LOGS if inputs.domain is Domain.TRIP else OWN_LOGS)
     random.Random(f"{inputs.rng_key}/side").shuffle(order)
     return order[inputs.plan.plan_index] if inputs.plan.plan_index < len(order) else None
 
 
-def _round(people: Sequence[Person], rng: random.Random) -> list[Person]:
-    grown = [p for p in people if p.age >= GROWN]
-    return rng.sample(grown, ROUND) if len(grown) >= ROUND else []
-
-
-# --- entries ------------------------------------------------------------------------------------------------------
-
-
-def _tell_evenings(pen: Pen, texts: Evenings, count: int, people: Sequence[Person], rng: random.Random) -> None:
-    places = pen.places(count + 1)
-    if not people or len(places) <= ENTRIES[0]:
-        return
-    names = [p.first_name for p in people]
-    called = [pen.called(p) for p in people]
-    opening = f"{', '.join(called[:-1])}, {called[-1]} and I now meet regularly for {texts.name}."
-    pen.tell(places[0], texts.name, _sentence(opening), {})
-    only_late, only_paid, *both = names
-    late, paid = _dealt([only_late, *both], len(places) - 1, rng), _dealt([only_paid, *both], len(places) - 1, rng)
-    for i, place in enumerate(places[1:]):
-        # Nobody comes late and pays on the same evening.
-        payer = paid[i] if paid[i] != late[i] else next(p for p in (*both, only_paid) if p != late[i])
-        entry = {LATE: name(late[i]), PAID: name(payer)}
-        pen.tell(place, texts.name, _worded(texts.tell, i, entry), entry)
-
-
-def _tell_log(pen: Pen, texts: OwnLog, count: int, rng: random.Random) -> None:
-    places = pen.places(count)
-    low, high = texts.amounts
-    where = _dealt(texts.places, len(places), rng)
-    for i, place in enumerate(places):
-        entry = {AMOUNT: number(rng.randint(low, high), texts.unit), PLACE: name(where[i])}
-        pen.tell(place, texts.name, _worded(texts.tell, i, entry), entry)
-
-
-def _dealt(items: Sequence[str], count: int, rng: random.Random) -> list[str]:
-    """Return `count` draws: each item at least once where there is room, and not all equally often."""
-    drawn = [*items, *rng.choices(items, weights=range(len(items), 0, -1), k=max(count - len(items), 0))][:count]
-    rng.shuffle(drawn)
-    return drawn
-
-
-def _worded(tell: Sequence[str], turn: int, entry: Entry) -> str:
-    return _sentence(f"{tell[turn % len(tell)].format(**{_FIELDS[role]: v.text for role, v in entry.items()})}.")
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+def _tell_log(pen: Pen, log: OwnLog, count: int, inputs: SideInputs) -> None:
+    """Tell the entries of a log; nobody comes along to one place twice, and nobody while the user is away."""
+    rng = random.Random(f"{inputs.rng_key}/side/{inputs.plan.plan_index}")
+    grown = [p for p in inputs.people if p.age >= GROWN]
+    people = rng.sample(grown, min(COMPANIONS, len(grown))) if inputs.domain is not Domain.TRIP else []
+    pairs = [(place, person.first_name) for place in log.places for person in people]
+    rng.shuffle(pairs)
+    for i, after in enumerate(pen.places(count)):
+        place, who = pairs[i] if len(pairs) >= count else (rng.choice(log.places), "")
+        entry = {QUANTITY: number(rng.randint(*log.amounts), log.unit), PLACE: name(place)}
+        if who:
+            entry[COMPANION] = name(who)
+        said = log.tell[i % len(log.tell)].format(
+            amount=entry[QUANTITY].text, place=f"{place} with {who}" if who else place
+        )
+        pen.tell(after, log.name, f"{said[:1].upper()}{said[1:]}.", entry)
 
 
 # --- what is to stay unsaid ---------------------------------------------------------------------------------------
@@ -262,3 +241,78 @@ def _amount(value: Value, step: int) -> Value:
 
 def _is_known(plan: Plan, value: Value) -> bool:
     return any(a.value is not None and a.value.means_same_as(value) for a in plan.assertions)
+
+
+# --- where it is told ------------------------------------------------------------------------------------------------
+
+
+class Pen:
+    """Adds bullets of side stories to a plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._added: list[tuple[Bullet, str]] = []
+        self._facts: list[Fact] = []
+        self._assertions: list[Assertion] = []
+        self._used: set[str] = set()
+        self._next_fact = max((FactId.parse(f.fact_id).ordinal for f in plan.facts), default=-1) + 1
+
+    def places(self, count: int, span: tuple[float, float] = SPAN) -> list[Bullet]:
+        """Return bullets that side stories may follow, on different days, spread over the plan; each is given once."""
+        by_day = {b.happens_on: b for b in self._plan.bullets() if b.variety != CLOSING}
+        free = [b for b in by_day.values() if b.bullet_id not in self._used]
+        first, last = (int(share * len(free)) for share in span)
+        free = free[first:last]
+        count = min(count, len(free))
+        chosen = [free[(2 * i + 1) * len(free) // (2 * count)] for i in range(count)]
+        self._used |= {b.bullet_id for b in chosen}
+        return chosen
+
+    def add(self, after: Bullet, kind: BulletKind, topic: str, text: str, **fields: str) -> Bullet:
+        """Add a bullet behind another one, on its day, and return it."""
+        bullet = Bullet(
+            bullet_id=self._new_id(after),
+            kind=kind,
+            narrative=SIDE_NARRATIVE,
+            topic=topic,
+            text=text,
+            happens_on=after.happens_on,
+            **fields,
+        )
+        self._added.append((bullet, after.bullet_id))
+        return bullet
+
+    def tell(self, after: Bullet, story: str, text: str, entry: Entry) -> None:
+        """Add a bullet that tells an entry of a side story, with its facts."""
+        bullet = self.add(after, BulletKind.SIDE, story, text)
+        for role, value in entry.items():
+            fact = Fact(
+                fact_id=str(FactId(self._plan.plan_index, self._next_fact)),
+                subject=story,
+                attribute=attribute_of(role, bullet.happens_on),
+                kind=value.kind,
+                is_fixed=True,
+                side_story=story,
+            )
+            self._next_fact += 1
+            self._facts.append(fact)
+            self._assertions.append(
+                Assertion(bullet_id=bullet.bullet_id, fact_id=fact.fact_id, stance=Stance.SETS, value=value)
+            )
+
+    def _new_id(self, after: Bullet) -> str:
+        place = BulletId.parse(after.bullet_id)
+        key = SubPlanKey(place.plan_index, place.sub_plan_index)
+        own = len(self._plan.sub_plans[place.sub_plan_index].bullets)
+        before = sum(BulletId.parse(b.bullet_id)[:2] == place[:2] for b, _ in self._added)
+        return str(key.bullet(own + before))
+
+    def plan_told(self) -> Plan:
+        """Return the plan with the added bullets and their facts."""
+        plan = self._plan.model_copy(update={"facts": (*self._plan.facts, *self._facts)})
+        if not self._added:
+            return plan
+        bullets, after = zip(*self._added, strict=True)
+        return augmented_plan(
+            plan, [Augmented(stage_index=0, bullets=bullets, after=after, assertions=tuple(self._assertions))]
+        )

@@ -1,21 +1,19 @@
-"""The stages of a plan: their days, people and narratives, and how many events each of them tells.
+"""The stages of a plan: their days, and how many events each of them tells.
 
-All of it is drawn by code before a model tells anything; the events themselves, and their order, are the writer's.
+Code draws both before a model tells anything; what happens in a stage, and who has a part in it, is the writer's.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from longbeam.generators.layout import FEW_NARRATIVES, NARRATIVES, SHORT, Layout
 from longbeam.generators.story_graph import Window
 from longbeam.prompts.calls import Stage
-from longbeam.schemas import Narrative, Person, Timeline
+from longbeam.schemas import Timeline
 
 SLACK = 0.9
 """Share of a stage's days that its events use; turns that are asked for later use the rest."""
@@ -25,70 +23,37 @@ CLOSING_FROM = 0.9
 """Where the end of the story begins in the last stage."""
 OUTCOMES = 3
 """Events of the last stage that tell how a part of the story came out; the last plan has one more, its last word."""
-CAST = 4
-"""People of a stage ..."""
-LEADS = 2
-"""... and those of them, at most, who are in every stage because the narratives that carry the story tell of them."""
-EVENTS_PER_NARRATIVE = 3
-"""Events of a stage for each narrative that moves in it."""
-NARRATIVES_PER_STAGE = (3, 6)
-"""Fewest and most narratives that move in a stage."""
-LEADING = 2
-"""Narratives that carry the story: the first ones, which move in every stage."""
-_Item = TypeVar("_Item")
+EVENTS_PER_NARRATIVE = 4
+"""Events of a plan for each of its narratives: an opening, a turning point, and what leads to them and from them."""
+SIDE_EVENTS = 3
+"""Events of a stage that tell a side story: news, what somebody makes of it, and what comes of it."""
 
 
-def stages_of(
-    timeline: Timeline, layout: Layout, narratives: Sequence[Narrative] = (), people: Sequence[Person] = ()
-) -> tuple[Stage, ...]:
-    """Divide a timeline into stages of equal length, to the day, each with the people and narratives that it moves.
-
-    People and narratives take turns: each comes once before any comes again. The narratives that carry the story come
-    in every stage, and so do the people of whom these tell. A stage's narratives bring the people whom they name, and
-    one place at least is for those who came least.
-    """
+def stages_of(timeline: Timeline, layout: Layout) -> tuple[Stage, ...]:
+    """Divide a timeline into stages of equal length, to the day."""
     days, count = timeline.days + 1, layout.sub_plans
     if days < count:
         raise ValueError(f"{days} days cannot hold {count} stages")
     starts = [timeline.start + dt.timedelta(days=days * i // count) for i in range(count)]
     ends = [s - dt.timedelta(days=1) for s in starts[1:]] + [timeline.end]
-    leads = _named_in(narratives[:LEADING], people)[:LEADS]
-    others = [p.first_name for p in people if p.first_name not in leads]
-    moving, came = _turns_per_stage(layout), Counter[str]()
-    stages = []
-    for i, (first, last) in enumerate(zip(starts, ends, strict=True)):
-        own = _turn(narratives[LEADING:], i, moving)
-        named = [name for name in _named_in(own, people) if name not in leads]
-        free = sorted((name for name in others if name not in named), key=lambda name: came[name])
-        room = CAST - len(leads)
-        cast = (*named[: room - bool(free)], *free)[:room]  # somebody comes whose turn it is
-        came.update(cast)
-        labels = tuple(narrative.label for narrative in (*narratives[:LEADING], *own))
-        stages.append(Stage(stage_index=i, first_day=first, last_day=last, cast=(*leads, *cast), narratives=labels))
-    return tuple(stages)
+    spans = enumerate(zip(starts, ends, strict=True))
+    return tuple(Stage(stage_index=i, first_day=first, last_day=last) for i, (first, last) in spans)
 
 
-def _named_in(narratives: Sequence[Narrative], people: Sequence[Person]) -> list[str]:
-    told = " ".join(narrative.description for narrative in narratives)
-    return [p.first_name for p in people if re.search(rf"\b{re.escape(p.first_name)}\b", told)]
+def told_somewhere(chosen: Sequence[Sequence[str]], everything: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return for each stage what its writer chose for it; what no stage has goes to those that have least."""
+    own = [list(dict.fromkeys(name for name in names if name in everything)) for names in chosen]
+    for name in everything:
+        if not any(name in names for names in own):
+            min(own, key=len).append(name)
+    return [tuple(names) for names in own]
 
 
 def narratives_for(length: int, layout: Layout) -> tuple[int, int]:
-    """Return the fewest and the most narratives of a plan: no more than can move in one of its stages."""
-    places = LEADING + _turns_per_stage(layout) * layout.sub_plans
+    """Return the fewest and the most narratives of a plan: no more than its events can move."""
+    room = layout.bullets_per_sub_plan * layout.sub_plans // EVENTS_PER_NARRATIVE
     least, most = FEW_NARRATIVES if length <= SHORT else NARRATIVES
-    return min(least, places), min(most, places)
-
-
-def _turns_per_stage(layout: Layout) -> int:
-    """Return the number of narratives that move in a stage beside those that carry the story."""
-    least, most = NARRATIVES_PER_STAGE
-    return min(max(layout.bullets_per_sub_plan // EVENTS_PER_NARRATIVE, least), most) - LEADING
-
-
-def _turn(items: Sequence[_Item], turn: int, count: int) -> tuple[_Item, ...]:
-    """Return the next items of a round, in the turn of a stage."""
-    return tuple(items[(turn * count + i) % len(items)] for i in range(min(count, len(items))))
+    return min(least, room), min(most, room)
 
 
 @dataclass(frozen=True)
@@ -96,7 +61,7 @@ class StageSize:
     """How much one stage tells."""
 
     events: int
-    """Events, the ending included, without the introduction of the first stage."""
+    """Events, side story and ending included, without the introduction of the first stage."""
     closing: int
     """Those of them that end the story."""
     is_introduced: bool
@@ -113,8 +78,18 @@ def sizes_of(layout: Layout, plan_index: int, *, is_last: bool) -> tuple[StageSi
         is_introduced = i == plan_index == 0
         events = max(layout.bullets_per_sub_plan - layout.preferences_in(i) - is_introduced, 3)
         closing = max(min(OUTCOMES + 1, events // 4) - (not is_last), 0) if i == layout.sub_plans - 1 else 0
-        sizes.append(StageSize(events, closing, is_introduced))
+        sizes.append(StageSize(events + SIDE_EVENTS, closing, is_introduced))
     return tuple(sizes)
+
+
+def side_ordinals(sizes: Sequence[StageSize]) -> tuple[int, ...]:
+    """Return the ordinals of the side stories' events, in each stage spread over those before the ending."""
+    found, told = list[int](), 0
+    for size in sizes:
+        going_on = size.events - size.closing
+        found += [told + 1 + (2 * i + 1) * going_on // (2 * SIDE_EVENTS) for i in range(SIDE_EVENTS)]
+        told += size.events
+    return tuple(found)
 
 
 def window_of(stage: Stage, *, is_last: bool, country: str) -> Window:

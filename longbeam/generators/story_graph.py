@@ -17,11 +17,16 @@ import networkx as nx
 
 from longbeam.prompts.calls import Link, OpenOn, StoryEvent
 from longbeam.schemas import CLOSING, BulletKind
+from longbeam.text import content_words
 
 Constraints = Any  # networkx has no types: a DiGraph whose edge u -> v says day(v) - day(u) <= weight
+SATURDAY, SUNDAY = 5, 6
+"""Numbers of the days that end a week, from Monday."""
 _FIRST_DAY = "the first day"
 """Node of a window's first day; no event has this id."""
-OPENING = "opening"
+OPENING, SIDE = "opening", "side"
+SIDE_NARRATIVE = "On the Side"
+"""Narrative of what goes on beside the story."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,9 @@ class Window:
         """Return whether an event that wants a workday or a weekend can happen on a day."""
         if open_on is OpenOn.ANY:
             return True
-        is_weekend = day.weekday() >= 5
+        if open_on is OpenOn.SUNDAY:
+            return day.weekday() == SUNDAY
+        is_weekend = day.weekday() >= SATURDAY
         return is_weekend if open_on is OpenOn.WEEKEND else not is_weekend and day not in _holidays(self.country)
 
 
@@ -74,13 +81,35 @@ def event_faults(event: StoryEvent, labels: Iterable[str], earlier: Iterable[str
     known = set(earlier)
     if not event.what.strip() or not event.thing.strip():
         yield f"{event.event_id} lacks its thing or what happens"
-    if event.narrative not in set(labels):
+    if event.part != SIDE and event.narrative not in set(labels):
         yield f"{event.event_id} names narrative {event.narrative!r}, which is none of those given"
     for link in event.after:
         if link.event == event.event_id or link.event not in known:
             yield f"{event.event_id} comes after {link.event!r}, which is no other event"
         elif link.least < 0 or (link.most is not None and link.most < link.least):
             yield f"{event.event_id} comes {link.least} to {link.most} days after {link.event}; the first is the fewest"
+
+
+def same_matter(said: str, known: Sequence[str]) -> str:
+    """Return the matter that is meant, in the words with which it was opened: the only one that has the same words.
+
+    One has the same words as another if all words of either are among the other's. Words of no such matter stay.
+    """
+    words = content_words(said)
+    near = {m for m in known if said.casefold() == m.casefold()}
+    near = near or {m for m in known if words and (own := content_words(m)) and (own <= words or words <= own)}
+    return near.pop() if len(near) == 1 else said
+
+
+def side_faults(event: StoryEvent, told: Iterable[StoryEvent]) -> Iterator[str]:
+    """Yield what is wrong with an event of a side story, given the events of the stages before."""
+    for other in told:
+        if other.part == SIDE and other.thing.casefold() == event.thing.casefold():
+            yield f"{event.event_id} goes on with {event.thing!r}, the side story of an earlier stage; tell another one"
+            return
+        if other.part == SIDE and len(event.people) > 1 and other.people == event.people:
+            yield f"{event.event_id} is about {' and '.join(event.people)}, as a side story before; take somebody else"
+            return
 
 
 def unclosed(events: Sequence[StoryEvent], open_before: Iterable[str], stays_open: Iterable[str]) -> dict[str, str]:

@@ -13,16 +13,12 @@ from longbeam.evaluation import Arm, at_budgets, find_control, with_embedder
 from longbeam.memory import Embedder, ProductSettings, name_of
 from longbeam.models import ChatModel, CostMeter
 from longbeam.models.embedders import make_embedder
-from longbeam.pipeline import load_evaluation_spec, with_models
+from longbeam.pipeline import load_evaluation_spec, with_evaluation_fields, with_models
 from longbeam.pipeline.evaluate import (
     EvaluationEstimate,
-    EvaluationModels,
     EvaluationRequest,
-    asks_extractor,
     estimate_evaluation,
     evaluate as run_evaluation,
-    evaluation_spec,
-    with_evaluation_fields,
 )
 from longbeam.pipeline.run import Progress, evaluation_usage, limited_models
 from longbeam.review import reviewed_probes
@@ -108,7 +104,7 @@ class Measurement:
         """Return the evaluation's models behind a meter that begins at the cost of earlier evaluations."""
         spec = self.request.spec
         needed = {Role.READER.value, Role.JUDGE.value}
-        if any(map(asks_extractor, self.request.arms)):
+        if any(arm.asks_extractor for arm in self.request.arms):
             needed.add(Role.EXTRACTOR.value)
         model = services().make_model(spec, invocation_log=invocation_log, home=self.benchmark.root, roles=needed)
         return CostMeter(model, spec, before=evaluation_usage(self.benchmark))
@@ -197,17 +193,19 @@ def _probes_of(benchmark: Benchmark, limit: int | None) -> Mapping[str, Sequence
 
 
 def _spec_of(spec: BenchmarkSpec, options: MeasuringOptions) -> BenchmarkSpec:
-    """Return the benchmark's spec with the models and settings of an evaluation."""
+    """Return the benchmark's spec with the models, settings and cap on cost of an evaluation, and none of its own."""
     named = {"reader": options.get("reader"), "judge": options.get("judge"), "extractor": options.get("extractor")}
     chosen = {role: model for role, model in named.items() if model is not None}
     cap = options.get("max_cost_usd")
     if (given := options.get("spec")) is None:
         # The benchmark's own `default` wrote it: it reads and judges only where it is named.
-        own = {role: spec.models.get(role, DEFAULT_MODEL) for role in named}
-        return evaluation_spec(spec, EvaluationModels(**own | chosen), cap)
-    if not isinstance(given, BenchmarkSpec):
-        given = load_evaluation_spec(Path(given), spec.name)
-    given = with_models(given, chosen)
-    models = {role: given.model_for(Role(role)) or DEFAULT_MODEL for role in named}
-    cap = given.limits.max_cost_usd if cap is None else cap
-    return evaluation_spec(with_evaluation_fields(spec, given), EvaluationModels(**models), cap)
+        models = {role: spec.models.get(role, DEFAULT_MODEL) for role in named} | chosen
+    else:
+        if not isinstance(given, BenchmarkSpec):
+            given = load_evaluation_spec(Path(given), spec.name)
+        given = with_models(given, chosen)
+        models = {role: given.model_for(Role(role)) or DEFAULT_MODEL for role in named}
+        cap = given.limits.max_cost_usd if cap is None else cap
+        spec = with_evaluation_fields(spec, given)
+    limits = spec.limits.model_copy(update={"max_cost_usd": cap})
+    return spec.model_copy(update={"models": models, "limits": limits})

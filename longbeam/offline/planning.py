@@ -25,7 +25,7 @@ from longbeam.offline.packs import (
     wishes,
 )
 from longbeam.offline.remarks import without_remark
-from longbeam.offline.story import Script, StoryInputs, draft_of, people_thread, scenes_of, script_of
+from longbeam.offline.story import Script, StoryInputs, draft_of, people_thread, scenes_of, script_of, side_told
 from longbeam.offline.telling import WHOLE, StoryScene
 from longbeam.prompts.calls import (
     AugmentInputs,
@@ -37,6 +37,7 @@ from longbeam.prompts.calls import (
     EventsInputs,
     EventsReply,
     FactDraft,
+    LinkDraft,
     NarrativesInputs,
     NarrativesReply,
     NewSlot,
@@ -52,10 +53,12 @@ from longbeam.prompts.calls import (
     WishDraft,
     WishTarget,
 )
-from longbeam.schemas import Bullet, BulletKind, Narrative, Value, ValueKind
+from longbeam.schemas import Bullet, BulletKind, Narrative, Person, Value, ValueKind
 from longbeam.text import overlapping, values
 
 W = TypeVar("W", bound=Standing)
+SIDE_PARTS = 3
+"""Events of a side story."""
 WISHES_APART = 11
 """Offset in the list of wishes between one conversation of a benchmark and the next."""
 STORIES_KEPT = 16
@@ -129,12 +132,20 @@ def outline(inputs: OutlineInputs) -> OutlineReply:
     """Return a title and a summary for each stage."""
     titles = ("A beginning", "First steps", "Under way", "Trouble", "A change of plan", "Catching up", "Steady work")
     count = len(inputs.stages)
+    labels, people = [n.label for n in inputs.narratives], [p.first_name for p in inputs.people]
     drafts = []
     for stage in inputs.stages:
-        subtopic = inputs.seed.subtopics[stage.stage_index % len(inputs.seed.subtopics)]
-        title = "The last stretch" if stage.stage_index == count - 1 else titles[stage.stage_index % len(titles)]
-        wants = [_WANTS[(stage.stage_index + i) % len(_WANTS)] for i in range(len(stage.cast))]
-        drafts.append(StageDraft(title=title, summary=f"{upper_first(subtopic)}, and what comes of it.", wants=wants))
+        i = stage.stage_index
+        subtopic = inputs.seed.subtopics[i % len(inputs.seed.subtopics)]
+        cast = people[i % 2 :: 2]
+        draft = StageDraft(
+            title="The last stretch" if i == count - 1 else titles[i % len(titles)],
+            summary=f"{upper_first(subtopic)}, and what comes of it.",
+            narratives=[*labels[:2], *labels[2 + i % 2 :: 2]],
+            people=cast,
+            wants=[_WANTS[(i + j) % len(_WANTS)] for j in range(len(cast))],
+        )
+        drafts.append(draft)
     return OutlineReply(stages=drafts)
 
 
@@ -151,24 +162,44 @@ class _Newest:
 
 def events(inputs: EventsInputs, conversation: str) -> EventsReply:
     """Return the events asked for, out of the whole script of the plan; `conversation`: `seed/conversation_id`."""
-    own, labels = _newest(inputs, inputs.counts, inputs.endings, conversation), [n.label for n in inputs.narratives]
+    told_of = inputs.counts, inputs.side, inputs.endings
+    own, labels = _newest(inputs, told_of, conversation), [n.label for n in inputs.narratives]
     assert own.inputs is not None
-    drafts, first = [], 1 + sum(inputs.counts[: inputs.stage_index])
-    for number in range(first, first + inputs.counts[inputs.stage_index]):
-        step = own.script[number - 1]
+    drafts = []
+    for number in inputs.own_numbers:
+        if number in inputs.side:
+            drafts.append(_side_draft(own.inputs, number, inputs.side, labels[0]))
+            continue
+        step = own.script[own.inputs.numbers.index(number)]
         told = ENDING_LABEL if step.subject == WHOLE else step.thread.narrative
         narrative = told if told in labels else labels[number % len(labels)]  # a short story has few narratives
-        drafts.append(draft_of(step, number, narrative, inputs.people, own.inputs.rng_key))
-    drafts = _with_turns(drafts, inputs.stages[inputs.stage_index].turns, inputs.closing)
+        drafts.append(draft_of(own.inputs, step, number, narrative))
+    drafts = _with_turns(drafts, inputs)
     return EventsReply(events=[d for d in drafts if int(d.event[1:]) in inputs.numbers])
 
 
-def _with_turns(drafts: list[EventDraft], turns: Sequence[str], closing: int) -> list[EventDraft]:
+def _side(inputs: StoryInputs, number: int, side: Sequence[int]) -> tuple[Person, str, str]:
+    """Return person, thing and text of an event of a side story; each has three."""
+    story, part = divmod(side.index(number), SIDE_PARTS)
+    return side_told(inputs.people, story, part, inputs.rng_key)
+
+
+def _side_draft(inputs: StoryInputs, number: int, side: Sequence[int], narrative: str) -> EventDraft:
+    person, thing, text = _side(inputs, number, side)
+    at = side.index(number)
+    after = [LinkDraft(event=f"e{side[at - 1]}", least_days=1)] if at % SIDE_PARTS else []
+    return EventDraft(
+        event=f"e{number}", narrative=narrative, thing=thing, what=text, people=[person.first_name], after=after
+    )
+
+
+def _with_turns(drafts: list[EventDraft], inputs: EventsInputs) -> list[EventDraft]:
     """Return events of which one is the turning point of each narrative that turns in the stage."""
-    last = len(drafts) - closing
+    turns, last = inputs.stages[inputs.stage_index].turns, len(drafts) - inputs.closing
+    told = [(i, d) for i, d in enumerate(drafts[:last]) if int(d.event[1:]) not in inputs.side]
     for label in turns:
-        own = [i for i, d in enumerate(drafts[:last]) if d.narrative == label]
-        free = [i for i, d in enumerate(drafts[:last]) if not d.turning_point and d.narrative not in turns and i]
+        own = [i for i, d in told if d.narrative == label]
+        free = [i for i, d in told if not drafts[i].turning_point and d.narrative not in turns and i]
         if place := [*own, *free[::-1]][:1]:
             changed_to = {"narrative": label, "turning_point": True}
             drafts[place[0]] = drafts[place[0]].model_copy(update=changed_to)
@@ -177,7 +208,8 @@ def _with_turns(drafts: list[EventDraft], turns: Sequence[str], closing: int) ->
 
 def sub_plan(inputs: SubPlanInputs, graph: StoryGraph, conversation: str) -> SubPlanReply:
     """Return the words of the events asked for, out of the whole story of the plan."""
-    own, pack = _newest(inputs, graph.counts, graph.endings, conversation), pack_for(inputs.seed)
+    own = _newest(inputs, (graph.counts, graph.side, graph.endings), conversation)
+    pack = pack_for(inputs.seed)
     assert own.inputs is not None
     if own.days != graph.digest:
         own.days, own.scenes = graph.digest, scenes_of(own.inputs, own.script, graph)
@@ -185,6 +217,9 @@ def sub_plan(inputs: SubPlanInputs, graph: StoryGraph, conversation: str) -> Sub
     for event in inputs.events:
         if event.kind is BulletKind.INTRODUCTION:
             draft = _introduction(pack, inputs, random.Random(f"{_rng_key(inputs, conversation)}/introduction"))
+        elif event.kind is BulletKind.SIDE:
+            _, _, text = _side(own.inputs, int(event.event_id[1:]), graph.side)
+            draft = BulletDraft(event="", text=text)
         elif event.event_id not in own.scenes:
             draft = beginning(inputs)
         else:
@@ -198,13 +233,21 @@ def _rng_key(inputs: EventsInputs | SubPlanInputs, conversation: str) -> str:
     return f"{conversation}/p{later}" if later else conversation
 
 
-def _newest(inputs: EventsInputs | SubPlanInputs, counts: tuple[int, ...], closing: int, conversation: str) -> _Newest:
-    """Return the story of the plan; its script is made once and kept for the calls of the other events."""
+def _newest(
+    inputs: EventsInputs | SubPlanInputs, told: tuple[tuple[int, ...], tuple[int, ...], int], conversation: str
+) -> _Newest:
+    """Return the story of the plan; its script is made once and kept for the calls of the other events.
+
+    `told`: the events of each stage, the ordinals of those of side stories, and the number of those that end the plan.
+    """
+    counts, side, closing = told
+    own = [sum(n in side for n in range(1 + sum(counts[:i]), 1 + sum(counts[: i + 1]))) for i in range(len(counts))]
     asked = StoryInputs(
         seed=inputs.seed,
         people=inputs.people,
         stages=tuple((s.first_day, s.last_day) for s in inputs.stages),
-        counts=counts,
+        counts=tuple(count - beside for count, beside in zip(counts, own, strict=True)),
+        side=side,
         closing=closing,
         rng_key=f"{_rng_key(inputs, conversation)}/story",
         bounds=bounds_of(inputs.chapter),

@@ -136,7 +136,7 @@ def _tally(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
                 f"I have lost count. How often have I told you that {counted}?",
             )
         )
-        gold, text = f"You told me {count} {wanted}.", f"States that the user told {count} {wanted}"
+        gold, text = to_you(f"You told me {count} {wanted}."), f"States that the user told {count} {of_user(wanted)}"
     else:
         question = rng.choice(
             (

@@ -1,4 +1,4 @@
-"""The rule-based reader's answers to questions over a whole side story: joins, differences, counts and totals."""
+"""The rule-based reader's answers to questions over a whole log of the user's: joins, differences, counts, totals."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from collections.abc import Sequence
 from longbeam.offline.understanding import UNSAID, ReadStatement
 from longbeam.text import (
     BY_NAME,
+    COMPANION,
     CONFIDENCES,
     FIGURE,
-    LATE,
-    PAID,
     PLACE,
+    QUANTITY,
     SOURCE,
-    Evenings,
     listed,
     recompute,
     values_in,
 )
-from longbeam.text.side_texts import AMOUNT
 
 
 def answer_over(question: str, statements: Sequence[ReadStatement]) -> str:
-    """Return the answer to a question over the entries of a side story; empty for another question."""
+    """Return the answer to a question over the entries of a log, or on a confidence; empty for another question."""
     for private in CONFIDENCES:
         if private.name in question and (told := [s for s in statements if s.subject == private.name]):
             return _of_confidence(told)
@@ -33,8 +31,7 @@ def answer_over(question: str, statements: Sequence[ReadStatement]) -> str:
             continue
         entries = [dict(s.values) for s in statements if s.subject == texts.name]
         if entries:
-            over = _over_evenings if isinstance(texts, Evenings) else _over_log
-            return over(question, entries, texts.plural)
+            return _over_log(question, entries, texts.plural)
     return ""
 
 
@@ -46,19 +43,17 @@ def _of_confidence(told: Sequence[ReadStatement]) -> str:
     return f"You told me: {', '.join(filter(None, said))}." if any(said) else ""
 
 
-def _over_evenings(question: str, entries: Sequence[dict[str, str]], plural: str) -> str:
-    late, paid = ([e[role] for e in entries if role in e] for role in (LATE, PAID))
-    if "another time" in question:
-        return _people([p for p in dict.fromkeys(late) if p in paid])
-    if "never paid" in question:
-        return _people([p for p in dict.fromkeys(late) if p not in paid])
-    if "never came late" in question:
-        return _people([p for p in dict.fromkeys(paid) if p not in late])
-    asked = re.search(r"\bthat (\w+) (came late|paid)", question)
-    if asked:
-        times = (late if asked[2] == "came late" else paid).count(asked[1])
+def _companions(question: str, entries: Sequence[dict[str, str]]) -> str:
+    told = [(e[PLACE], e[COMPANION]) for e in entries if PLACE in e and COMPANION in e]
+    if asked := re.search(r"\bthat (\w+) came along\b", question):
+        times = sum(who == asked[1] for _, who in told)
         return f"You told me {times} times that {question[asked.start(1) :].rstrip('?')}."
-    return f"You told me about {len(entries)} {plural}." if "How many" in question or "how many" in question else ""
+    named = sorted({place for place, _ in told if place in question}, key=question.index)
+    if len(named) < len(("one", "other")):
+        return ""
+    one, other = ({who for place, who in told if place == at} for at in named[:2])
+    wanted = one - other if "never" in question else one & other
+    return _people([who for who in dict.fromkeys(who for _, who in told) if who in wanted])
 
 
 def _people(people: Sequence[str]) -> str:
@@ -66,7 +61,9 @@ def _people(people: Sequence[str]) -> str:
 
 
 def _over_log(question: str, entries: Sequence[dict[str, str]], plural: str) -> str:
-    amounts = [value for e in entries if AMOUNT in e for value in values_in(e[AMOUNT])[:1]]
+    if "came along" in question:
+        return _companions(question, entries)
+    amounts = [value for e in entries if QUANTITY in e for value in values_in(e[QUANTITY])[:1]]
     if re.search(r"\badd up\b|\badding up\b", question, re.IGNORECASE) and len(amounts) > 1:
         return f"All {plural} together come to {recompute('sum', amounts).text}."
     place = next((e[PLACE] for e in entries if e.get(PLACE, "?") in question), None)

@@ -10,21 +10,25 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from longbeam.offline.balance import Cue, fullness
 from longbeam.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.offline.drawing import Span
+from longbeam.offline.language import upper_first
 from longbeam.offline.naming import things_of
 from longbeam.offline.packs import Beat, Pack, Thread, fields_of, pack_for, read_yaml
 from longbeam.offline.telling import WHOLE, StoryScene, Teller, person_for
 from longbeam.prompts.calls import EventDraft, LinkDraft, StoryGraph, Weight
 from longbeam.schemas import CLOSING, Person, Seed
+from longbeam.text import relation_words
 
 PEOPLE = Path(__file__).parent / "data" / "people.yaml"
+SIDE_STORIES = PEOPLE.with_name("side.yaml")
 THINGS_PER_THREAD = 2.5
 """Width that is tried first; `balance.fullness` decides."""
 AHEAD = (0.76, 0.86)
@@ -55,7 +59,7 @@ class StoryInputs:
     stages: tuple[Span, ...]
     """First and last day of each stage."""
     counts: tuple[int, ...]
-    """Events of each stage."""
+    """Events of each stage, without those of its side story."""
     closing: int
     """Events at the end of the last stage that tell how things came out."""
     rng_key: str
@@ -63,6 +67,13 @@ class StoryInputs:
     bounds: Bounds = NO_BOUNDS
     opening: str = ""
     """Thing of the first event, where it says what is over and what begins; empty for a first plan."""
+    side: tuple[int, ...] = ()
+    """Ordinals of the events that tell side stories, among all events of the plan."""
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Ordinals of the script's events among all."""
+        return tuple(n for n in range(1, sum(self.counts) + len(self.side) + 1) if n not in self.side)
 
     @cached_property
     def pack(self) -> Pack:
@@ -158,8 +169,9 @@ def _links(thread: Thread, beat: Beat, own: Sequence[int]) -> Iterator[tuple[int
         yield naming[-1], TOLD_BEHIND
 
 
-def draft_of(step: Step, number: int, narrative: str, people: Sequence[Person], rng_key: str) -> EventDraft:
+def draft_of(inputs: StoryInputs, step: Step, number: int, narrative: str) -> EventDraft:
     """Return an event of the script as a reply tells it."""
+    people, rng_key = inputs.people, inputs.rng_key
     with_ = [step.thing.first_name] if isinstance(step.thing, Person) else []
     if step.kind == "beat" and step.beat.who is not None:
         with_ = [person_for(people, step.beat.who, f"{rng_key}/{step.thread.thread}/{step.thing}").first_name]
@@ -170,17 +182,34 @@ def draft_of(step: Step, number: int, narrative: str, people: Sequence[Person], 
         what=f"{step.subject}: {step.beat.beat.replace('_', ' ')}, as {step.thread.about} goes on ({number}).",
         people=with_,
         of_a_person=step.kind == "meeting",
-        after=[LinkDraft(event=f"e{n}", least_days=days) for n, days in step.after],
+        after=[LinkDraft(event=f"e{inputs.numbers[n - 1]}", least_days=days) for n, days in step.after],
         opens=[step.subject] * step.opens,
         closes=[step.subject] * step.closes,
         weight=Weight.TRIFLE if step.kind == "beat" and step.beat.deny else Weight.USUAL,
     )
 
 
+@lru_cache(maxsize=1)
+def _side_pack() -> Sequence[Mapping[str, Any]]:
+    read: Sequence[Mapping[str, Any]] = read_yaml(SIDE_STORIES)
+    return read
+
+
+def side_told(people: Sequence[Person], story: int, part: int, rng_key: str) -> tuple[Person, str, str]:
+    """Return the person of a plan's side story by its number, its thing, and the text of one of its events."""
+    stories, around = list(_side_pack()), list(people)
+    random.Random(f"{rng_key}/side").shuffle(stories)
+    random.Random(f"{rng_key}/side/people").shuffle(around)
+    told, person = stories[story % len(stories)], around[story % len(around)]
+    called = person.first_name if part else f"{relation_words(person)} {person.first_name}"
+    text = upper_first(told["tell"][part].replace("{it}", called)) + "."
+    return person, f"the {told['thing']} of {person.first_name}", text
+
+
 def scenes_of(inputs: StoryInputs, script: Script, graph: StoryGraph) -> dict[str, StoryScene]:
     """Return the scenes of all events by id, told in the order of their days; an opening has none."""
     days = {e.event_id: e.day for e in graph.events() if e.day is not None}
-    dated = [(i, step, days[f"e{i}"]) for i, step in enumerate(script, 1) if f"e{i}" in days]
+    dated = [(i, step, days[f"e{i}"]) for i, step in zip(inputs.numbers, script, strict=True) if f"e{i}" in days]
     dated.sort(key=lambda one: one[2])
     told_on = {
         (step.thread.thread, step.subject, step.beat.beat): day for _, step, day in dated if step.kind != CLOSING

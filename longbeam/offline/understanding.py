@@ -23,20 +23,18 @@ from longbeam.offline.telling import COST_SLOT, END_SLOT, ENDED, OWN_COST, WHOLE
 from longbeam.schemas import AdviceKind, ValueKind
 from longbeam.text import (
     BY_NAME,
+    COMPANION,
     CONFIDENCES,
     FIGURE,
     FORGET_TEXT,
     KEEP_TEXT,
-    LATE,
     MONTHS,
-    PAID,
     PLACE,
+    QUANTITY,
     SOURCE,
     WEEKDAYS,
-    Evenings,
     sentences,
 )
-from longbeam.text.side_texts import AMOUNT
 
 ME = "me"
 UNSAID = "unsaid"
@@ -206,8 +204,10 @@ def _all_rules() -> Iterator[_Rule]:
 
 def _of_side_stories() -> Iterator[_Rule]:
     for name, texts in BY_NAME.items():
-        fields = {"late": LATE, "paid": PAID} if isinstance(texts, Evenings) else {"amount": AMOUNT, "place": PLACE}
+        fields = {"amount": QUANTITY, "place": PLACE}
         for text in texts.tell:
+            together = text.replace("{place}", "{place} with {who}")
+            yield _Rule(together, {}, "", f"side/{name}", "", How.TOLD, {**fields, "who": COMPANION}, name)
             yield _Rule(text, {}, "", f"side/{name}", "", How.TOLD, fields, name)
     for private in CONFIDENCES:
         told = {"source": SOURCE, "figure": FIGURE}

@@ -35,9 +35,11 @@ from .samples import (
 from .seeding import domains_of as domains_of, make_seeds as make_seeds, render_report as render_report
 from .services import Services as Services, load_services as load_services
 from .spec_file import (
+    EVALUATION_FIELDS as EVALUATION_FIELDS,
     OPTIONS as OPTIONS,
     load_evaluation_spec as load_evaluation_spec,
     load_spec as load_spec,
+    with_evaluation_fields as with_evaluation_fields,
     with_models as with_models,
     with_overrides as with_overrides,
 )
@@ -48,6 +50,7 @@ from .status import (
     describe_making as describe_making,
     finished_ids as finished_ids,
     kept_line as kept_line,
+    render_evaluations as render_evaluations,
     render_status as render_status,
     render_used as render_used,
 )

@@ -117,6 +117,22 @@ def with_models(spec: BenchmarkSpec, models: Mapping[str, str]) -> BenchmarkSpec
     return spec.model_copy(update={"models": named.models, "endpoints": named.endpoints})
 
 
+EVALUATION_FIELDS: tuple[str, ...] = ("models", "endpoints", "sampling", "limits", "batch")
+"""Fields of a spec that decide how a benchmark is evaluated; of `models`, reader, judge and extractor count."""
+
+
+def with_evaluation_fields(
+    spec: BenchmarkSpec, given: BenchmarkSpec, fields: Sequence[str] = EVALUATION_FIELDS
+) -> BenchmarkSpec:
+    """Return the benchmark's spec with those of the fields that another spec sets, but with its own models.
+
+    Each table of `given` takes the place of the benchmark's. Only the endpoints of models that `given` does not name
+    are kept, because the benchmark's own models stay in its spec.
+    """
+    tables = {name: getattr(given, name) for name in fields if name in given.model_fields_set}
+    return spec.model_copy(update={**tables, "models": spec.models, "endpoints": {**spec.endpoints, **given.endpoints}})
+
+
 def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | None) -> BenchmarkSpec:
     merged = {**fields, **_with_places(given, Path())}
     for table in ("models", "limits", "probes"):

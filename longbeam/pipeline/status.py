@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
+from longbeam.evaluation import kept_runs
 from longbeam.models import prices_of
 from longbeam.pipeline.cost.estimate import EstimateRow, money, render_rows, rows_by_role, total_of
 from longbeam.pipeline.cost.outlook import stored_outlook
+from longbeam.pipeline.evaluate.asking import ANSWER, JUDGEMENT
+from longbeam.pipeline.evaluate.evaluating import evaluation_folder
 from longbeam.pipeline.run.finished import unchanged_conversations
 from longbeam.pipeline.run.gaps import making_of, share_of_gaps
-from longbeam.pipeline.run.metering import checks_usage
+from longbeam.pipeline.run.metering import checks_usage, evaluation_logs
 from longbeam.pipeline.run.probing import PROBES
 from longbeam.pipeline.run.refusals import REPAIR
 from longbeam.pipeline.run.stages import STAGES, TEXT_STAGES
 from longbeam.prompts import registry_for
 from longbeam.schemas import (
+    KeptRun,
     Making,
     Position,
     Record,
@@ -53,6 +58,18 @@ class ConversationStatus(Record):
     """How far the worker is, beyond what the work log in place holds; None where it has not said."""
 
 
+class EvaluationStatus(Record):
+    """How far the evaluations of a benchmark are."""
+
+    runs: int = 0
+    """Runs that are kept."""
+    last: KeptRun | None = None
+    answers: int = 0
+    """Answers that are stored, those of a run that goes on or was stopped among them."""
+    judged: int = 0
+    failures: int = 0
+
+
 class BenchmarkStatus(Record):
     """Progress of a benchmark."""
 
@@ -63,6 +80,7 @@ class BenchmarkStatus(Record):
     """Calls, tokens and cost of everything in the journals, by stage and role."""
     expected: tuple[EstimateRow, ...] = ()
     """The expected `used` at the end of the run; empty if no rehearsal of the spec is stored."""
+    evaluations: EvaluationStatus = EvaluationStatus()
     seconds_left: float | None = None
     """Expected seconds until the active run ends; None if no run is active or nothing is known."""
 
@@ -121,7 +139,39 @@ def benchmark_status(benchmark: Benchmark) -> BenchmarkStatus:
         conversations=conversations,
         used=rows_by_role(prices, used),
         expected=rows_by_role(prices, expected),
+        evaluations=_evaluation_status(benchmark),
         seconds_left=seconds_left,
+    )
+
+
+def _evaluation_status(benchmark: Benchmark) -> EvaluationStatus:
+    folder = evaluation_folder(benchmark)
+    counts: Counter[str] = Counter()
+    for path in evaluation_logs(benchmark):
+        with WorkLog.open_read_only(path) as log:
+            for stage, of in log.units.counts().items():
+                counts[stage] += of[UnitStatus.DONE]
+            counts["failed"] += len(log.units.failures())
+    runs = kept_runs(folder)
+    return EvaluationStatus(
+        runs=len(runs),
+        last=runs[-1] if runs else None,
+        answers=counts[ANSWER.stage],
+        judged=counts[JUDGEMENT.stage],
+        failures=counts["failed"],
+    )
+
+
+def render_evaluations(status: BenchmarkStatus) -> str:
+    """Return one line on the evaluations; empty where there is none. Ends a line."""
+    of, last = status.evaluations, status.evaluations.last
+    if not (of.answers or of.judged or of.runs):
+        return ""
+    kept = f", the last {last.name or last.run_id} of {last.made_at:%Y-%m-%d %H:%M} UTC" if last is not None else ""
+    failed = f", {of.failures:,} failed" if of.failures else ""
+    return (
+        f"evaluations: {counted(of.runs, 'run')} kept{kept}; {of.answers:,} answers stored, {of.judged:,} judged"
+        f"{failed} (`longbeam runs {status.name}`)\n"
     )
 
 
@@ -212,7 +262,7 @@ def render_status(status: BenchmarkStatus, stages: tuple[str, ...]) -> str:
             f"expected in all: {total.calls:,} calls, {total.prompt_tokens:,} prompt tokens"
             f" ({total.cached_tokens:,} cached), {total.output_tokens:,} output, {money(total.cost_usd)}{left}"
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + render_evaluations(status)
 
 
 def describe_making(makings: Sequence[Making]) -> str:

@@ -90,10 +90,10 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt("plan_seeds", 4, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
     Prompt("plan_summary", 1, Role.PLANNER, PlanSummaryInputs),
-    Prompt("outline", 12, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("outline", 13, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "events",
-        3,
+        4,
         Role.PLANNER,
         EventsInputs,
         EventsReply,
@@ -102,7 +102,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "sub_plan",
-        20,
+        21,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,

@@ -74,16 +74,16 @@ def narratives(schema: Schema, inputs: NarrativesInputs) -> None:
 
 
 def outline(schema: Schema, inputs: OutlineInputs) -> None:
-    """Ask for one draft for each stage, with a want for each of its people and the turning points of its narratives."""
+    """Ask for one draft for each stage, with the narratives and people that there are."""
     _count(schema["properties"]["stages"], len(inputs.stages))
-    casts = [len(stage.cast) for stage in inputs.stages]
-    stage_draft = _fields(schema, "StageDraft")
-    _count(stage_draft["wants"], min(casts), max(casts))
-    _limit(stage_draft, title=120, summary=LONGEST_BOUND, wants=300)
-    labels = dict.fromkeys(label for stage in inputs.stages for label in stage.narratives)
-    if labels:
-        stage_draft["turns"]["items"] = _one_of(*labels)
-    _count(stage_draft["turns"], 0, max(len(stage.narratives) for stage in inputs.stages))
+    draft = schema["$defs"]["StageDraft"]
+    fields = draft["properties"]
+    _limit(fields, title=120, summary=LONGEST_BOUND, wants=300)
+    labels, people = [n.label for n in inputs.narratives], [p.first_name for p in inputs.people]
+    for name, choices in (("narratives", labels), ("turns", labels), ("people", people)):
+        _items(fields[name], choices)
+    _count(fields["wants"], 0, len(people))
+    draft["required"] = list(fields)
     names = schema["properties"]["names"]
     _count(names, 0, MOST_NAMES)
     draft = _fields(schema, "NameDraft")
@@ -113,35 +113,26 @@ _LONGEST_EVENT = 300
 
 
 def events(schema: Schema, inputs: EventsInputs) -> None:
-    """Ask for one draft for each number, with the narratives, people and earlier events that there are."""
-    ids = [e.event_id for e in inputs.earlier]
-    names = [p.first_name for p in inputs.people]
-    labels = [n.label for n in inputs.narratives]
-    draft, link = schema["$defs"]["EventDraft"], schema["$defs"]["LinkDraft"]
-    matters = {"type": "array", "items": _text(_LONGEST["topic"]), "maxItems": MOST_MATTERS}
-    forms = []
-    for number in inputs.numbers:
-        form = copy.deepcopy(draft["properties"])
-        form |= {"event": _one_of(f"e{number}"), "thing": _bounded("topic"), "what": _text(_LONGEST_EVENT)}
-        form["on"] = {"type": "string", "maxLength": 10}
-        form |= {"opens": copy.deepcopy(matters), "closes": copy.deepcopy(matters)}
-        _choose(form, "narrative", labels)
-        _items(form["people"], names)
-        first = 1 + sum(inputs.counts[: inputs.stage_index])
-        before = [*ids, *(f"e{n}" for n in range(first, number))]
-        after = copy.deepcopy(link)
-        after["properties"]["event"] = _one_of(*before[-MOST_CHOICES:]) if before else _text(8)
-        after["required"] = list(after["properties"])
-        form["after"] = {"type": "array", "items": after, "maxItems": MOST_LINKS if before else 0}
-        form |= {
-            "open_on": copy.deepcopy(schema["$defs"]["OpenOn"]),
-            "weight": copy.deepcopy(schema["$defs"]["Weight"]),
-        }
-        forms.append(_form(form))
-    _each(schema["properties"]["events"], forms)
+    """Ask for one draft for each number, with the narratives, people and earlier events that there are.
+
+    What all forms share is defined once; a circle of events is the check's to find.
+    """
+    defs = schema["$defs"]
+    shared, link = defs.pop("EventDraft")["properties"], defs["LinkDraft"]
+    ids = [*(e.event_id for e in inputs.earlier), *(f"e{n}" for n in inputs.own_numbers)]
+    link["properties"]["event"] = _one_of(*ids[-MOST_CHOICES:])
+    link["required"] = list(link["properties"])
+    _choose(shared, "narrative", [n.label for n in inputs.narratives])
+    _items(shared["people"], [p.first_name for p in inputs.people])
+    matters = {"type": "array", "items": _bounded("topic"), "maxItems": MOST_MATTERS}
+    shared |= {"thing": _bounded("topic"), "what": _text(_LONGEST_EVENT), "opens": matters, "closes": matters}
+    shared["after"] |= {"maxItems": MOST_LINKS}
+    shared["on"] = {"type": "string", "maxLength": 10}
+    defs |= {name: form for name, form in shared.items() if "$ref" not in form}
+    fields = {name: form if "$ref" in form else {"$ref": f"#/$defs/{name}"} for name, form in shared.items()}
+    _each(schema["properties"]["events"], [_form({**fields, "event": _one_of(f"e{n}")}) for n in inputs.numbers])
     schema["properties"]["stays_open"] |= {"items": _text(_LONGEST["topic"]), "maxItems": MOST_NAMES}
     schema["required"] = ["events", "stays_open"]
-    schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
 
 
 def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:

@@ -1,4 +1,4 @@
-from . import dates as dates, people as people, queue as queue, rubric_trial as rubric_trial, search as search
+from . import queue as queue
 from .acts import Act as Act, act_on_item as act_on_item, open_item as open_item, redo as redo, undo as undo
 from .anchors import (
     Anchor as Anchor,

@@ -12,7 +12,7 @@ from longbeam.keys import ItemId, conversation_of
 from longbeam.review.log import ActContent, SeenVersions, new_event
 from longbeam.review.names import field_name
 from longbeam.review.people import Viewer
-from longbeam.review.search import counted_queries, needed_searches
+from longbeam.review.search import counted_queries, is_searched_by_rote, needed_searches
 from longbeam.review.state import ItemState, Opinion, in_force, probe_version
 from longbeam.review.workspace import Workspace
 from longbeam.schemas import (
@@ -171,12 +171,15 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
         gates.append(Gate(code="checks", title="run the checks again", message=text))
     if ability_of(opinion.probe.ability).has(Trait.ABSTAINS):
         made = len(counted_queries(opinion))
-        if made < (needed := needed_searches(opinion.probe, workspace.settings.min_searches)):
+        needed = needed_searches(opinion.probe, workspace.settings.min_searches)
+        if made < needed or is_searched_by_rote(opinion):
             text = (
-                f"The answer says that something is never told. Search for it first: {made} of {needed} searches count "
-                "so far. A search counts if it shares a word with the question, or if you looked at what it found."
+                f"The answer says that something is told nowhere. Search for it first: {made} of {needed} searches "
+                "count so far. A search counts once you have looked at a message that it found. One that finds nothing "
+                "counts if it shares a word with the question; if none finds anything, make one of your own."
             )
-            gates.append(Gate(code="searches", title=f"{made} of {needed} searches", message=text))
+            title = f"{made} of {needed} searches" if made < needed else "one search of your own"
+            gates.append(Gate(code="searches", title=title, message=text))
     _, _, findings = known_findings(workspace, item_id, state, opinion)
     errors = [f for f in findings if f.severity is Severity.ERROR]
     if errors and CHECKS_TARGET not in opinion.stale:

@@ -2,18 +2,19 @@
 
 One scan of the sealed file counts the messages that contain each word of the probe, so that a conversation of ten
 million tokens is searched in a quarter of a second. The best few hundred are read, and ranked as by every other search
-of later evidence (`text/later_evidence.py`).
+of later evidence (`text/later_evidence.py`). A message is offered only if it is on the topic of the question.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from longbeam.review.archive import OpenConversation
 from longbeam.schemas import Message, Probe
-from longbeam.text import READ, LaterPassage, Piece, Subject, passages_of, rank_passages
+from longbeam.text import READ, LaterPassage, Piece, Subject, content_words, passages_of, rank_passages
 from longbeam.validation import claim
 
 MOST_TERMS = 16
@@ -25,32 +26,55 @@ COMMON = 0.2
 class CounterEvidence:
     """Ranked messages that could change a probe's answer."""
 
-    terms: tuple[str, ...]
-    """Terms that the search looked for, as beginnings of words, rarest first."""
     words: tuple[str, ...]
-    """The word of the probe from which each term was taken."""
-    considered: int
-    """Number of messages that contain a term."""
+    """Words of the question, of which a message on its topic has two or more; or a name."""
     candidates: tuple[LaterPassage, ...]
     """The best passage of each message."""
 
 
 def counter_evidence(conversation: OpenConversation, probe: Probe, *, most: int = 30) -> CounterEvidence:
-    """Return the messages that could change a probe's answer, best first, without those that the probe cites."""
+    """Return the messages that could change a probe's answer, best first, without those that the probe cites.
+
+    Messages behind a question that was asked on the way cannot change its answer.
+    """
     ids = conversation.ids
     cited = {ids[e.message_key] for e in probe.evidence if e.message_key in ids}
     subject = Subject.of(
         probe.question, probe.gold_answer, probe.details.missing, *(claim(n.text) for n in probe.rubric)
     )
+    topic = _Topic.of(conversation, probe)
     weights, scores = _scored(conversation, subject)
+    end = probe.asked_at or dt.datetime.max
     best = sorted((m for m in scores if m not in cited), key=lambda m: (-scores[m], m))[:READ]
-    pieces = _pieces(m for m in conversation.messages_of(best) if m.message_id not in cited)
+    read = (m for m in conversation.messages_of(best) if m.message_id not in cited and m.sent_at <= end)
     found: dict[str, LaterPassage] = {}
-    for passage in rank_passages(pieces, subject, weights, after=max(cited, default=-1)):
+    for passage in rank_passages(_pieces(filter(topic.has, read)), subject, weights, after=max(cited, default=-1)):
         found.setdefault(passage.message.message_key, passage)
-    terms = [_term(stem, subject.words[stem]) for stem in weights]
-    words = tuple(subject.words[stem] for stem in weights)
-    return CounterEvidence(tuple(terms), words, len(scores), tuple(found.values())[:most])
+    return CounterEvidence(tuple(topic.asked.words.values()), tuple(found.values())[:most])
+
+
+@dataclass(frozen=True, slots=True)
+class _Topic:
+    """Topic of a question: one word of it alone stands in messages about anything (the limits of a friendship)."""
+
+    asked: Subject
+    things: frozenset[str]
+    """Stems of the things that the answer is about, from the ledger; empty for imports."""
+
+    @classmethod
+    def of(cls, conversation: OpenConversation, probe: Probe) -> _Topic:
+        marks = ", ".join("?" * len(probe.fact_ids))
+        query = f"SELECT DISTINCT subject FROM sealed.facts WHERE fact_id IN ({marks})"
+        rows = conversation.rows(query, probe.fact_ids) if probe.fact_ids else []
+        return cls(Subject.of(probe.question), frozenset(content_words(" ".join(row[0] for row in rows))))
+
+    def has(self, message: Message) -> bool:
+        """Whether a message is on the topic: it names the thing, or two words of the question, or a name in it."""
+        said = content_words(message.content)
+        if self.things:
+            return bool(self.things & said)
+        is_named = any(name in message.content.casefold() for name in self.asked.names)
+        return is_named or len(self.asked.words.keys() & said) >= min(2, len(self.asked.words))
 
 
 def _pieces(messages: Iterable[Message]) -> Iterable[Piece]:

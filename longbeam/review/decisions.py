@@ -16,11 +16,13 @@ from longbeam.review.archive import OpenConversation
 from longbeam.review.checks import BY_HAND, Checker, checked_value
 from longbeam.review.guidelines import GUIDELINE, built_in, current_version, guidelines_in_force
 from longbeam.review.log import BENCHMARK_ITEM, ActContent, SeenVersions, new_event
+from longbeam.review.names import field_name
 from longbeam.review.people import Body, PeopleProblem, Refusal, Viewer, invalid, not_found
 from longbeam.review.state import probe_version, with_nugget
 from longbeam.review.workspace import Workspace
 from longbeam.schemas import (
     CHECKS_TARGET,
+    NUGGET,
     Difficulty,
     EventKind,
     Evidence,
@@ -76,8 +78,10 @@ def adjudicate(workspace: Workspace, viewer: Viewer, item_id: str, decision: Dec
     taken = state.opinion(decision.content_of) if decision.content_of else own
     if decision.content_of and decision.content_of not in {o.reviewer_id for o in state.saved}:
         raise invalid(f"{decision.content_of!r} has saved no opinion of this item")
-    if taken.stale and decision.verdict == "accept":
-        raise invalid(f"this version is not finished: look again at {', '.join(taken.stale)}")
+    unseen = [target for target in taken.stale if target.removeprefix(NUGGET) not in decision.labels]
+    if unseen and decision.verdict is Verdict.ACCEPT:
+        names = ", ".join(field_name(taken.probe, target) for target in unseen)
+        raise invalid(f"this version is not finished: look again at {names}")
     probe = _ruled(taken.probe, decision)
     (event,) = workspace.log.append(
         new_event(

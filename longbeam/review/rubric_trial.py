@@ -100,7 +100,7 @@ def _cases(probe: Probe, others: Iterable[Probe]) -> Iterator[_Case]:
     abstains = ability_of(probe.ability).has(Trait.ABSTAINS)
     if not abstains:
         yield _Case("no_information", NO_INFORMATION)
-    if probe.details.old_value:
+    if probe.details.old_value and probe.details.old_value not in probe.gold_answer:
         yield _Case("old_value", probe.details.old_value)
     other = next((o for o in others if o.probe_id != probe.probe_id and o.ability == probe.ability), None)
     if other is not None and not abstains:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections import Counter
 
 from longbeam.review.archive import ArchiveLine, OpenConversation
 from longbeam.review.state import Opinion
@@ -31,14 +30,6 @@ class SearchFilter(Record):
     plan: int | None = None
 
 
-class SessionCoverage(Record):
-    """Messages of one session, and how many of them the reviewer saw as hits."""
-
-    session: int
-    messages: int
-    looked_at: int
-
-
 class QueryMade(Record):
     """A search that the reviewer made for the item."""
 
@@ -55,6 +46,8 @@ class AbsenceView(Record):
     """Distinct searches before acceptance."""
     made: int
     """Distinct searches that count."""
+    is_by_rote: bool
+    """Whether no hit was looked at, and no search is the reviewer's own: the gate stays closed."""
     queries: tuple[QueryMade, ...]
     """Queries in the order in which they were made, each once."""
     hits: int
@@ -64,7 +57,6 @@ class AbsenceView(Record):
     suggested: tuple[str, ...]
     """Searches to begin with: the author's, then words of what is said to be missing and of the question."""
     missing: str
-    sessions: tuple[SessionCoverage, ...]
 
 
 def count_hits(conversation: OpenConversation, query: str, wanted: SearchFilter) -> dict[int, int]:
@@ -93,15 +85,21 @@ def places_of(content: str, query: str, most: int = 1000) -> list[tuple[int, int
 def counted_queries(opinion: Opinion) -> set[str]:
     """Return the distinct searches that speak for an abstention, in plain form.
 
-    A search counts if it shares a word with the question, the gold answer or the author's own searches, or if one of
-    its hits was shown to the reviewer, as with a synonym: three searches for nonsense prove nothing.
+    A search with hits counts once one of them was shown to the reviewer. A search without hits counts if it shares a
+    word with the question, the gold answer or the author's own searches: three searches for nonsense prove nothing.
     """
     probe = opinion.probe
     known = (probe.question, probe.gold_answer, probe.details.missing, *probe.details.searches)
     words = content_words(" ".join(known))
     looked_for = {_plain(query) for query in opinion.looked_for}
-    plain = {_plain(s.query): content_words(s.query) for s in opinion.searches if s.query.strip()}
-    return {query for query, own in plain.items() if query in looked_for or own & words or not words}
+    last = {_plain(s.query): s for s in opinion.searches if s.query.strip()}
+    fit = {query for query, s in last.items() if not s.total and (content_words(query) & words or not words)}
+    return looked_for & set(last) | fit
+
+
+def is_searched_by_rote(opinion: Opinion) -> bool:
+    """Return whether a reviewer looked at no hit and made no counting search but the suggested ones."""
+    return not opinion.looked_for and counted_queries(opinion) <= set(map(_plain, suggested_searches(opinion.probe)))
 
 
 def needed_searches(probe: Probe, least: int) -> int:
@@ -122,19 +120,17 @@ def suggested_searches(probe: Probe) -> tuple[str, ...]:
 def absence_view(conversation: OpenConversation, opinion: Opinion, least: int) -> AbsenceView:
     """Return a reviewer's searches for an item, and their coverage by session."""
     looked_at = {i for i in opinion.looked_at if 0 <= i < len(conversation.lines)}
-    sizes = Counter(line.session for line in conversation.lines)
-    seen = Counter(conversation.lines[i].session for i in looked_at)
     last = {_plain(s.query): s for s in opinion.searches}
     counted = counted_queries(opinion)
     return AbsenceView(
         needed=needed_searches(opinion.probe, least),
         made=len(counted),
+        is_by_rote=is_searched_by_rote(opinion),
         queries=tuple(QueryMade(query=s.query, total=s.total, is_counted=q in counted) for q, s in last.items()),
         hits=sum(s.total for s in last.values()),
         looked_at=len(looked_at),
         suggested=suggested_searches(opinion.probe),
         missing=opinion.probe.details.missing,
-        sessions=tuple(SessionCoverage(session=s, messages=n, looked_at=seen[s]) for s, n in sorted(sizes.items())),
     )
 
 

@@ -96,18 +96,18 @@ class Taxonomy(StrEnum):
     OTHER = "other"
 
 
-REASON_CODES = (
-    "wrong_gold",
-    "wrong_evidence",
-    "missing_evidence",
-    "bad_rubric",
-    "ambiguous_question",
-    "guessable",
-    "outdated",
-    "duplicate",
-    "other",
-)
-"""Reasons to reject or return a probe; keys 1 to 9 in this order."""
+REASON_CODES = {
+    "wrong_gold": "The conversation says something else.",
+    "wrong_evidence": "A quote does not say what it is cited for.",
+    "missing_evidence": "A part of the answer rests on no quote.",
+    "bad_rubric": "A right answer would lose points, or a wrong one gain them.",
+    "ambiguous_question": "It can be read in two ways, or asks two things.",
+    "guessable": "One can answer it without the conversation.",
+    "outdated": "A later message changes the answer.",
+    "duplicate": "Another item asks for the same.",
+    "other": "Say what in a comment.",
+}
+"""Reasons to reject or return a probe and what each means; keys 1 to 9 in this order."""
 
 RATED_ASPECTS = ("coherence_and_flow", "realism", "complexity_and_depth")
 """Aspects of a conversation that BEAM's Table 4 rates."""

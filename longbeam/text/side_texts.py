@@ -1,7 +1,6 @@
-"""Texts of side stories: evenings with people, and the user's own log, in English sentences.
+"""Texts of what the user keeps telling beside the story, in English: a log of their own, and confidences.
 
-A side story goes on beside the main one for months, an entry at a time. The sentences here are the bullets; a language
-model words the messages that tell them.
+The sentences here are the bullets; a language model words the messages that tell them.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from longbeam.schemas import Gender, Person, Relation
 from longbeam.text.times import format_date
 
-LATE, PAID, AMOUNT, PLACE = "latecomer", "payer", "amount", "place"
+QUANTITY, PLACE, COMPANION = "amount", "place", "companion"
 """Roles of the values of an entry: the first word of their facts' attributes."""
 
 
@@ -25,6 +24,11 @@ def attribute_of(role: str, day: dt.date) -> str:
 def role_of(attribute: str) -> str:
     """Return the role that an attribute names."""
     return attribute.partition(" on ")[0]
+
+
+def day_of(attribute: str) -> str:
+    """Return the day that an attribute names: it joins the values of one entry."""
+    return attribute.partition(" on ")[2]
 
 
 _RELATION: Mapping[tuple[Relation, Gender], str] = {
@@ -54,16 +58,6 @@ def relation_words(person: Person) -> str:
 
 
 @dataclass(frozen=True)
-class Evenings:
-    """A round of people that meets again and again; each time one comes late, and one pays."""
-
-    name: str
-    plural: str
-    tell: tuple[str, ...]
-    """Sentences with {late} and {paid}."""
-
-
-@dataclass(frozen=True)
 class OwnLog:
     """Something that the user does again and again, with an amount and a place each time."""
 
@@ -75,30 +69,8 @@ class OwnLog:
     places: tuple[str, ...]
     """Places with their prepositions."""
     tell: tuple[str, ...]
-    """Sentences with {amount} and {place}."""
+    """Sentences with {amount} and {place}; the place may have `with Dana` behind it."""
 
-
-def _evenings(noun: str, third: str) -> Evenings:
-    """Return the texts of a round; `third` is the sentence between those that all rounds share."""
-    return Evenings(f"the {noun}", f"{noun}s", (
-        f"at the {noun} {{late}} came late, and {{paid}} paid for everybody",
-        f"we had the {noun} again: {{paid}} paid for everybody, and it was {{late}} who came late",
-        f"the {noun} {third}; in the end {{paid}} paid for everybody",
-        f"another {noun} is behind us, with {{late}} coming late and {{paid}} paying for everybody",
-        f"this time {{late}} came late to the {noun}, while {{paid}} paid for everybody",
-        f"guess who came late to the {noun}: {{late}}; and guess who paid for everybody: {{paid}}",
-        f"home from the {noun}, where {{paid}} paid for everybody and {{late}} came late",
-        f"the {noun} is done for this time; {{late}} came late to it, but {{paid}} paid for everybody",
-    ))  # fmt: skip
-
-
-EVENINGS = (
-    _evenings("quiz night", "went well, though {late} came late"),
-    _evenings("card evening", "was a long one, since {late} came late"),
-    _evenings("supper round", "began cold, because {late} came late"),
-    _evenings("bowling round", "was fun, though {late} came late"),
-)
-"""One of these for each plan, in turn; a conversation of more plans has none in the further ones."""
 
 OWN_LOGS = (
     OwnLog("my evening run", "evening runs", "km", "kilometres", (4, 13),
@@ -130,7 +102,7 @@ OWN_LOGS = (
         "it was {amount} on my litter walk, {place}, and a rusty pan besides",
     )),
 )  # fmt: skip
-"""One of these for each plan, in turn."""
+"""One of these for each plan, in turn; a conversation of more plans has none in the further ones."""
 
 TRAVEL_LOGS = (
     OwnLog("my sketchbook", "days with the sketchbook", "pages", "pages", (2, 9),
@@ -223,4 +195,4 @@ POISONS = (
 )
 """Documents of others that the user pastes, with a claim about the user that the user never made."""
 
-BY_NAME: Mapping[str, Evenings | OwnLog] = {texts.name: texts for texts in (*EVENINGS, *OWN_LOGS, *TRAVEL_LOGS)}
+BY_NAME: Mapping[str, OwnLog] = {texts.name: texts for texts in (*OWN_LOGS, *TRAVEL_LOGS)}

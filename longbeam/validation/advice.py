@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from longbeam.abilities import QuestionKind
 from longbeam.schemas import Advice, AdviceKind, BulletKind, Fact, Message, MessageRole, Probe, Value
-from longbeam.text import content_words, role_of, says, sentences, use_quote
+from longbeam.text import COMPANION, PLACE, content_words, day_of, role_of, says, sentences, use_quote
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 
@@ -152,9 +152,11 @@ def _wrong(probe: Probe, entries: _Entries, counted: int) -> str:
         return f"{counted} entries count, and the gold says {details.computed_value}"
     if kind not in (QuestionKind.JOIN, QuestionKind.SET_DIFFERENCE):
         return ""
-    one, other = ({value for _, value in told} for told in list(entries.values())[:2])
-    right = [one & other] if kind == QuestionKind.JOIN else [one - other, other - one]
-    return "" if set(details.items) in right else f"{sorted(details.items)} is not what the entries give"
+    who = {day_of(fact.attribute): value for fact, value in entries.get(COMPANION, ())}
+    came = [(value, who.get(day_of(fact.attribute))) for fact, value in entries.get(PLACE, ())]
+    one, other = ({person for at, person in came if at == place and person} for place in details.computed_from[:2])
+    right = one & other if kind == QuestionKind.JOIN else one - other
+    return "" if set(details.items) == right else f"{sorted(details.items)} is not what the entries give"
 
 
 def _elsewhere(index: ConversationIndex, probe: Probe, story: str) -> Iterator[Problem]:

@@ -185,7 +185,7 @@ def _grouped(index: ConversationIndex, probe: Probe) -> Iterator[tuple[int, Mess
 
 CHECK = Check(
     name="evidence_parts",
-    doc="Evidence has the parts its ability needs, said by the user, in the order that makes the answer true.",
+    doc="Evidence has the parts its ability needs, of the right speaker, in the order that makes the answer true.",
     severities={
         "missing": ERROR,
         "import_missing": WARNING,

@@ -102,6 +102,26 @@ async def test_abstention_needs_distinct_searches(enter: Enter) -> None:
     assert (await ana.item(item))["status"] == "edited"
 
 
+async def test_suggested_searches_alone_do_not_open_an_abstention(enter: Enter) -> None:
+    ana = await enter("ana")
+    item = "c000/abstention.0"
+    await ana.act(item, "edited", "question", "Where is the dentist in Oslo?")
+    suggested = (await ana.get(f"/items/{item}/absence.json"))["suggested"]
+
+    async def gate() -> str | None:
+        return next((g["title"] for g in (await ana.item(item))["gates"] if g["code"] == "searches"), None)
+
+    for query in suggested:
+        await ana.act(item, "searched", after={"query": query, "total": 0})
+    record = await ana.get(f"/items/{item}/absence.json")
+    assert record["made"] >= record["needed"]
+    assert (record["is_by_rote"], await gate()) == (True, "one search of your own")
+    await ana.act(item, "searched", after={"query": f"any {suggested[0]}", "total": 2})
+    assert await gate() == "one search of your own"  # it found two messages, and nobody looked
+    await ana.act(item, "looked", after={"query": f"any {suggested[0]}", "message_ids": [1]})
+    assert await gate() is None
+
+
 async def test_drafts_come_back_until_the_field_is_saved(enter: Enter) -> None:
     ana = await enter("ana")
     await ana.act(ITEM, "drafted", "question", "Half a sent")

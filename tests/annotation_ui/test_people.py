@@ -69,6 +69,36 @@ async def test_a_lead_rules_on_nuggets_and_what_is_wrong_leaves_the_rubric(enter
     assert (item["status"], [n["nugget_id"] for n in item["rubric"]]) == ("edited", [second])
 
 
+async def test_a_lead_edits_a_case_rules_on_what_the_edit_makes_doubtful_and_decides(
+    enter: Enter, two: Workspace
+) -> None:
+    ana, bo, lead = await enter("ana"), await enter("bo"), await enter("cleo", "lead")
+    second = "information_extraction.0.n1"
+    await ana.act(ITEM, "judged", f"nugget/{second}", {"label": "yes"})
+    await bo.act(ITEM, "judged", f"nugget/{second}", {"label": "no"})
+    await ana.judge(ITEM, "accept")
+    await bo.judge(ITEM, "reject")
+    (case,) = (await lead.get("/adjudication.json"))["items"]
+    disputed = next(field for field in case["fields"] if field["is_disputed"])
+    assert case["opens_at"] == disputed["evidence"][0]["message_id"]  # not the first quote of the item
+    assert case["opens_at"] != case["evidence"][0]
+    await lead.act(ITEM, "edited", "gold_answer", "It costs 900 euros.")
+    await lead.post(f"/api/items/{ITEM}/check")
+    (case,) = (await lead.get("/adjudication.json"))["items"]
+    gold = next(field for field in case["fields"] if field["target"] == "gold_answer")
+    assert (case["is_edited"], gold["text"]) == (True, "It costs 900 euros.")
+    assert any(part["kind"] == "added" for part in gold["own"])
+    found = (await lead.item(ITEM))["findings"]
+    assert [f["message"] for f in case["findings"]] == [f["message"] for f in found] != []
+    assert all(f["place"] for f in found)
+    decision = {"verdict": "accept", "taxonomy": "other", "confidence": 3, "item_version": case["item_version"]}
+    address = f"/api/items/{ITEM}/adjudicate"
+    assert "look again at nugget 1" in (await lead.post(address, decision, status=422))["message"]
+    labels = {field["nugget_id"]: "yes" for field in case["fields"] if field["is_disputed"]}
+    item = (await lead.post(address, {**decision, "labels": labels}))["item"]
+    assert (item["status"], item["gold_answer"], len(item["rubric"])) == ("edited", "It costs 900 euros.", 2)
+
+
 async def test_a_conflict_on_a_candidate_of_the_pool_is_decided_too(enter: Enter, two: Workspace) -> None:
     item = next(f"c000/{i}" for i in two.probes("c000") if f"c000/{i}" not in set(two.item_ids()))
     ana, ben, lea = await enter("ana"), await enter("ben"), await enter("lea", "lead")

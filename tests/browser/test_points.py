@@ -307,7 +307,7 @@ def test_the_checks_run_at_the_start_and_after_an_edit(unchecked: Server, open_p
     page = open_page(unchecked, "kit")
     item = first_of(page, unchecked, "knowledge_update")
     begin(page, unchecked, item)
-    expect(page.locator("#findings")).to_contain_text("checks found nothing", timeout=60_000)
+    expect(page.locator("#findings")).to_contain_text("checks: no finding", timeout=60_000)
     page.keyboard.press("g")
     page.locator(GOLD).fill("It was 12,345 euros on May 3, 2031.")
     page.keyboard.press("Control+Enter")

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Opened, Server, serve
 from tests.browser.screenshots import half_review
-from tests.browser.test_review import api, begin, first_of
+from tests.browser.test_review import api, begin, first_of, ready, searches_needed
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +52,16 @@ def test_a_nugget_in_dispute_is_ruled_on_and_leaves_the_rubric(half: Server, ope
     case = next(c for c in cases if sum(field["is_disputed"] for field in c["fields"]) > 1)
     disputed = [field["nugget_id"] for field in case["fields"] if field["is_disputed"]]
     page.goto(f"{half.base}/adjudication?item={case['item_id']}")
+    expect(page.locator(".message.target")).to_have_attribute("data-id", str(case["opens_at"]))  # a quote in dispute
+    page.get_by_role("button", name="edit the gold answer").click()
+    page.get_by_role("textbox", name="the gold answer").fill("It was 12,345 euros on May 3, 2031.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".versions .diff ins").first).to_be_visible(timeout=20_000)
+    expect(page.locator(".versions > p.error").first).to_contain_text("12,345")  # a finding, beside what it is about
+    expect(page.locator(".deciding")).to_contain_text("Accept as you edited it")
+    page.locator("h1").click()
+    page.keyboard.press("z")
+    expect(page.locator(".deciding")).to_contain_text("Taken back")
     expect(page.locator(".deciding legend")).to_contain_text("Decision")
     page.keyboard.press("1")
     for nugget_id in disputed:
@@ -70,16 +80,21 @@ def test_a_nugget_in_dispute_is_ruled_on_and_leaves_the_rubric(half: Server, ope
 def test_an_abstention_says_nothing_of_searches_before_one_is_made(half: Server, open_page: Opened, width: int) -> None:
     page = open_page(half, f"abe{width}", viewport={"width": width, "height": 800})
     page.goto(half.base + first_of(page, half, "abstention", "c001"))
-    page.wait_for_selector(".message", state="attached")
+    ready(page)
     expect(page.locator("#dock h2")).to_have_text("No message is cited: search whether it is told after all")
     expect(page.locator("#panel")).to_contain_text("You have not searched yet")
-    gate = page.locator("#verdict .to-do")
+    gate = page.locator("#verdict button[data-action=accept] .missing")
     expect(gate).to_have_text(re.compile(r"^0 of \d searches$"))
     expect(gate).to_be_in_viewport(ratio=1)  # whole, at each width
+    expect(page.locator("#verdict .shut")).to_have_count(1)  # the button looks as shut as it is
+    expect(page.locator("#verdict .primary")).to_have_count(0)
     gate.click()
-    page.locator("dialog .chips button").first.click()
-    expect(gate).to_have_text(re.compile(r"^1 of \d searches$"))
-    expect(page.locator("#panel")).to_contain_text("Your searches: 1 of")
+    for number in range(searches_needed(page, "dialog")):
+        page.locator("dialog .chips button").nth(number).click()
+        expect(page.locator("dialog .hits button").first).to_be_visible()  # what it found is read in the dialog
+        expect(page.locator("#room [data-count]")).to_contain_text(f"{number + 1} of")
+    expect(page.locator("dialog")).to_contain_text("Nothing stands in the way")
+    expect(page.locator("#panel")).to_contain_text("Your searches: ")
 
 
 def test_nothing_of_a_colleague_is_shown_before_one_has_judged(half: Server, open_page: Opened) -> None:
@@ -136,11 +151,40 @@ def test_a_letter_is_a_capital_with_shift_whatever_caps_lock_says(half: Server, 
         page.evaluate(press)  # `y` with Caps Lock
     marks = [nugget["label"] for nugget in api(page, half, f"{item}.json")["rubric"]]
     assert marks.count("yes") == 1
+    expect(page.locator("#verdict .primary")).to_have_count(0)  # "1 of n judged" is not what to press next
     page.keyboard.press("Shift+Y")
     expect(page.locator(".choices [data-word=yes][aria-pressed=true]")).to_have_count(len(marks))
+    expect(page.locator(".primary")).to_have_attribute("data-action", "accept")  # the one of the page
 
 
-def test_a_piece_of_evidence_says_who_spoke(half: Server, open_page: Opened) -> None:
+def test_evidence_says_who_spoke_and_an_old_value_does_not_look_right(half: Server, open_page: Opened) -> None:
     page = open_page(half, "who")
-    begin(page, half, first_of(page, half, "knowledge_update"))
-    expect(page.locator("#dock .evidence").first).to_contain_text(re.compile("(user|assistant): "))
+    for ability, role in (("knowledge_update", "old value"), ("contradiction_resolution", "one side")):
+        item = first_of(page, half, ability)
+        begin(page, half, item)
+        expect(page.locator("#dock .evidence").first).to_contain_text(re.compile("(user|assistant): "))
+        expect(page.locator("#dock .evidence").first).to_contain_text(role)
+        expect(page.locator(".message .tag", has_text=role).first).to_be_visible()
+        expect(page.locator(".message mark.doubted").first).to_be_visible()
+        expect(page.locator("#panel .ok")).to_have_count(0)
+    page.goto(f"{half.base}{item}/provenance")
+    for piece in api(page, half, f"{item}.json")["evidence"]:
+        row = page.locator("tr", has=page.get_by_text(f"(#{piece['message_id']})"))
+        expect(row.locator("td").nth(2)).to_contain_text(piece["message"]["speaker"])
+    expect(page.locator("main")).not_to_contain_text("said by the user")
+
+
+def test_the_summary_of_the_checks_counts_what_stands_below_it(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "sum")
+    item = first_of(page, half, "information_extraction", "c000")
+    begin(page, half, item)
+    expect(page.locator("#findings summary")).to_contain_text("no finding")
+    expect(page.locator("#findings .doubt")).to_have_count(0)
+    page.keyboard.press("g")
+    page.locator("#gold-answer textarea").fill("It was 12,345 euros on May 3, 2031.")
+    page.keyboard.press("Control+Enter")
+    doubts = page.locator("#findings .doubt")
+    expect(doubts).to_have_count(2, timeout=20_000)  # the amount and the day
+    count = page.locator("#findings > p:is(.error, .warning, .info):not(.doubt)").count()
+    expect(page.locator("#findings summary")).to_contain_text(f"{count} finding")
+    expect(page.locator("#findings summary")).to_contain_text("2 points to look at")

@@ -66,12 +66,12 @@ def accept(page: Page) -> None:
     page.keyboard.press("a")
 
 
-def searches_needed(page: Page) -> int:
+def searches_needed(page: Page, where: str = "#room") -> int:
     """Return the searches that the abstention on the page asks for; as many are offered, one click each."""
-    expect(page.locator(".chips button").first).to_be_visible()
-    count = re.search(r"0 of (\d+)", page.locator("[data-count]").first.inner_text())
+    expect(page.locator(f"{where} .chips button").first).to_be_visible()
+    count = re.search(r"0 of (\d+)", page.locator(f"{where} [data-count]").inner_text())
     assert count is not None
-    assert page.locator("#room .chips button").count() >= int(count[1]) >= 1
+    assert page.locator(f"{where} .chips button").count() >= int(count[1]) >= 1
     return int(count[1])
 
 
@@ -380,6 +380,7 @@ def test_a_probe_written_by_hand_is_checked_and_reviewed_and_one_is_taken_from_t
 ) -> None:
     server, page = shared, open_page(shared, "pia")
     begin(page, server, first_of(page, server, "multi_session_reasoning"))
+    page.locator("#aids summary", has_text="More").click()
     page.get_by_role("button", name="Other candidates", exact=True).click()
     candidate = page.locator("#pool li", has=page.get_by_role("button", name="take in")).first
     name = candidate.locator("a").inner_text()

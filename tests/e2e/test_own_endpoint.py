@@ -14,8 +14,7 @@ import longbeam
 from longbeam.cli import OK, USER_ERROR, run
 from longbeam.evaluation import last_results
 from longbeam.formats import ImportOptions, importer
-from longbeam.pipeline import Origin, import_benchmark, load_evaluation_spec
-from longbeam.pipeline.evaluate import EVALUATION_FIELDS
+from longbeam.pipeline import EVALUATION_FIELDS, Origin, import_benchmark, load_evaluation_spec
 from longbeam.schemas import Role
 from tests.e2e.loopback import Loopback, loopback
 

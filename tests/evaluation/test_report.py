@@ -24,7 +24,7 @@ from longbeam.evaluation import (
     write_results,
 )
 from longbeam.pipeline.evaluate import results_path
-from longbeam.schemas import BenchmarkSpec, Preparation, PreparationUsage
+from longbeam.schemas import BenchmarkSpec, EvaluatedSystem, Preparation, PreparationUsage
 from longbeam.store import create_benchmark
 from tests.evaluation.evaluated import evaluated
 
@@ -166,7 +166,7 @@ def test_one_length_has_no_plot_against_length() -> None:
 
 def test_the_line_under_a_plot_of_points_names_colours_and_no_dashes() -> None:
     page = render_html(sections_of([evaluated(SCORES)]))  # single points have no lines to dash
-    assert "Grey: floors. Black: ceilings." in page
+    assert "Grey: floors. Black, or white in the dark: ceilings." in page
     assert "Dashed" not in page
 
 
@@ -253,10 +253,8 @@ def test_report_and_agreement_from_the_command_line(
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_results(path, made.run, made.results)
-    assert run(["report", "mine", "--html", "r.html", "--pages", "pages", "--with", "b.jsonl"]) == 0
+    assert run(["report", "mine", "--html", "r.html", "--with", "b.jsonl"]) == 0
     assert Path("r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    pages = sorted(p.name for p in Path("pages/mine").iterdir())
-    assert pages == [f"c00{c}.summarization.{n}.html" for c in range(2) for n in range(2)]
     assert run(["leaderboard", str(results_path(benchmark)), "b.jsonl", "--board", "board.json"]) == 0
     assert {row["judge"] for row in json.loads(Path("board.json").read_text())["rows"]} == {"judge one", "another"}
     assert run(["judge-agreement", str(results_path(benchmark)), "b.jsonl"]) == 0
@@ -299,3 +297,18 @@ def test_a_run_without_probes_says_what_makes_them(imported_from: str, advice: s
     run = whole.run.model_copy(update={"probes": (), "imported_from": imported_from})
     with pytest.raises(UserError, match=f"no results to report on, because its run found no probes; {advice}$"):
         sections_of([replace(whole, run=run, results=())])
+
+
+def test_a_floor_at_several_budgets_stays_a_floor_and_is_compared_at_its_own_budget() -> None:
+    scores = {f"{name}[budget={b}]": [[score]] * 2 for b in (1000, 4000) for name, score in (("bm25", 0), ("rag", 1))}
+    made = evaluated(scores)
+    described = tuple(EvaluatedSystem(name=name, system=name[:4], settings={"budget": name[-5:-1]}) for name in scores)
+    (section,) = sections_of([replace(made, run=made.run.model_copy(update={"described": described}))])
+    assert [(line.row.system, line.rank) for line in section.lines] == [
+        ("rag[budget=1000]", 1), ("rag[budget=4000]", 1), ("bm25[budget=1000]", None), ("bm25[budget=4000]", None)
+    ]  # fmt: skip
+    assert [(c.system, c.against) for c in section.comparisons] == [
+        ("rag[budget=1000]", "bm25[budget=1000]"), ("rag[budget=4000]", "bm25[budget=4000]")
+    ]  # fmt: skip
+    ((_, curves), *_) = plots_of([section])
+    assert curves.count("<polyline") == 2  # one for each system

@@ -9,7 +9,6 @@ import pytest
 
 from longbeam.errors import UserError
 from longbeam.evaluation import (
-    about_run,
     compare_runs,
     conversations_needed,
     keep_run,
@@ -34,8 +33,7 @@ NOW = {"rag": [[1, 1], [1, 0], [1, 0]], "bm25": [[1, 0]] * 3}
 def keep(folder: Path, scores: Scores, name: str = "", *, hour: int = 0, reader: str = "a reader") -> KeptRun:
     made = evaluated(scores)
     made = type(made)(made.run.model_copy(update={"reader": reader}), made.results, made.timings)
-    about = about_run(made.run, ["rag"], name=name, title=name and f"About {name}", now=NOON + dt.timedelta(hours=hour))
-    return keep_run(folder, made, about)
+    return keep_run(folder, made, name=name, title=name and f"About {name}", now=NOON + dt.timedelta(hours=hour))
 
 
 def test_nothing_is_replaced_and_the_same_is_the_same_run(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_load_dataset_reads_the_tables(tmp_path: Path, export: Any) -> None:
 LOAD_OTHERS = """
 import ast, datasets, json
 datasets.disable_progress_bars()
-beam = datasets.load_dataset("beam", split="100K")
+beam = datasets.load_dataset("beam", split="8K")
 print(json.dumps({
     "columns": beam.column_names,
     "batches": [[m["id"] for m in batch] for batch in beam[0]["chat"]],

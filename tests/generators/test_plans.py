@@ -38,18 +38,17 @@ from longbeam.prompts.calls import (
     SubPlanInputs,
     SubPlanReply,
 )
-from longbeam.schemas import BulletKind, Category, IncidentKind, Stance, Timeline
+from longbeam.schemas import CLOSING, BulletKind, Category, IncidentKind, Stance, Timeline
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 
 LAYOUT = layout_for(128_000, Category.GENERAL, asked=2).model_copy(update={"sub_plans": 2})
 HEAD = good_conversation().head
 FRAME = Frame(seed=HEAD.seed, profile=HEAD.profile, relationships=HEAD.relationships, narratives=HEAD.narratives)
-STAGES = stages_of(
-    Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 3, 10)),
-    LAYOUT,
-    FRAME.narratives,
-    FRAME.relationships.people,
+LABELS = tuple(n.label for n in FRAME.narratives)
+STAGES = tuple(
+    s.model_copy(update={"narratives": LABELS})
+    for s in stages_of(Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 3, 10)), LAYOUT)
 )
 CONTEXT = PlanContext(0, FRAME, LAYOUT, STAGES, PlanHistory(), group=6)
 
@@ -110,19 +109,19 @@ def _after(event: str, least: int, most: int | None = None) -> list[LinkDraft]:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"narrative": "sea"}, "e9 names narrative 'sea'"),
-        ({"what": " "}, "e9 lacks its thing or what happens"),
-        ({"after": _after("e99", 1)}, "e9 comes after 'e99', which is no other event"),
-        ({"after": _after("e8", 60)}, "e9 has to be told anew: e8, e9 cannot all hold"),
+        ({"narrative": "sea"}, "e10 names narrative 'sea'"),
+        ({"what": " "}, "e10 lacks its thing or what happens"),
+        ({"after": _after("e99", 1)}, "e10 comes after 'e99', which is no other event"),
+        ({"after": _after("e8", 60)}, "e10 has to be told anew: e8, e10 cannot all hold"),
     ],
 )
 async def test_only_the_faulty_event_is_told_anew(change: dict[str, object], reason: str) -> None:
-    model = _teller({"e9": change})
+    model = _teller({"e10": change})
     told = await _told(model)
     assert len(told.events) == CONTEXT.sizes[0].events
     again = model.calls[1]
     assert isinstance(again.inputs, EventsInputs)
-    assert again.inputs.numbers == (9,)
+    assert again.inputs.numbers == (10,)
     assert again.retry is not None
     assert reason in again.retry.faults[0]
 
@@ -140,6 +139,39 @@ async def test_the_request_after_a_good_event_that_another_one_contradicts_asks_
     assert "Tell these events of this stage: e9." in asked.messages()[-1].content
     assert json.dumps(asked.prompt.schema(asked.inputs)).count('"enum": ["e9"]') == 1
     assert len(told.events) == CONTEXT.sizes[0].events
+
+
+async def test_a_side_story_is_three_events_beside_the_narratives() -> None:
+    told = await _told(_teller({"e9": {"opens": ["the dog"], "turning_point": True}}))
+    side = [e for e in told.events if e.part == "side"]
+    # seventeen events and no ending: the 3rd, the 9th and the 15th
+    assert [e.event_id for e in side] == ["e3", "e9", "e15"]
+    assert {(e.kind, e.narrative, e.opens, e.is_turn) for e in side} == {(BulletKind.SIDE, "On the Side", (), False)}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"thing": "The Dog"}, "goes on with 'The Dog', the side story of an earlier stage"),
+        ({"people": [p.first_name for p in FRAME.relationships.people[:2]]}, "as a side story before"),
+    ],
+)
+async def test_no_side_story_is_told_twice(change: dict[str, object], reason: str) -> None:
+    people = [p.first_name for p in FRAME.relationships.people[:2]]
+    first = await _told(_teller({"e3": {"thing": "the dog", "people": people}}))
+    number = next(n for n in CONTEXT.side if n > CONTEXT.sizes[0].events)
+    model = _teller({f"e{number}": change})
+    await _told(model, first)
+    assert reason in model.calls[1].retry.faults[0]  # type: ignore[union-attr]
+
+
+async def test_a_matter_is_closed_under_other_words() -> None:
+    opened: dict[str, dict[str, object]] = {
+        "e1": {"opens": ["the repair of the old stage"]},
+        "e10": {"closes": ["The stage repair"]},
+    }
+    told = await _told(_teller(opened))
+    assert StoryGraph(stages=(told,)).open_matters() == ()
 
 
 async def test_a_matter_that_replies_name_again_stays_open_once() -> None:
@@ -234,11 +266,14 @@ async def _write(model: ScriptedModel, *earlier: Drafted) -> Drafted:
 
 
 async def test_outline_needs_one_draft_per_stage_and_keeps_wants_of_the_cast() -> None:
-    one, two = '{"title": "A", "summary": "a"}', '{"title": "B", "summary": "b", "wants": ["w", "x", "y", "z", "more"]}'
+    one = '{"title": "A", "summary": "a"}'
+    own = [p.first_name for p in FRAME.relationships.people[1::-1]]
+    two = json.dumps({"title": "B", "summary": "b", "people": own, "wants": ["w", "x", "more"]})
     model = ScriptedModel({"outline": [f'{{"stages": [{one}]}}', f'{{"stages": [{one}, {two}]}}']})
     stages = await write_outline(asker_for(model), FRAME, STAGES)
     assert [(s.title, s.first_day) for s in stages] == [("A", dt.date(2024, 1, 1)), ("B", dt.date(2024, 2, 5))]
-    assert [len(s.wants) for s in stages] == [0, len(STAGES[1].cast)]
+    assert (stages[1].cast[:2], stages[1].wants[:2]) == (tuple(own), ("w", "x"))
+    assert {n for s in stages for n in s.cast} == {p.first_name for p in FRAME.relationships.people}
     assert model.calls[1].retry.faults == ("1 stages; exactly 2 are asked for",)  # type: ignore[union-attr]
 
 
@@ -282,12 +317,12 @@ async def test_slot_named_again_in_a_later_stage_is_told_again() -> None:
 async def test_groups_that_are_accepted_at_once_grow_and_the_next_stage_goes_on_with_their_size() -> None:
     model = _model()
     first = await _write(model)
-    # 15 events: 6, then the 9 that are left, as many as fit by now.
-    assert [len(_asked(call)) for call in model.calls] == [6, 9]
+    # 18 events: 6, then the 12 that are left, as many as fit by now.
+    assert [len(_asked(call)) for call in model.calls] == [6, 12]
     assert first.group == 13
     await _write(later := _model(), first)
     # Thirteen and their rest fit. The end of the story stands alone.
-    assert [len(_asked(call)) for call in later.calls] == [12, 3]
+    assert [len(_asked(call)) for call in later.calls] == [15, 3]
 
 
 async def test_a_request_says_what_follows_and_what_is_still_missing() -> None:
@@ -295,12 +330,12 @@ async def test_a_request_says_what_follows_and_what_is_still_missing() -> None:
     await _write(model)
     first = model.calls[0].messages()[-1].content
     asked = [call.inputs for call in model.calls if isinstance(call.inputs, SubPlanInputs)]
-    # The three events behind the first group, and those of the next stage about the same things (e27 and e1, ...).
+    # The three events behind the first group, and those behind the group about the same things (e27 and e1, ...).
     events = (await _graph()).events()
     assert [e.event_id for e in asked[0].following[:3]] == ["e6", "e7", "e8"]
     for inputs in asked:
         things = {e.thing for e in inputs.events}
-        later = [e for e in events[14:] if e.thing in things]
+        later = [e for e in events[17:] if e.thing in things][:8]
         assert list(inputs.following[3 if inputs is asked[0] else 0 :]) == later
     assert "Told later, by others" in first
     assert "Asked of these events together, where a person would name them: " in first
@@ -331,7 +366,7 @@ async def test_a_fact_lives_until_an_event_closes_its_thing_or_its_narrative_end
     ends = ends_of(graph, parts, ledger_of(parts, PlanHistory()))
     fact = next(f for f in parts[0].facts if f.subject == setting.thing)
     assert ends[fact.fact_id].event_id == closing.event_id
-    last = [e for e in second.events if e.part]
+    last = [e for e in second.events if e.part == CLOSING]
     for other in (f for f in parts[0].facts if f is not fact):
         own = next(b for b in parts[0].sub_plan.bullets if b.topic == other.subject)
         end = next((e.event_id for e in last if e.narrative == own.narrative), None)
@@ -373,13 +408,13 @@ async def test_a_value_of_a_matter_that_is_over_has_an_end(
 async def test_only_the_faulty_event_of_a_group_is_asked_again_and_the_next_group_is_smaller() -> None:
     model = _model(spoiled=lambda call: len(_asked(call)) == 6)
     drafted = await _write(model)
-    # The first event of the first group is asked for alone; the next groups have 4, then the 5 that are left.
-    assert [len(_asked(call)) for call in model.calls] == [6, 1, 4, 5]
+    # The first event of the first group is asked for alone; the next groups have 4, then the 8 that are left.
+    assert [len(_asked(call)) for call in model.calls] == [6, 1, 4, 8]
     retry = model.calls[1].retry
     assert retry is not None
     assert any("speaks of the user" in fault for fault in retry.faults)
     assert len(retry.kept) == 5
-    assert len(drafted.sub_plan.bullets) == 15
+    assert len(drafted.sub_plan.bullets) == 18
 
 
 async def test_a_group_sees_the_bullets_of_the_group_before() -> None:

@@ -45,16 +45,17 @@ def _made(layout: Layout = LONG, people: tuple[Person, ...] = PEOPLE) -> Plan:
     return with_side_stories(SideInputs(_plan(), layout, people, "0/c000"))
 
 
-def test_long_plan_has_a_round_of_people_and_a_log() -> None:
-    assert len(_series(_made())) == 2
+def test_long_plan_has_a_log_and_a_short_one_only_if_it_lacks_amounts() -> None:
+    assert len(_series(_made())) == 1
+    assert not _series(_made(SHORT))
+    lacking = SideInputs(_plan(), SHORT, PEOPLE, "0/c000", lacks_amounts=True)
+    assert len([b for b in with_side_stories(lacking).bullets() if b.topic in BY_NAME]) == 5
 
 
-def test_short_plan_has_the_round_only() -> None:
-    assert len(_series(_made(SHORT))) == 1
-
-
-def test_plan_without_enough_people_has_no_round() -> None:
-    assert not _series(_made(SHORT, PEOPLE[:2]))
+def test_log_of_a_plan_without_enough_people_has_nobody_come_along() -> None:
+    told = [f.attribute for f in _made(LONG, PEOPLE[:2]).facts if f.side_story in BY_NAME]
+    assert told
+    assert not [attribute for attribute in told if attribute.startswith("companion")]
 
 
 def test_every_entry_says_its_values_on_a_day_of_its_own() -> None:
@@ -71,39 +72,16 @@ def test_every_entry_says_its_values_on_a_day_of_its_own() -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_nobody_comes_late_and_pays_on_one_evening() -> None:
+def test_nobody_comes_along_to_one_place_twice() -> None:
+    by_bullet: dict[str, set[str]] = {}
     plan = _made()
-    names = {p.first_name for p in PEOPLE}
-    by_bullet: dict[str, list[str]] = {}
+    logged = {f.fact_id for f in plan.facts if f.side_story in BY_NAME and not f.attribute.startswith("amount")}
     for assertion in plan.assertions:
-        if assertion.value is not None and assertion.value.text in names:
-            by_bullet.setdefault(assertion.bullet_id, []).append(assertion.value.text)
-    assert by_bullet
-    assert all(len(set(people)) == 2 for people in by_bullet.values())
-
-
-def test_a_round_is_told_in_a_new_form_for_each_of_its_first_evenings() -> None:
-    plan = _made()
-    names = {p.first_name for p in PEOPLE}
-    told = [b.text for b in plan.bullets() if b.kind is BulletKind.SIDE and "for everybody" in b.text]
-    forms = [" ".join("X" if word.strip(".,:;") in names else word for word in text.split()) for text in told]
-    assert len(forms) > 8
-    assert len(set(forms[:8])) == 8
-
-
-def test_nobody_of_the_story_is_called_a_colleague_in_its_round() -> None:
-    people = tuple(p.model_copy(update={"relation": Relation.ACQUAINTANCE}) for p in PEOPLE)
-    told = _plan()
-    first, *rest = told.sub_plans
-    bullet = first.bullets[0].model_copy(update={"text": "Dana, who bakes my bread, is ill."})
-    named = first.model_copy(update={"bullets": (bullet, *first.bullets[1:])})
-    plan = told.model_copy(update={"sub_plans": (named, *rest)})
-    keys = [f"0/c{i}" for i in range(4)]
-    made = [with_side_stories(SideInputs(plan, LONG, people, key)) for key in keys]
-    openings = [b.text for p in made for b in p.bullets() if "now meet regularly" in b.text]
-    assert any("Dana" in text for text in openings)
-    assert not any("colleague Dana" in text for text in openings)
-    assert all("colleague Ruth" in text for text in openings if "Ruth" in text)
+        if assertion.fact_id in logged and assertion.value is not None:
+            by_bullet.setdefault(assertion.bullet_id, set()).add(assertion.value.text)
+    pairs = [frozenset(said) for said in by_bullet.values()]
+    assert len(pairs) == 10
+    assert len(set(pairs)) == len(pairs)
 
 
 def test_the_story_itself_does_not_know_side_facts() -> None:
@@ -167,9 +145,9 @@ def test_confidences_are_in_the_currency_of_the_story_if_the_amount_is_likely_in
     assert all(sign in text for text in told)
 
 
-@pytest.mark.parametrize("layout", [LONG, SHORT])
-def test_who_travels_keeps_a_log_and_meets_no_round_at_home(layout: Layout) -> None:
-    made = with_side_stories(SideInputs(_plan(), layout, PEOPLE, "0/c000", domain=Domain.TRIP))
+def test_who_travels_keeps_a_log_of_the_road_and_nobody_comes_along() -> None:
+    made = with_side_stories(SideInputs(_plan(), LONG, PEOPLE, "0/c000", domain=Domain.TRIP))
+    assert not [f for f in made.facts if f.attribute.startswith("companion")]
     assert _series(made) in ({log.name} for log in TRAVEL_LOGS)
 
 

@@ -1,4 +1,4 @@
-"""The stages of a plan: their days, people and narratives, their turning points, and how much each of them tells."""
+"""The stages of a plan: their days, what moves in them, their turning points, and how much each of them tells."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators import CAST, LEADING, layout_for, narratives_for, sizes_of, stages_of, turns_told, window_of
-from longbeam.schemas import Category, Gender, Narrative, Person, Relation, Timeline
+from longbeam.generators import (
+    StageSize,
+    layout_for,
+    narratives_for,
+    side_ordinals,
+    sizes_of,
+    stages_of,
+    told_somewhere,
+    turns_told,
+    window_of,
+)
+from longbeam.schemas import Category, Timeline
 
 LAYOUT = layout_for(128_000, Category.GENERAL, asked=2)
 TIMELINE = Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 6, 28))
-NARRATIVES = tuple(Narrative(label=f"n{i}", description="d", sub_labels=("s",)) for i in range(9))
-PEOPLE = tuple(
-    Person(person_id=f"n{i}", first_name=name, gender=Gender.FEMALE, age=40, relation=Relation.FRIEND)
-    for i, name in enumerate(("Ada", "Bea", "Cleo", "Dora", "Eva", "Fay"))
-)
-STAGES = stages_of(TIMELINE, LAYOUT, NARRATIVES, PEOPLE)
+LABELS = tuple(f"n{i}" for i in range(9))
+STAGES = tuple(s.model_copy(update={"narratives": LABELS}) for s in stages_of(TIMELINE, LAYOUT))
 
 
 def test_stages_share_the_timeline_to_the_day() -> None:
@@ -30,57 +36,26 @@ def test_stages_share_the_timeline_to_the_day() -> None:
         )
 
 
-def test_everybody_comes_once_before_anybody_comes_again() -> None:
-    cast = [name for stage in STAGES for name in stage.cast]
-    assert [len(stage.cast) for stage in STAGES] == [CAST] * 5
-    assert sorted(cast[: len(PEOPLE)]) == sorted(p.first_name for p in PEOPLE)
+def test_what_no_stage_has_comes_where_least_moves() -> None:
+    told = told_somewhere([("n1", "n2", "nobody", "n1"), ("n2",)], ["n0", "n1", "n2", "n3"])
+    # n0 goes to the second stage, which has one; n3 then to the first of two with two
+    assert told == [("n1", "n2", "n3"), ("n2", "n0")]
 
 
-def test_those_of_whom_the_leading_narratives_tell_are_in_every_stage() -> None:
-    told = NARRATIVES[1].model_copy(update={"description": "Eva hides the bill from Ada, and Bea finds it."})
-    stages = stages_of(TIMELINE, LAYOUT, (NARRATIVES[0], told, *NARRATIVES[2:]), PEOPLE)
-    assert [stage.cast for stage in stages[:3]] == [
-        ("Ada", "Bea", "Cleo", "Dora"),
-        ("Ada", "Bea", "Eva", "Fay"),
-        ("Ada", "Bea", "Cleo", "Dora"),
-    ]
-
-
-def test_a_narrative_brings_the_people_whom_it_names_into_its_stages() -> None:
-    told = NARRATIVES[6].model_copy(update={"description": "Fay wants the seat that Ada has."})
-    stages = stages_of(TIMELINE, LAYOUT, (*NARRATIVES[:6], told, *NARRATIVES[7:]), PEOPLE)
-    own = [stage.cast for stage in stages if "n6" in stage.narratives]
-    assert own
-    assert all(cast[:2] == ("Ada", "Fay") for cast in own)
-
-
-def test_people_whom_no_narrative_names_come_too() -> None:
-    told = [n.model_copy(update={"description": "Ada and Bea quarrel with Cleo, Dora and Eva."}) for n in NARRATIVES]
-    stages = stages_of(TIMELINE, LAYOUT, told, PEOPLE)
-    assert all(len(stage.cast) == len(set(stage.cast)) == CAST for stage in stages)
-    assert all("Fay" in stage.cast for stage in stages)
-
-
-def test_narratives_that_lead_move_in_every_stage_and_the_others_take_turns() -> None:
-    labels = [n.label for n in NARRATIVES]
-    assert all(stage.narratives[:LEADING] == ("n0", "n1") for stage in STAGES)
-    # 20 bullets: six narratives a stage, four of them in turn
-    assert [stage.narratives[LEADING:] for stage in STAGES[:2]] == [("n2", "n3", "n4", "n5"), ("n6", "n7", "n8", "n2")]
-    assert {label for stage in STAGES for label in stage.narratives} == set(labels)
+def test_a_side_story_is_spread_over_the_events_before_the_ending() -> None:
+    sizes = [StageSize(12, 0, True), StageSize(12, 3, False)]
+    # twelve before an ending: 3, 7 and 11; nine: 2, 5 and 8 behind the first twelve
+    assert side_ordinals(sizes) == (3, 7, 11, 14, 17, 20)
 
 
 @pytest.mark.parametrize(
     ("length", "counts"),
-    # Two lead; 16K: 14 bullets give two others a turn in each of two stages. 128K: four others in each of five.
-    [(16_000, (6, 6)), (64_000, (8, 13)), (128_000, (15, 20)), (1_000_000, (15, 20))],
+    # 16K: 28 bullets have room for seven narratives with four events each
+    [(16_000, (7, 7)), (64_000, (8, 13)), (128_000, (15, 20)), (1_000_000, (15, 20))],
 )
 def test_a_story_has_no_more_narratives_than_can_move_in_it(length: int, counts: tuple[int, int]) -> None:
     layout = layout_for(length, Category.GENERAL, asked=2)
     assert narratives_for(length, layout) == counts
-    narratives = tuple(Narrative(label=f"n{i}", description="d", sub_labels=("s",)) for i in range(counts[1]))
-    timeline = Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 12, 1))
-    moving = {label for stage in stages_of(timeline, layout, narratives) for label in stage.narratives}
-    assert moving == {n.label for n in narratives}
 
 
 def test_mondays_of_a_stage_are_its_calendar() -> None:
@@ -99,11 +74,11 @@ def test_each_narrative_turns_once_in_a_stage_in_which_it_moves() -> None:
 
 def test_only_the_first_stage_introduces_and_the_last_one_ends() -> None:
     sizes = sizes_of(LAYOUT, 0, is_last=True)
-    # 20 bullets a stage, two of them wishes, one the introduction of the first stage
+    # 20 bullets a stage, two of them wishes, one the introduction of the first stage; three of a side story
     assert [(s.events, s.closing, s.is_introduced) for s in sizes] == [
-        (17, 0, True),
-        *[(18, 0, False)] * 3,
-        (18, 4, False),
+        (20, 0, True),
+        *[(21, 0, False)] * 3,
+        (21, 4, False),
     ]
     later = sizes_of(LAYOUT, 1, is_last=False)
     assert [s.is_introduced for s in later] == [False] * 5

@@ -67,7 +67,7 @@ def _graph(inputs: StoryInputs, script: Script) -> StoryGraph:
         is_last = i == len(inputs.stages) - 1
         until, ending = (first + dt.timedelta(days=int(days * s)) for s in ((0.68, 0.9) if is_last else (0.9, 0.95)))
         numbered = [(n, step) for n, step in enumerate(script, 1) if step.stage_index == i]
-        drafts = [(draft_of(step, n, "n", inputs.people, inputs.rng_key), step) for n, step in numbered]
+        drafts = [(draft_of(inputs, step, n, "n"), step) for n, step in numbered]
         told = [
             StoryEvent(
                 event_id=d.event,
@@ -128,7 +128,7 @@ def test_of_each_conversation_the_newest_story_is_kept() -> None:
     later = inputs.model_copy(update={"chapter": inputs.chapter.model_copy(update={"plan_index": 0})})  # type: ignore[union-attr]
 
     def told(conversation: str, asked: EventsInputs = inputs) -> Script:
-        return _newest(asked, asked.counts, asked.endings, conversation).script
+        return _newest(asked, (asked.counts, asked.side, asked.endings), conversation).script
 
     first, other = told("1/c000"), told("1/c001")
     assert told("1/c000") is first

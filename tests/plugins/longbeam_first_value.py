@@ -119,4 +119,4 @@ def _score(_probe: Probe, judgement: Judgement, _answer: str) -> tuple[float | N
 
 
 ALL_OR_NOTHING = Scorer(_score)
-PANEL = PanelKind(name=NAME, sides_title="Before and after")
+PANEL = PanelKind(name=NAME)

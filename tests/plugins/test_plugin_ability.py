@@ -104,8 +104,8 @@ def test_its_review_item_has_its_panel(out: Path) -> None:
             server.terminate()
 
     assert (queue["total"], item["ability"], item["ability_title"]) == (2, "first_value", "first value")
-    assert (item["panel"]["name"], item["panel"]["sides_title"]) == ("first_value", "Before and after")
-    assert [side["part"] for side in panel["sides"]] == ["original", "updated"]
+    assert (item["panel"]["name"], panel["ability"]) == ("first_value", "first_value")
+    assert [piece["role"] for piece in item["evidence"]] == ["old value", "new value"]
 
 
 def test_its_answers_are_judged_by_its_scorer(out: Path) -> None:

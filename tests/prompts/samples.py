@@ -449,6 +449,8 @@ SAMPLES: dict[str, PromptInputs] = {
         earlier=EVENTS[: COUNTS[0]],
         open_matters=("the lease",),
         numbers=tuple(range(13, 25)),
+        side=(2, 6, 10, 15, 18, 21),
+        side_things=("the lost cat of Ragna",),
         counts=COUNTS,
         endings=ENDINGS,
         going_on_until=STAGES[1].first_day + dt.timedelta(days=20),

@@ -12,6 +12,7 @@ from longbeam.offline import judge
 from longbeam.review import OpenConversation, RubricJudge, counter_evidence, dates_view, try_rubric
 from longbeam.schemas import Probe
 from longbeam.store import seal_conversation
+from longbeam.text import content_words
 from tests.builders import good_conversation
 
 JUDGE = RubricJudge("lexical", judge)
@@ -38,9 +39,35 @@ def test_the_other_side_of_an_update_is_the_first_counter_evidence(sealed: OpenC
     assert found.candidates[0].message.message_key == update.evidence[1].message_key
     assert {"other_value", "later"} <= set(found.candidates[0].signs)
     assert update.evidence[0].message_key not in {c.message.message_key for c in found.candidates}
-    texts = " ".join((stale.question, stale.gold_answer, *(n.text for n in stale.rubric))).lower()
-    assert found.words  # whole words of the probe, not the stems that are searched
-    assert set(found.words) <= set(re.findall(r"[^\W_]+", texts))
+    assert found.words  # whole words of the question, not the stems that are searched
+    assert set(found.words) <= set(re.findall(r"[^\W_]+", stale.question.lower()))
+
+
+def test_counter_evidence_is_on_the_topic_and_not_behind_the_question(sealed: OpenConversation) -> None:
+    update = probe_of(sealed, "knowledge_update")
+    stale = update.model_copy(update={"evidence": update.evidence[:1]})
+    keys = {c.message.message_key for c in counter_evidence(sealed, stale).candidates}
+    things = {"renovation", "budget"}
+    for message in sealed.messages_of(sealed.ids[key] for key in keys):
+        assert things & content_words(message.content), message.content
+    before = stale.model_copy(update={"asked_at": sealed.lines[sealed.ids[update.evidence[0].message_key]].sent_at})
+    assert all(c.message.sent_at <= before.asked_at for c in counter_evidence(sealed, before).candidates)
+    assert update.evidence[1].message_key not in {
+        c.message.message_key for c in counter_evidence(sealed, before).candidates
+    }
+    # An import has no ledger: one word of the question, of many, is no topic.
+    of_import = stale.model_copy(update={"fact_ids": (), "question": "How did Piotr limit the renovation to weekends?"})
+    for candidate in counter_evidence(sealed, of_import).candidates:
+        shared = {"limit", "renovation", "weekend"} & content_words(candidate.message.content)
+        assert len(shared) > 1 or "piotr" in candidate.message.content.lower()
+
+
+def test_the_old_value_is_no_wrong_answer_where_it_is_the_gold(sealed: OpenConversation) -> None:
+    update = probe_of(sealed, "knowledge_update")
+    kinds = [row.answer_kind for row in try_rubric(JUDGE, update).rows]
+    as_of = update.model_copy(update={"gold_answer": f"It was {update.details.old_value} on that day."})
+    assert "old_value" in kinds
+    assert "old_value" not in [row.answer_kind for row in try_rubric(JUDGE, as_of).rows]
 
 
 def test_days_are_counted_without_and_with_the_first_and_held_against_the_gold(sealed: OpenConversation) -> None:

@@ -1,11 +1,11 @@
 // Adjudication: one case at a time. Digits answer the question that is asked; nothing is chosen beforehand.
-import { dataOf, get, post, tryNow } from "./api.js";
+import { dataOf, get, newId, post, tryNow } from "./api.js";
 import { nameOf } from "./keys.js";
 import { drop, keep, kept } from "./outbox.js";
 import { Diff, Icon } from "./parts.js";
 import { Pane } from "./talk/pane.js";
 import { Talk } from "./talk/talk.js";
-import { visible, words } from "./text.js";
+import { numbered, visible, words } from "./text.js";
 import { html, render } from "./vendor/htm-preact.js";
 
 const cases = /** @type {HTMLElement} */ (document.getElementById("cases"));
@@ -13,6 +13,7 @@ const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
 const session = dataOf("session");
 const SURE = ["1 guess", "2", "3", "4", "5 certain"];
 const NOTE = "dialog/decide";
+const EDIT = "dialog/edit/";
 const NUGGET = "nugget/";
 const RULINGS = [
   ["Yes, keep it", "yes"],
@@ -30,6 +31,8 @@ let chosen = {};
 /** The question that digits answer. */
 let asked = 0;
 let piece = 0;
+/** The field that the lead edits. */
+let edited = "";
 /** What a narrow screen shows: versions or conversation. */
 let tab = "versions";
 let message = "";
@@ -45,7 +48,7 @@ function questions(item) {
     name: `Accept as ${opinion.reviewer_id} has it`,
     value: { verdict: "accept", content_of: opinion.reviewer_id },
   }));
-  const plain = edited.length ? "Accept as generated" : "Accept";
+  const plain = item.is_edited ? "Accept as you edited it" : edited.length ? "Accept as generated" : "Accept";
   return [
     {
       key: "decision",
@@ -70,21 +73,21 @@ function questions(item) {
   ];
 }
 
-/** Nuggets of the version to be accepted on which reviewers differ. */
+/** Nuggets of the version to be accepted on which reviewers differ, or which an edit of the lead makes doubtful. */
 function disputed(item) {
   const { verdict, content_of: whose } = chosen.decision ?? {};
   if (verdict !== "accept") return [];
   const taken = item.opinions.find((opinion) => opinion.reviewer_id === whose)?.probe ?? item.sealed;
   const ids = taken.rubric.map((nugget) => nugget.nugget_id);
-  return item.fields.filter((field) => field.is_disputed && ids.includes(field.nugget_id));
+  const isThere = (field) => ids.includes(field.nugget_id) && (whose || field.text);
+  return item.fields.filter((field) => field.is_disputed && isThere(field));
 }
 
 function choose(question, answer) {
   chosen = { ...chosen, [question.key]: answer.value };
   const list = questions(shown());
   const open = list.findIndex(({ key }) => chosen[key] === undefined);
-  asked = open < 0 ? list.length : open;
-  draw();
+  askAt(open < 0 ? list.length : open);
   document.querySelector("tr.asked")?.scrollIntoView({ block: "nearest" });
 }
 
@@ -130,6 +133,28 @@ async function undo() {
   }
 }
 
+/** Saves the lead's text of a field as an edit, as on the item page, and runs the checks on it. */
+async function saveEdit(field) {
+  const item = shown();
+  const text = kept(item.item_id, EDIT + field.target) ?? field.text;
+  const act = { kind: "edited", target: field.target, after: text, base: field.text, item_version: item.item_version };
+  const address = `/api/items/${item.item_id}`;
+  try {
+    if (text.trim() !== field.text.trim()) {
+      await post(`${address}/acts`, { ...act, note: "", active_ms: 0, act_id: newId() });
+      await post(`${address}/check`);
+    }
+  } catch (problem) {
+    return say(problem.message);
+  }
+  drop(item.item_id, EDIT + field.target);
+  view = await get("/adjudication.json");
+  chosen = {};
+  asked = 0;
+  edited = "";
+  return say("");
+}
+
 function say(text) {
   message = text;
   draw();
@@ -142,6 +167,7 @@ function open_(place) {
   piece = 0;
   tab = "versions";
   message = "";
+  edited = "";
   const item = shown();
   if (item) {
     const conversation = item.item_id.split("/")[0];
@@ -151,6 +177,7 @@ function open_(place) {
     }
     talk.item = item.item_id;
     history.replaceState({}, "", `?item=${encodeURIComponent(item.item_id)}`);
+    piece = Math.max(item.evidence.indexOf(item.opens_at), 0);
     goToEvidence(0);
     talk.survey().catch(() => {});
   }
@@ -194,6 +221,9 @@ function turnTo(name) {
   draw();
 }
 
+/** Whether the viewer decides the case. */
+const mayDecide = (item) => session.can_write && session.role === "lead" && !item.is_decided;
+
 /** Shows a cited message in the conversation. */
 function cite(id) {
   tab = "conversation";
@@ -215,16 +245,21 @@ function Case({ item }) {
       <ul class="plain verdicts">
         ${item.opinions.map((opinion) => html`<li key=${opinion.reviewer_id} class="version"><${Who} opinion=${opinion} /></li>`)}
       </ul>
+      ${item.findings.map(
+        (finding, i) => html`<p key=${i} class=${finding.severity} title=${finding.doc}>
+          ${`${finding.place}: ${visible(numbered(finding.message, finding.messages))}`}
+        </p>`,
+      )}
       <table>
         <thead><tr>
-          <th scope="col">As generated</th>
+          <th scope="col">${item.is_edited ? "As you edited it" : "As generated"}</th>
           ${item.opinions.map((opinion) => html`<th scope="col" key=${opinion.reviewer_id}>${opinion.reviewer_id}</th>`)}
         </tr></thead>
         <tbody>
           ${item.fields.map(
             (field) => html`<tr key=${field.name} class=${asks === `${NUGGET}${field.nugget_id}` ? "asked" : undefined}>
               <td dir="auto" colspan=${isShared(field) ? item.opinions.length + 1 : undefined}>
-                <div class="label">${field.name}</div>${visible(field.text)}
+                <${Text} item=${item} field=${field} />
                 <${Quotes} lines=${field.evidence} />
               </td>
               ${
@@ -241,12 +276,40 @@ function Case({ item }) {
       </table>
     </div>
     ${talk ? html`<${Pane} talk=${talk} evidence=${item.evidence} say=${say} />` : null}
-    ${session.can_write && session.role === "lead" && !item.is_decided ? html`<${Deciding} item=${item} />` : null}
+    ${mayDecide(item) ? html`<${Deciding} item=${item} />` : null}
   </article>`;
 }
 
 /** Whether nobody has changed a field or marked it: then it needs no columns. */
 const isShared = (field) => field.cells.every((cell) => !cell.parts.length && !cell.label);
+
+/** A field as the lead has it, or open for editing; what is typed is kept in this browser until it is saved. */
+function Text({ item, field }) {
+  const place = EDIT + field.target;
+  const open = (target) => {
+    edited = target;
+    draw();
+  };
+  return html`<div class="label part">
+      ${field.name}
+      ${
+        mayDecide(item) && edited !== field.target
+          ? html`<button type="button" class="quiet only-icon" aria-label=${`edit ${field.name}`} onClick=${() => open(field.target)}>
+            <${Icon} name="edit" /></button>`
+          : null
+      }
+    </div>
+    ${
+      edited === field.target
+        ? html`<textarea aria-label=${field.name} defaultValue=${kept(item.item_id, place) ?? field.text}
+            onInput=${(event) => keep(item.item_id, place, event.target.value)}></textarea>
+          <p class="row"><button type="button" onClick=${() => saveEdit(field)}>Save</button>
+            <button type="button" class="quiet" onClick=${() => open("")}>Close</button></p>`
+        : field.own.length
+          ? html`<${Diff} parts=${field.own} />`
+          : visible(field.text)
+    }`;
+}
 
 const Cell = ({ who, field, cell }) => html`<td dir="auto" class=${cell.parts.length ? "changed" : undefined}>
   <div class="label">
@@ -328,7 +391,10 @@ const KEYS = {
 
 /** Asks one of the questions: digits answer it. */
 function askAt(place) {
-  asked = Math.min(Math.max(place, 0), questions(shown()).length);
+  const list = questions(shown());
+  asked = Math.min(Math.max(place, 0), list.length);
+  const field = shown().fields.find(({ nugget_id: id }) => id && list[asked]?.key === NUGGET + id);
+  if (field?.evidence.length) talk?.go(field.evidence[0].message_id).catch((problem) => say(problem.message));
   draw();
 }
 

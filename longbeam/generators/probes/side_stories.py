@@ -1,45 +1,37 @@
-"""Questions on side stories: joins, set differences, counts and totals over all of their entries.
+"""Questions on a log of the user's own: joins, set differences, counts and totals over all of its entries.
 
-A gold answer is true only if every entry was told, so a story with an entry that no message states gives no candidate.
+A gold answer is true only if every entry was told, so a log with an entry that no message states gives no candidate.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from itertools import permutations
 
 from longbeam.abilities import MULTI_SESSION_REASONING, QuestionKind
 from longbeam.generators.probes.candidates import Sketch, cite, difficulty_by_sessions, sessions_of
 from longbeam.generators.probes.evidence import FactQuote
 from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.schemas import ProbeDetails
-from longbeam.text import BY_NAME, LATE, PAID, PLACE, Evenings, OwnLog, recompute, role_of
-from longbeam.text.side_texts import AMOUNT
+from longbeam.text import BY_NAME, COMPANION, PLACE, QUANTITY, OwnLog, day_of, recompute, role_of
 
 LEAST_ENTRIES = 4
-"""Entries that a counted or joined story has at least."""
+"""Entries that a counted or joined log has at least."""
 LEAST_TALLY = 2
 
 
-class _SideStory(NamedTuple):
-    """The entries of a side story."""
-
-    texts: Evenings | OwnLog
-    roles: Mapping[str, Sequence[FactQuote]]
-    """Quotes by role, in the order of the conversation."""
-
-
 def find_side_questions(stated: StatedFacts) -> Iterator[Sketch]:
-    """Yield questions on each side story all of whose entries are told."""
+    """Yield questions on each log all of whose entries are told."""
     for name, told in stated.side_stories.items():
         known = [s for s in told if s is not None]
         texts = BY_NAME.get(name)
         if texts is None or len(known) < len(told):
             continue
-        story = _SideStory(texts, _by_role(known))
-        if min(map(len, story.roles.values())) >= LEAST_ENTRIES:
-            yield from _of_evenings(story) if isinstance(texts, Evenings) else _of_log(story, texts)
+        roles = _by_role(known)
+        if min(map(len, roles.values())) >= LEAST_ENTRIES:
+            yield from _totals(roles, texts)
+            yield from _of_people(roles, texts)
 
 
 def _by_role(told: Sequence[FactQuote]) -> Mapping[str, Sequence[FactQuote]]:
@@ -49,30 +41,39 @@ def _by_role(told: Sequence[FactQuote]) -> Mapping[str, Sequence[FactQuote]]:
     return roles
 
 
-# --- rounds of people ---------------------------------------------------------------------------------------------
+# --- people -------------------------------------------------------------------------------------------------------
 
 
-def _of_evenings(story: _SideStory) -> Iterator[Sketch]:
-    it = story.texts.name
-    late, paid = story.roles[LATE], story.roles[PAID]
-    came, gave = (dict.fromkeys(s.value.text for s in said) for said in (late, paid))
-    join, difference = QuestionKind.JOIN, QuestionKind.SET_DIFFERENCE
-    for kind, asked, people in (
-        (join, f"who came late to {it} one time and paid for everybody another time", [p for p in came if p in gave]),
-        (difference, f"who came late to {it} but never paid for everybody there", [p for p in came if p not in gave]),
-        (difference, f"who paid for everybody at {it} but never came late to it", [p for p in gave if p not in came]),
-    ):
-        if people:
-            yield _people(story, kind, asked, people)
-    yield _tally(late, story.texts.plural)
-    for said, did in ((late, f"came late to {it}"), (paid, f"paid for everybody at {it}")):
-        for person, times in Counter(s.value.text for s in said).most_common():
-            if LEAST_TALLY <= times < len(said):
-                yield _tally([s for s in said if s.value.text == person], f"times that {person} {did}")
+def _of_people(roles: Mapping[str, Sequence[FactQuote]], texts: OwnLog) -> Iterator[Sketch]:
+    """Yield who came along to two places, or to one and never to another, and how often somebody came along."""
+    who = {day_of(s.attribute): s.value.text for s in roles.get(COMPANION, ())}
+    came: dict[str, list[str]] = {}
+    for said in roles[PLACE]:
+        if person := who.get(day_of(said.attribute)):
+            came.setdefault(said.value.text, []).append(person)
+    for one, other in permutations(came, 2):
+        both = [p for p in dict.fromkeys(came[one]) if p in came[other]]
+        alone = [p for p in dict.fromkeys(came[one]) if p not in came[other]]
+        if both and one < other:
+            asked = f"who came along on {texts.plural} both {one} and {other}"
+            yield _people(roles, QuestionKind.JOIN, asked, both, (one, other))
+        if alone:
+            asked = f"who came along on {texts.plural} {one} but never on those {other}"
+            yield _people(roles, QuestionKind.SET_DIFFERENCE, asked, alone, (one, other))
+    for person, times in Counter(who.values()).most_common():
+        if times >= LEAST_TALLY:
+            own = [s for s in roles[COMPANION] if s.value.text == person]
+            yield _tally(own, f"times that {person} came along on {texts.name}")
 
 
-def _people(story: _SideStory, kind: QuestionKind, asked: str, people: Sequence[str]) -> Sketch:
-    said = sorted([*story.roles[LATE], *story.roles[PAID]], key=lambda s: s.position)
+def _people(
+    roles: Mapping[str, Sequence[FactQuote]],
+    kind: QuestionKind,
+    asked: str,
+    people: Sequence[str],
+    places: tuple[str, str],
+) -> Sketch:
+    said = sorted([*roles[PLACE], *roles[COMPANION]], key=lambda s: s.position)
     answers = [next(s.value for s in said if s.value.text == person) for person in people]
     return Sketch.of(
         MULTI_SESSION_REASONING.name,
@@ -83,7 +84,7 @@ def _people(story: _SideStory, kind: QuestionKind, asked: str, people: Sequence[
         summary=f"{asked}: {', '.join(people)}",
         answers=tuple(answers),
         items=tuple(people),
-        details=ProbeDetails(variety=kind, items=tuple(people)),
+        details=ProbeDetails(variety=kind, items=tuple(people), computed_from=places),
     )
 
 
@@ -94,8 +95,8 @@ def _tally(said: Sequence[FactQuote], asked: str) -> Sketch:
     return _computed(said, QuestionKind.TALLY, "tally", asked)
 
 
-def _of_log(story: _SideStory, texts: OwnLog) -> Iterator[Sketch]:
-    amounts, places = story.roles[AMOUNT], story.roles[PLACE]
+def _totals(roles: Mapping[str, Sequence[FactQuote]], texts: OwnLog) -> Iterator[Sketch]:
+    amounts, places = roles[QUANTITY], roles[PLACE]
     yield _computed(amounts, QuestionKind.TOTAL, "sum", f"{texts.unit_plural} of all {texts.plural} together")
     yield _tally(amounts, texts.plural)
     for place, times in Counter(s.value.text for s in places).most_common():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeAlias
@@ -28,6 +28,7 @@ from longbeam.schemas import Exchange, Message, Probe, Record, WholeConversation
 
 BUDGETS = (500, 1_000, 2_000, 4_000)
 REPRESENTATIONS = ("artifacts", "chunks", "union")
+WITHOUT_GRAPH = " - graph"
 _ENOUGH = 1_000
 """Units to rank: more than any budget holds."""
 _WORD = re.compile(r"[^\W_]+")
@@ -138,7 +139,7 @@ async def _readers(subject: WholeConversation, tools: Tools) -> dict[str, _Reade
     exchanges = list(exchanges_of(subject.messages))
     asked = {p.question for p in subject.probes}
     for representation in REPRESENTATIONS:
-        for name, given in ((representation, {}), (f"{representation} - graph", {"without": "graph"})):
+        for name, given in ((representation, {}), (f"{representation}{WITHOUT_GRAPH}", {"without": "graph"})):
             settings = CogCanvasSettings.model_validate(
                 {"representation": representation, "reranker": "none", "most_expanded": _ENOUGH, **given}
             )
@@ -268,4 +269,19 @@ def render_recall(study: RecallStudy) -> str:
         shares = [row.recall, *row.by_category.values(), row.precision, row.f1, row.contains_gold, row.evidence]
         cells = [f"{100 * share:.1f}" for share in shares]
         lines.append(f"| {row.budget or 'all'} | {row.name} | {' | '.join(cells)} | {row.tokens:,.0f} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *map("\n{}".format, _notes_on(study.rows))]) + "\n"
+
+
+def _notes_on(rows: Sequence[RecallRow]) -> Iterator[str]:
+    """Yield what the rows do not tell apart, a sentence each."""
+    recall = {(row.budget, row.name): row.recall for row in rows}
+    pairs = [(recall[budget, name], other) for (budget, full), other in recall.items()
+             if (name := full.removesuffix(WITHOUT_GRAPH)) != full]  # fmt: skip
+    if lower := sum(graph < other for graph, other in pairs):
+        yield (
+            f"With its graph CogCanvas finds less in {lower} of {len(pairs)} pairs of rows: at equal tokens, what is "
+            "linked takes the place of what ranks well (docs/canvas.md)."
+        )
+    whole = max((row.tokens for row in rows if not row.budget), default=0.0)
+    if fits := sorted({row.budget for row in rows if row.budget >= whole}):
+        yield f"At {', '.join(f'{b:,}' for b in fits)} tokens everything fits: these rows tell nothing apart."

@@ -1,3 +1,4 @@
+from .asking import judge_name as judge_name
 from .conversations import ReadConversation as ReadConversation, read_conversation as read_conversation
 from .estimating import (
     EvaluationEstimate as EvaluationEstimate,
@@ -5,17 +6,11 @@ from .estimating import (
     render_estimate as render_estimate,
 )
 from .evaluating import (
-    EVALUATION_FIELDS as EVALUATION_FIELDS,
-    EvaluationModels as EvaluationModels,
     EvaluationRequest as EvaluationRequest,
-    asks_extractor as asks_extractor,
     evaluate as evaluate,
     evaluation_folder as evaluation_folder,
-    evaluation_spec as evaluation_spec,
-    judge_name as judge_name,
     results_path as results_path,
     stored_embedder as stored_embedder,
-    with_evaluation_fields as with_evaluation_fields,
 )
 from .memory_server import (
     MemoryServer as MemoryServer,

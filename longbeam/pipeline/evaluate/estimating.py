@@ -11,7 +11,9 @@ declares (`expected_usage`), or the words that nobody knows it beforehand.
 
 from __future__ import annotations
 
+import math
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,9 +29,12 @@ from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.pipeline.services import Services
 from longbeam.schemas import PreparationUsage, Record, Role, Spending, is_language_model
 from longbeam.store import Benchmark, SealedConversation
+from longbeam.terminal import duration
 
 _ROLES = {"prepare": Role.EXTRACTOR, "answer": Role.READER, "judge": Role.JUDGE}
 """Role that answers most calls of a stage."""
+REPLY_S = 2.0
+"""Seconds of a language model's reply in the sentence on time, which says so: whoever knows the endpoint scales it."""
 _FILLS_BUDGET = FLOORS["bm25"]
 """System that stands for a product: its context fills the budget."""
 
@@ -51,6 +56,10 @@ class EvaluationEstimate(Record):
     rows: tuple[EstimatedRow, ...]
     embedder: str = ""
     """Embedding model of the evaluation, whose calls are in no row; empty for none."""
+    seconds: float = 0.0
+    """Seconds of everything but replies of language models, measured on the first conversation."""
+    rounds: int = 0
+    """Replies of language models that come one after the other: calls, by those that are asked at the same time."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -84,19 +93,26 @@ async def estimate_evaluation(
         arms = [_stand_in(arm) for arm in request.arms]
         rehearsed = replace(request, spec=spec, arms=arms, control=None, is_fresh=False)
         embedder = HashedEmbedder() if request.settings.embedder else None
+        began = time.perf_counter()
         run, _ = await evaluate(small, rehearsed, services.models(counting), embedder=embedder)
+        seconds = time.perf_counter() - began
     answering = {arm.name for arm in request.arms if _answers(arm)}
     counted = [_scaled(row, len(sealed)) for row in run.spending if (row.system, row.stage) not in
                {(name, "answer") for name in answering}]  # fmt: skip
     products = [arm for arm in request.arms if arm.registered is not None and arm.registered.is_product]
     order = [arm.name for arm in request.arms]
     rows = sorted([*_own_rows(benchmark, products), *counted], key=lambda row: order.index(row.system))
+    models = {stage: spec.model_for(role) for stage, role in _ROLES.items()}
+    waits = [row.calls / request.spec.concurrency_of(model)
+             for row in rows if is_language_model(model := models[row.stage])]  # fmt: skip
     return EvaluationEstimate(
         benchmark=benchmark.spec.name,
         conversations=len(sealed),
-        models={stage: spec.model_for(role) for stage, role in _ROLES.items()},
+        models=models,
         rows=tuple(rows),
         embedder=request.settings.embedder,
+        seconds=seconds * len(sealed) / min(request.parallel, len(sealed)),
+        rounds=math.ceil(sum(waits)),
     )
 
 
@@ -161,7 +177,9 @@ def render_estimate(found: EvaluationEstimate) -> str:
     ]
     calls = sum(row.calls for row in found.rows)
     tokens = sum(row.prompt_tokens + row.output_tokens for row in found.rows)
-    lines += ["", f"about {calls:,} calls, {tokens:,} tokens, {money(found.cost_usd)}"]
+    time_s = duration(found.seconds + REPLY_S * found.rounds)
+    at = f" at {REPLY_S:g} s a reply of a language model" if found.rounds else ""
+    lines += ["", f"about {calls:,} calls, {tokens:,} tokens, {money(found.cost_usd)}, {time_s}{at}"]
     if found.unknown:
         lines.append(f"not in this sum: what {', '.join(found.unknown)} may ask by themselves")
     if any(is_language_model(model) for model in found.models.values()):

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from longbeam.errors import RunStopped, UserError
 from longbeam.models import JournalledModel, Models
-from longbeam.pipeline.evaluate.evaluating import EVALUATION_FIELDS, with_evaluation_fields
 from longbeam.pipeline.run.probe_checks import (
     CHECKERS,
     CheckedConversation,
@@ -24,7 +23,7 @@ from longbeam.pipeline.run.probe_checks import (
 )
 from longbeam.pipeline.run.unit_spec import Dependencies
 from longbeam.pipeline.run.units import Progress, SilentProgress, Units
-from longbeam.pipeline.spec_file import with_models
+from longbeam.pipeline.spec_file import EVALUATION_FIELDS, with_evaluation_fields, with_models
 from longbeam.prompts import registry_for
 from longbeam.schemas import DEFAULT_MODEL, BenchmarkSpec, Finding, Record, Role, is_language_model
 from longbeam.store import Benchmark, SealedConversation, WorkLog

@@ -32,11 +32,16 @@ def meter_of_checks(
 def evaluation_usage(benchmark: Benchmark) -> list[Usage]:
     """Return what the evaluations of a benchmark have used, those under negative controls among them."""
     rows: list[Usage] = []
-    for path in sorted((benchmark.root / "evaluation").rglob("*.sqlite")):
-        if path.stem in benchmark.conversation_ids:
-            with WorkLog.open_read_only(path) as log:
-                rows += log.journal.usage()
+    for path in evaluation_logs(benchmark):
+        with WorkLog.open_read_only(path) as log:
+            rows += log.journal.usage()
     return summed(rows)
+
+
+def evaluation_logs(benchmark: Benchmark) -> list[Path]:
+    """Return the work logs of a benchmark's evaluations, those under negative controls among them."""
+    found = sorted((benchmark.root / "evaluation").rglob("*.sqlite"))
+    return [path for path in found if path.stem in benchmark.conversation_ids]
 
 
 def journalled_usage(benchmark: Benchmark) -> list[Usage]:

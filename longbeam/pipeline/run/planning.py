@@ -20,6 +20,7 @@ from longbeam.generators import (
     PERSONALITY_PROMPTS,
     PLAN_SEEDS_PROMPTS,
     PLAN_SUMMARY_PROMPTS,
+    SHORT,
     SUB_PLAN_PROMPTS,
     Advised,
     Augmented,
@@ -47,13 +48,13 @@ from longbeam.generators import (
     layout_for,
     ledger_of,
     narratives_for,
+    outlined,
     people_of_plan,
     seed_of,
     spans_of,
     stages_of,
     sub_plans_of,
     subjects_of,
-    turns_told,
     user_of,
     with_side_stories,
     write_advice,
@@ -73,7 +74,7 @@ from longbeam.pipeline.run.conversation import Conversation, PersonaResult, Plan
 from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import both
-from longbeam.prompts.calls import PlanSeedsInputs, Stage, StageStory, StoryGraph
+from longbeam.prompts.calls import PlanSeedsInputs, Stage, StageDraft, StageStory, StoryGraph
 from longbeam.schemas import (
     ENGLISH,
     BenchmarkSpec,
@@ -202,8 +203,8 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     rng_key = c.rng_key if plan_index == 0 else f"{c.rng_key}/p{plan_index}"
     # The history grows by this plan below: its own sessions come after those before it.
     first_session = history.sub_plans
-    unwritten = stages_of(timeline, layout, frame.narratives, frame.relationships.people)
-    outline = Gap(_titled(unwritten, frame.narratives))
+    unwritten = stages_of(timeline, layout)
+    outline = Gap(_titled(frame, unwritten))
     key = f"p{plan_index}.outline"
     stages = await c.units.run_or(OUTLINE, key, frame, unwritten, work=write_outline, otherwise=outline)
     context = PlanContext(plan_index, frame, layout, stages, history, spec.plan.group)
@@ -244,7 +245,8 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     )
     augmented: list[Augmented] = []
     for targets in choose_targets(choices):
-        task = StageToAugment(frame, base, stages[targets.stage_index], targets, tuple(augmented))
+        stage, may_replace = stages[targets.stage_index], spec.length > SHORT
+        task = StageToAugment(frame, base, stage, targets, tuple(augmented), may_replace)
         augmented += await _special_bullets(c, plan_index, task)
     special = augmented_plan(base, augmented)
     advised: list[Advised] = []
@@ -258,7 +260,9 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     if spec.probes.kinds_share and spec.language == ENGLISH:  # the side stories are worded in English
         standing = frame.chapter.standing if frame.chapter else ()
         people, name = frame.relationships.people, frame.profile.name
-        plan = with_side_stories(SideInputs(plan, layout, people, c.rng_key, name, standing, frame.seed.domain))
+        lacks_amounts = context.demand.lacks(Ledger.of(base), "alike")
+        beside = SideInputs(plan, layout, people, c.rng_key, name, standing, frame.seed.domain, lacks_amounts)
+        plan = with_side_stories(beside)
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)
     return PlanResult(
@@ -282,14 +286,14 @@ async def _story(c: Conversation, context: PlanContext, parts: int) -> StoryGrap
         none = Gap((StageStory(stage_index=stage.stage_index, events=()),), parts=parts)
         told += await c.units.run_or(EVENTS, key, context, tuple(told), work=_write_events, otherwise=none)
     sizes = context.sizes
-    return StoryGraph(stages=tuple(told), counts=tuple(s.events for s in sizes), endings=sizes[-1].closing)
+    counts, endings = tuple(s.events for s in sizes), sizes[-1].closing
+    return StoryGraph(stages=tuple(told), counts=counts, endings=endings, side=context.side)
 
 
-def _titled(stages: Sequence[Stage], narratives: Sequence[Narrative]) -> tuple[Stage, ...]:
+def _titled(frame: Frame, stages: Sequence[Stage]) -> tuple[Stage, ...]:
     """Return the stages with titles from the narratives, for a plan whose outline could not be written."""
-    titles = [narratives[s.stage_index % len(narratives)] for s in stages]
-    pairs = zip(stages, titles, strict=True)
-    return turns_told([s.model_copy(update={"title": n.label, "summary": n.description}) for s, n in pairs])
+    named = [frame.narratives[s.stage_index % len(frame.narratives)] for s in stages]
+    return outlined(frame, stages, [StageDraft(title=n.label, summary=n.description) for n in named])
 
 
 def _without_bullets(plan_index: int, stage: Stage) -> Drafted:

@@ -127,13 +127,13 @@ class ProjectName(Record):
 
 
 class Stage(Record):
-    """One stage of a story; code sets its days, its people and its narratives, the outline the rest."""
+    """One stage of a story; code sets its days, the outline the rest."""
 
     stage_index: int
     first_day: dt.date
     last_day: dt.date
     cast: tuple[str, ...] = ()
-    """First names of the people who play a part in it."""
+    """First names of the people who have a part in it."""
     narratives: tuple[str, ...] = ()
     """Labels of the narratives that move in it."""
     turns: tuple[str, ...] = ()
@@ -167,17 +167,22 @@ class OutlineInputs(PromptInputs):
     people: tuple[Person, ...]
     narratives: tuple[Narrative, ...]
     stages: tuple[Stage, ...]
-    """Stages without title, summary, wants and turns."""
+    """Stages with their days alone."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
 
 
 class StageDraft(ReplyModel):
-    """Title and summary of one stage, and what its people want, in the order in which they were given."""
+    """One stage: what happens in it, what moves, and who has a part in it."""
 
     title: str
     summary: str
+    narratives: list[str] = Field(default_factory=list)
+    """Labels of the narratives that move in the stage."""
+    people: list[str] = Field(default_factory=list)
+    """First names of those who have a part in it."""
     wants: list[str] = Field(default_factory=list)
+    """What these people want, in their order."""
     turns: list[str] = Field(default_factory=list)
     """Labels of the narratives whose turning point lies in the stage."""
 
@@ -213,6 +218,7 @@ class OpenOn(StrEnum):
     WORKDAY = "workday"
     """Monday to Friday, and no holiday of the place."""
     WEEKEND = "weekend"
+    SUNDAY = "Sunday"
 
 
 class Weight(StrEnum):
@@ -240,7 +246,7 @@ class StoryEvent(Record):
     kind: BulletKind = BulletKind.EVENT
     """An introduction, an event, or a relationship: what one of the people did, said or promised."""
     part: str = ""
-    """`opening` for the first event of a plan, `closing` for those that end it."""
+    """`opening` for the first event of a plan, `closing` for those that end it, `side` for those beside the story."""
     after: tuple[Link, ...] = ()
     on: dt.date | None = None
     """Day that the story itself fixes; None for most."""
@@ -272,6 +278,8 @@ class StoryGraph(KeptJson):
     """Events that each stage was to tell; a stage may lack some, or all."""
     endings: int = 0
     """Events that were to end the plan."""
+    side: tuple[int, ...] = ()
+    """Ordinals of the events that were to tell side stories."""
 
     def events(self) -> tuple[StoryEvent, ...]:
         """Return all events in the order of the story."""
@@ -302,6 +310,10 @@ class EventsInputs(PromptInputs):
     """Opened before this stage and not closed yet."""
     numbers: tuple[int, ...]
     """Ordinals of the events to tell."""
+    side: tuple[int, ...]
+    """Ordinals of all events of the plan that tell side stories."""
+    side_things: tuple[str, ...] = ()
+    """Things of the side stories told before."""
     counts: tuple[int, ...]
     """Events of each stage of the plan."""
     endings: int
@@ -312,6 +324,12 @@ class EventsInputs(PromptInputs):
     """... and the first day of these."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
+
+    @property
+    def own_numbers(self) -> range:
+        """Ordinals of all events of the stage, those told already included."""
+        first = 1 + sum(self.counts[: self.stage_index])
+        return range(first, first + self.counts[self.stage_index])
 
     @property
     def closing(self) -> int:

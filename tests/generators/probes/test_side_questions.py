@@ -1,4 +1,4 @@
-"""Joins, differences, counts and totals over the entries of a side story."""
+"""Joins, differences, counts and totals over the entries of a log."""
 
 from __future__ import annotations
 
@@ -9,25 +9,23 @@ from longbeam.generators.probes.multi_session_reasoning import check, find_candi
 from longbeam.offline import answer_over, answer_probe_prompt, judge, understand
 from longbeam.prompts.calls import JudgeInputs, ProbeReply
 from longbeam.schemas import BulletKind, Probe, Value
-from longbeam.text import EVENINGS, OWN_LOGS, name, number
+from longbeam.text import OWN_LOGS, name, number
 from longbeam.validation import SIDE_STORIES, ConversationIndex
 from tests.generators.probes.story import Story
 
-QUIZ, RUN = EVENINGS[0], OWN_LOGS[0]
-LATE_AND_PAID = (("Dana", "Ruth"), ("Olga", "Ines"), ("Dana", "Olga"), ("Ruth", "Ines"), ("Dana", "Ruth"))
-RUNS = ((5, RUN.places[0]), (7, RUN.places[1]), (6, RUN.places[0]), (9, RUN.places[2]))
+RUN = OWN_LOGS[0]
+CANAL, WOODS, LAKE = RUN.places[:3]
+RUNS = ((5, CANAL, "Dana"), (7, WOODS, "Olga"), (6, CANAL, "Olga"), (9, LAKE, "Dana"), (4, WOODS, "Ruth"))
 
 
 def _story(unsaid: int = -1) -> Story:
-    """Five quiz nights and four runs, a session each; the message of the entry `unsaid` says nothing of it."""
+    """Five runs, a session each; the message of the entry `unsaid` says nothing of it."""
     story = Story()
-    for i, (late, paid) in enumerate(LATE_AND_PAID):
-        text = f"{QUIZ.tell[i % 4].format(late=late, paid=paid)}."
-        _tell(story, i, QUIZ.name, text, [("latecomer", name(late)), ("payer", name(paid))], i == unsaid)
-    for i, (amount, place) in enumerate(RUNS):
+    for i, (amount, place, who) in enumerate(RUNS):
         distance = number(amount, RUN.unit)
-        text = f"{RUN.tell[i].format(amount=distance.text, place=place)}."
-        _tell(story, i, RUN.name, text, [("amount", distance), ("place", name(place))], False)
+        text = f"{RUN.tell[i % 4].format(amount=distance.text, place=f'{place} with {who}')}."
+        values = [("amount", distance), ("place", name(place)), ("companion", name(who))]
+        _tell(story, i, RUN.name, text, values, i == unsaid)
     return story
 
 
@@ -51,28 +49,35 @@ def _probe(story: Story, candidate: ProbeCandidate) -> Probe:
 
 
 def test_join_and_differences_name_the_right_people() -> None:
-    # Late: Dana, Olga, Ruth. Paid: Ruth, Ines, Olga.
+    # Along the canal: Dana, Olga. Through the woods: Olga, Ruth. Around the reservoir: Dana.
     sketches = find_side_questions(_story().material().stated)
     found = {s.topic: s.fields["items"] for s in sketches if "items" in s.fields}
+    both, never = (
+        "who came along on evening runs both {} and {}",
+        "who came along on evening runs {} but never on those {}",
+    )
     assert found == {
-        "who came late to the quiz night one time and paid for everybody another time": ("Olga", "Ruth"),
-        "who came late to the quiz night but never paid for everybody there": ("Dana",),
-        "who paid for everybody at the quiz night but never came late to it": ("Ines",),
+        both.format(CANAL, WOODS): ("Olga",),
+        both.format(LAKE, CANAL) if LAKE < CANAL else both.format(CANAL, LAKE): ("Dana",),
+        never.format(CANAL, WOODS): ("Dana",),
+        never.format(CANAL, LAKE): ("Olga",),
+        never.format(WOODS, CANAL): ("Ruth",),
+        never.format(WOODS, LAKE): ("Olga", "Ruth"),
+        never.format(LAKE, WOODS): ("Dana",),
     }
 
 
 def test_counts_and_totals_are_over_all_entries() -> None:
     sketches = find_side_questions(_story().material().stated)
     found = {s.topic: s.fields["details"].computed_value for s in sketches}
-    assert found["quiz nights"] == "5"
-    assert found["times that Dana came late to the quiz night"] == "3"
-    assert found["evening runs"] == "4"
-    assert found[f"evening runs {RUN.places[0]}"] == "2"
-    assert found["kilometres of all evening runs together"] == "27 km"  # 5 + 7 + 6 + 9
+    assert found["times that Dana came along on my evening run"] == "2"
+    assert found["evening runs"] == "5"
+    assert found[f"evening runs {CANAL}"] == "2"
+    assert found["kilometres of all evening runs together"] == "31 km"  # 5 + 7 + 6 + 9 + 4
 
 
 def test_story_with_an_untold_entry_gives_no_question() -> None:
-    assert not [topic for topic in _found(_story(unsaid=2)) if "quiz" in topic]
+    assert not [topic for topic in _found(_story(unsaid=2)) if "run" in topic]
 
 
 def test_gold_is_met_and_blank_echo_and_one_name_too_many_are_not() -> None:
@@ -86,7 +91,7 @@ def test_gold_is_met_and_blank_echo_and_one_name_too_many_are_not() -> None:
             ]
             assert (set(verdicts) == {"met"}) is is_right, (probe.question, answer, verdicts)
         if candidate.items:
-            more = f"They were Dana, Olga, Ruth and Ines, so {', '.join(('Dana', 'Olga', 'Ruth', 'Ines'))}."
+            more = "They were Dana, Olga, Ruth and Ines, so Dana, Olga, Ruth, Ines."
             (nugget,) = probe.rubric
             reply = judge(JudgeInputs(question=probe.question, nugget=nugget.text, answer=more, is_strict=True))
             assert reply.verdict == "not met"
@@ -118,17 +123,17 @@ def test_check_passes_right_probes_and_finds_left_out_entries_and_wrong_results(
     probes = [_probe(story, c) for c in found.values()]
     assert not [p.question for p in probes if _kinds(story, p)]
 
-    counted = _probe(story, found["quiz nights"])
+    counted = _probe(story, found["evening runs"])
     assert _kinds(story, counted.model_copy(update={"fact_ids": counted.fact_ids[1:]})) == {"entry_left_out"}
-    wrong = counted.details.model_copy(update={"computed_value": "6"})
+    wrong = counted.details.model_copy(update={"computed_value": "7"})
     assert _kinds(story, counted.model_copy(update={"details": wrong})) == {"wrong_result"}
-    joined = _probe(story, found["who came late to the quiz night one time and paid for everybody another time"])
-    others = joined.details.model_copy(update={"items": ("Dana",)})
+    joined = _probe(story, next(c for topic, c in found.items() if " both " in topic))
+    others = joined.details.model_copy(update={"items": ("Ruth",)})
     assert _kinds(story, joined.model_copy(update={"details": others})) == {"wrong_result"}
 
 
 def test_check_finds_another_message_that_may_count() -> None:
     story = _story()
-    probe = _probe(story, _found(story)["quiz nights"])
-    story.tell(6, "the roof", "The roof is late.", said="The quiz night was on the roof again.")
+    probe = _probe(story, _found(story)["evening runs"])
+    story.tell(6, "the roof", "The roof is late.", said="My evening run led over the roof again.")
     assert _kinds(story, probe) == {"elsewhere"}

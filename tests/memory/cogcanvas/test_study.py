@@ -70,6 +70,16 @@ async def test_categories_can_be_named_and_the_table_has_them() -> None:
     assert (nobody.questions, nobody.rows) == (0, ())
 
 
+async def test_rows_that_tell_nothing_apart_are_named() -> None:
+    row = (await study()).rows[0]
+    given = [("union", 0.4), ("union - graph", 0.5), ("chunks", 0.5), ("chunks - graph", 0.5)]
+    rows = [row.model_copy(update={"name": name, "budget": 30, "recall": recall}) for name, recall in given]
+    whole = row.model_copy(update={"name": "whole conversation", "budget": 0, "tokens": 30.0})
+    text = render_recall((await study()).model_copy(update={"rows": (*rows, whole)}))
+    assert "With its graph CogCanvas finds less in 1 of 2 pairs of rows" in text
+    assert "At 30 tokens everything fits: these rows tell nothing apart." in text
+
+
 @pytest.mark.parametrize("budget", ["0", "a,b", ""])
 def test_budgets_are_numbers(budget: str, capsys: pytest.CaptureFixture[str], tmp_path: object) -> None:
     from longbeam.cli import OK, USER_ERROR, run

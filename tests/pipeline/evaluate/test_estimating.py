@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,22 +14,21 @@ from longbeam.models import CostMeter, Models, load_tokenizer
 from longbeam.offline import OfflineWriter
 from longbeam.pipeline.cost import CountingModel
 from longbeam.pipeline.evaluate import (
-    EvaluationModels,
     EvaluationRequest,
     estimate_evaluation,
     evaluate,
-    evaluation_spec,
     render_estimate,
 )
 from longbeam.pipeline.run import evaluation_usage, run_inline
 from longbeam.schemas import BenchmarkSpec, EvaluationSettings, PreparationUsage
 from longbeam.store import Benchmark, create_benchmark
+from longbeam.terminal import duration
 from longbeam.wiring import services
 from tests.models.endpoint import Answer, endpoint
 from tests.wired import answered_by, offline
 
 PRICED = {"openai:small": {"base_url": "http://127.0.0.1:9/v1", "price": {"input": 2.0, "output": 8.0}}}
-MODELS = EvaluationModels(reader="openai:small", judge="offline", extractor="offline")
+MODELS = {"reader": "openai:small", "judge": "offline", "extractor": "offline"}
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ async def test_an_estimate_prices_all_conversations_and_touches_nothing(benchmar
     shutil.copyfile(two.sealed_path("c000"), two.sealed_path("c001"))
     before = sorted(two.root.rglob("*"))
     arms = [arm_of("rag", {}), arm_of("long_context", {}), Arm("gold")]
-    spec = evaluation_spec(priced(two.spec), MODELS)
+    spec = priced(two.spec).model_copy(update={"models": MODELS})
     found = await estimate_evaluation(two, EvaluationRequest(spec, arms, EvaluationSettings()), services())
     assert sorted(two.root.rglob("*")) == before
     rows = {(row.system, row.stage): row for row in found.rows}
@@ -57,6 +57,9 @@ async def test_an_estimate_prices_all_conversations_and_touches_nothing(benchmar
     assert long.cost_usd == pytest.approx((long.prompt_tokens * 2 + long.output_tokens * 8) / 1e6)
     assert rows["gold", "judge"].cost_usd == 0
     assert "shorter than a language model's" in render_estimate(found)
+    asked = sum(row.calls for (_, stage), row in rows.items() if stage == "answer")  # rules judge
+    assert found.rounds == math.ceil(asked / spec.limits.concurrency)
+    assert f"{duration(found.seconds + 2 * found.rounds)} at 2 s a reply of a language model" in render_estimate(found)
 
 
 async def test_an_estimate_asks_no_embedding_model_and_says_that_embeddings_are_not_priced(
@@ -75,7 +78,7 @@ async def test_an_estimate_asks_no_embedding_model_and_says_that_embeddings_are_
 
 
 async def test_a_capped_evaluation_goes_on_and_pays_for_no_call_twice(benchmark: Benchmark) -> None:
-    spec = evaluation_spec(priced(benchmark.spec), MODELS, 0.03).for_any_model()
+    spec = priced(benchmark.spec).model_copy(update={"models": MODELS}).for_any_model()
     request = EvaluationRequest(spec, [arm_of("rag", {"k": "1"})], EvaluationSettings())
 
     def metered(cap: float) -> tuple[Models, CostMeter]:

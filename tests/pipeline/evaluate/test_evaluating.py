@@ -14,15 +14,14 @@ import pytest
 from longbeam.errors import MemorySystemError, ProviderError, SpecError, UserError
 from longbeam.evaluation import Arm, Control, always_there, arm_of, arms_of, read_results, render_table, rows_of
 from longbeam.formats import ImportOptions, importer
+from longbeam.library import measurement_of
 from longbeam.memory import FLOORS, SYSTEMS, ContextBuilder, Rag, RagSettings, Registered, Tools, exchanges_of
 from longbeam.models import ModelCall
 from longbeam.offline import OfflineWriter
-from longbeam.pipeline import Origin, import_benchmark
+from longbeam.pipeline import Origin, benchmark_status, import_benchmark, render_evaluations
 from longbeam.pipeline.evaluate import (
-    EvaluationModels,
     EvaluationRequest,
     evaluate,
-    evaluation_spec,
     judge_name,
     results_path,
 )
@@ -87,6 +86,12 @@ async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -
         == first
     )
     assert again.calls == {}
+    _, results = first
+    status = benchmark_status(benchmark)
+    assert status.evaluations.last is not None
+    assert (status.evaluations.runs, status.evaluations.judged) == (1, len(results))
+    assert status.evaluations.answers == sum(r.answer.context is not None for r in results)
+    assert f"evaluations: 1 run kept, the last {status.evaluations.last.run_id} of " in render_evaluations(status)
 
 
 async def test_a_product_finds_its_folder_there_and_empty(benchmark: Benchmark) -> None:
@@ -421,8 +426,8 @@ def test_grids_are_crossed_and_mistakes_named() -> None:
         arms_of("rag,rag", [], [])
 
 
-def test_an_evaluation_has_its_own_models_alone(spec: BenchmarkSpec) -> None:
-    changed = evaluation_spec(spec, EvaluationModels("openai:small", "openai:big", "offline"))
+async def test_an_evaluation_has_its_own_models_alone(benchmark: Benchmark) -> None:
+    changed = measurement_of(benchmark, [], {"reader": "openai:small", "judge": "openai:big"}).request.spec
     assert changed.model_for(Role.READER) == "openai:small"
     assert changed.model_for(Role.JUDGE) == "openai:big"
     assert set(changed.models) == {"reader", "judge", "extractor"}
@@ -449,10 +454,8 @@ async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, t
     options = ImportOptions()
     origin = Origin("locomo", "", options.tokenizer)
     made = import_benchmark(importer("locomo")(file, options), "talk", out, origin).benchmark
-    spec = evaluation_spec(made.spec, EvaluationModels("offline", "offline", "offline"))
-    run, results = await evaluate(
-        made, EvaluationRequest(spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings()), offline()
-    )
+    measured = measurement_of(made, [arm_of("rag", {"k": "1"}), Arm("gold")], {})
+    run, results = await evaluate(made, measured.request, offline())
     by_category = {p.source_category: r for p, r in zip(run.probes, results, strict=False)}
     assert set(by_category) == {"single-hop", "adversarial", "open-domain"}
     assert by_category["single-hop"].retrieval.evidence_recall == 1

@@ -1,44 +1,51 @@
 // The right pane: one aid at a time, chosen by tabs. Keys open an aid at the top, where its results are seen.
 import { itemAddress } from "../api.js";
-import { KeyButton, perform } from "../keys.js";
-import { moment, numbered, said, visible, words } from "../text.js";
+import { KeyButton } from "../keys.js";
+import { Icon } from "../parts.js";
+import { moment, numbered, plural, said, visible, words } from "../text.js";
 import { html } from "../vendor/htm-preact.js";
 import { act } from "./acts.js";
 import { showAid } from "./aids.js";
 import { goTo } from "./conversation.js";
 import { show, takeIn, travel } from "./deciding.js";
-import { Panel } from "./panel.js";
+import { Link, Panel } from "./panel.js";
 import { complain, mayWork, store } from "./state.js";
 import { Writing } from "./writing.js";
 
+/** Aids that are always in reach; the others are in a menu. */
 const TABS = [
   ["checks", "Checks"],
   ["counter", "Counter-evidence"],
-  ["what-if", "Try the rubric"],
+];
+const MENU = [
   ["guidelines", "Guidelines"],
+  ["what-if", "Try the rubric"],
   ["decisions", "My decisions"],
   ["pool", "Other candidates"],
 ];
 const MOST_CANDIDATES = 20;
-const ORDER = ["error", "warning", "info"];
 /** Aids that tell the gold answer, or half of it. */
 const TELLING = ["checks", "counter", "what-if", "write"];
 
 /** @param {{state: import("./state.js").PageState, item: import("../types").ItemView}} props */
 export function Aids({ state, item }) {
   const open = state.aid;
-  const tabs = item.can_write ? TABS : TABS.filter(([name]) => name !== "decisions");
+  const tab = (aid) => html`<button
+    key=${aid[0]}
+    type="button"
+    class="small"
+    aria-pressed=${String(open === aid[0])}
+    onClick=${() => showAid(aid[0])}
+  >${aid[1]}</button>`;
   return html`<section id="aids" aria-label="aids">
     <nav class="tabs" aria-label="aids">
-      ${tabs.map(
-        ([name, text]) => html`<button
-          key=${name}
-          type="button"
-          class="small"
-          aria-pressed=${String(open === name)}
-          onClick=${() => showAid(name)}
-        >${text}</button>`,
-      )}
+      ${TABS.map(tab)}
+      <details class="menu">
+        <summary class="small" data-current=${MENU.some(([name]) => name === open)}>
+          ${MENU.find(([name]) => name === open)?.[1] ?? "More"} <${Icon} name="down" />
+        </summary>
+        <div class="menu-items">${MENU.filter(([name]) => item.can_write || name !== "decisions").map(tab)}</div>
+      </details>
     </nav>
     <div class="aid" key=${`${item.item_id}-${open}`}><${Aid} state=${state} item=${item} /></div>
   </section>`;
@@ -62,25 +69,13 @@ function Aid({ state, item }) {
       return html`<${Writing} item=${item} />`;
     default:
       return html`
-        <${Findings} item=${item} />
+        <${Findings} item=${item} doubts=${aids.panel?.doubts ?? []} />
         <${Panel} item=${item} aids=${aids} />
-        <section class="more">
-          <p class="row">
-            <${KeyButton} action="counter" class="quiet">What could change the answer</${KeyButton}>
-            ${
-              item.can_write && !item.mine?.is_saved
-                ? html`<button type="button" class="quiet" data-action="solve" onClick=${() => perform("solve")}>
-                  ${state.isBlind ? "Show the gold answer" : "Answer it yourself first"}
-                </button>`
-                : null
-            }
-          </p>
-          <p class="row small">
-            <a href=${`${location.pathname}/history`}>History of this item</a>
-            <a href=${`${location.pathname}/provenance`}>On one page</a>
-            <a href=${`/conversations/${encodeURIComponent(item.conversation_id)}`}>The conversation</a>
-          </p>
-        </section>
+        <p class="row small">
+          <a href=${`${location.pathname}/history`}>History of this item</a>
+          <a href=${`${location.pathname}/provenance`}>On one page</a>
+          <a href=${`/conversations/${encodeURIComponent(item.conversation_id)}`}>The conversation</a>
+        </p>
       `;
   }
 }
@@ -92,35 +87,39 @@ const Hidden = () => html`<section id="hidden">
 
 const Loading = () => html`<p class="soft">loading …</p>`;
 
-const Number_ = ({ id }) => html`<button type="button" class="number quiet" onClick=${() => goTo(id)}>#${id}</button>`;
+/** What stands below, counted: findings of the checks, and what a person should look at. */
+function summary({ is_checked: isChecked, checks, findings }, doubts) {
+  const looks = doubts.length ? `; ${plural(doubts.length, "point")} to look at` : "";
+  if (!isChecked) return `${checks.length} checks${looks}`;
+  return `${checks.length} checks: ${findings.length ? plural(findings.length, "finding") : "no finding"}${looks}`;
+}
 
-/** Findings of the checks, worst first; each leads to the place that it is about. */
-function Findings({ item }) {
-  const findings = [...item.findings].sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
-  const fine = item.checks.filter((check) => check.state === "ok").length;
+/** Findings of the checks, worst first, each with a way to the place that it is about; then what no check can settle. */
+function Findings({ item, doubts }) {
   return html`<section id="findings">
     <div class="part">
-      <h2>What the checks say</h2>
+      <h2>Checks</h2>
       ${item.can_write && item.is_checked ? html`<${KeyButton} action="check" class="quiet">Run again</${KeyButton}>` : null}
     </div>
     <${CheckState} item=${item} />
-    ${findings.map(
-      (finding, i) => html`<p key=${i} class=${finding.severity}>
-        <a href=${finding.href} title=${finding.doc} onClick=${(event) => lead(event, finding.href)}>${words(finding.check)}</a>:
-        ${` ${visible(numbered(finding.message, finding.messages))} `}
-        ${finding.messages.map((message) => html`<${Number_} key=${message.message_id} id=${message.message_id} />`)}
-      </p>`,
-    )}
     <details class="small soft">
-      <summary>${item.is_checked ? `${fine} of ${item.checks.length} checks found nothing` : `${item.checks.length} checks`}</summary>
+      <summary>${summary(item, doubts)}</summary>
       <ul class="plain">
-        ${item.checks.map(
-          (check) => html`<li key=${check.check} class=${check.state}>
-            <b>${words(check.check)}</b>: ${words(check.state)}. ${check.doc}
-          </li>`,
-        )}
+        ${item.checks.map((check) => html`<li key=${check.check} class=${check.state}><b>${words(check.state)}</b>: ${check.doc}</li>`)}
       </ul>
     </details>
+    ${item.findings.map(
+      (finding, i) => html`<p key=${i} class=${finding.severity}>
+        <a href=${finding.href} title=${finding.doc} onClick=${(event) => lead(event, finding.href)}>${finding.place}</a>:
+        ${` ${visible(numbered(finding.message, finding.messages))} `}
+        ${finding.messages.map((message) => html`<${Link} key=${message.message_id} message=${message} />`)}
+      </p>`,
+    )}
+    ${doubts.map(
+      (doubt) => html`<p key=${doubt.text} class="doubt warning">
+        ${visible(doubt.text)} ${doubt.messages.map((message) => html`<${Link} key=${message.message_id} message=${message} />`)}
+      </p>`,
+    )}
   </section>`;
 }
 
@@ -165,7 +164,10 @@ function lead(event, href) {
 function Counter({ found, item }) {
   return html`<section id="counter">
     <div class="part"><h2>Could change the answer</h2></div>
-    <p class="small soft">Looked for ${found.terms.join(", ")} in ${found.considered.toLocaleString("en")} messages.</p>
+    <p class="small soft">
+      ${found.candidates.length ? plural(found.candidates.length, "further message") : "No further message"} on the topic of the
+      question: ${found.terms.join(", ")}.
+    </p>
     <ol class="plain">
       ${found.candidates.map((candidate) => html`<${Against} key=${candidate.message_key} candidate=${candidate} item=${item} />`)}
     </ol>
@@ -180,7 +182,7 @@ function Against({ candidate, item }) {
   const adopt = { kind: "evidence_added", after: { message_key: candidate.message_key, quote: candidate.quote } };
   const id = candidate.message_id;
   return html`<li class=${`candidate${candidate.is_cleared ? " soft" : ""}`}>
-    <${Number_} id=${id} />
+    <${Link} message=${candidate} />
     <span class="small"> ${said(candidate.sent_at)} </span>
     ${candidate.signs.map((sign) => html`<span key=${sign} class="tag">${words(sign)}</span>`)}
     <div dir="auto" dangerouslySetInnerHTML=${{ __html: candidate.excerpt_html }}></div>

@@ -3,6 +3,7 @@ import { signIn } from "../api.js";
 import { KeyButton, KeySheet } from "../keys.js";
 import { drop, keep, kept, TAB } from "../outbox.js";
 import { Diff, GrowingArea, Icon } from "../parts.js";
+import { Hits } from "../talk/pane.js";
 import { words } from "../text.js";
 import { html, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
 import { send } from "./acts.js";
@@ -28,14 +29,13 @@ function Frame({ title, weight, children }) {
     /** @type {HTMLElement | null | undefined} */ (
       box.current?.querySelector("[data-first], textarea, input")
     )?.focus();
-    box.current?.scrollTo(0, 0);
   }, []);
   const cancel = (event) => {
     event.preventDefault();
     closeDialog();
   };
   return html`<dialog ref=${box} aria-labelledby="dialog-title" onCancel=${cancel}>
-    <h2 id="dialog-title">${title}</h2>
+    <h2 id="dialog-title" tabindex="-1" autofocus>${title}</h2>
     ${children}
     <p class="row end"><${KeyButton} action="leave" class=${weight}>${weight === "primary" ? "Back to the item" : "Close"}</${KeyButton}></p>
   </dialog>`;
@@ -125,14 +125,14 @@ function Reason({ item }) {
     decide("reject", { reason_code: code });
   };
   const press = (event) => {
-    const code = item.reason_codes[Number(event.key) - 1];
+    const [code] = Object.entries(item.reasons)[Number(event.key) - 1] ?? [];
     if (!code || event.repeat) return;
     event.preventDefault();
     choose(code);
   };
   return html`<ol class="plain reasons" onKeyDown=${press}>
-    ${item.reason_codes.map(
-      (code, i) => html`<li key=${code}>
+    ${Object.entries(item.reasons).map(
+      ([code, means], i) => html`<li key=${code}>
         <button
           type="button"
           data-reason=${code}
@@ -141,7 +141,7 @@ function Reason({ item }) {
           data-key=${i + 1}
           onClick=${() => choose(code)}
         >
-          ${words(code)}
+          <span><b>${words(code)}</b><br /><span class="soft small">${means}</span></span>
         </button>
       </li>`,
     )}
@@ -238,6 +238,7 @@ const RunChecks = () => html`<button type="button" data-first onClick=${check}>R
 function Searches({ item }) {
   const [query, setQuery] = useState("");
   const record = store.get().aids.further;
+  const talk = talkOf(item);
   const press = (event) => {
     if (event.key !== "Enter" || event.ctrlKey || !query.trim()) return;
     event.preventDefault();
@@ -253,7 +254,8 @@ function Searches({ item }) {
       value=${query}
       onInput=${(event) => setQuery(event.target.value)}
       onKeyDown=${press}
-    /> <span class="soft" role="status">${talkOf(item).count}</span></p>`;
+    /> <span class="soft" role="status">${talk.count}</span></p>
+    <${Hits} talk=${talk} least=${1} go=${(place) => talk.nextHit(place).catch(complain)} />`;
 }
 
 /** Searches that could disprove an abstention, one click each. */
@@ -270,6 +272,7 @@ export function Suggested({ record }) {
       >${text}</button>`,
     )}
     <span class=${`small ${record.made >= record.needed ? "ok" : "soft"}`} data-count>${record.made} of ${record.needed} count</span>
+    ${record.is_by_rote && record.made >= record.needed ? html`<span class="small warning">and one of your own</span>` : null}
   </p>`;
 }
 

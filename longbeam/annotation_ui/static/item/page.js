@@ -174,7 +174,7 @@ const STATES = {
 function Dock({ item, piece, record }) {
   const count = item.evidence.length;
   const isAbsent = item.panel.further === "absence";
-  const isSearched = isAbsent && record?.made >= record?.needed;
+  const isSearched = isAbsent && record?.made >= record?.needed && !record.is_by_rote;
   const spread =
     count > 1 ? `, ${plural(item.spread, "message")} apart, in ${plural(item.sessions_touched, "session")}` : "";
   const none = isSearched
@@ -211,7 +211,6 @@ function Piece({ item, evidence, index, isCurrent }) {
     perform("remove-evidence");
   };
   const isWhole = evidence.attachment === "attached" || evidence.attachment === "whole";
-  const role = evidence.group === null ? words(evidence.part) : `item ${evidence.group + 1}`;
   return html`<li
     class=${`evidence${isCurrent ? " current" : ""}`}
     data-key=${evidence.message_key}
@@ -227,7 +226,7 @@ function Piece({ item, evidence, index, isCurrent }) {
           aria-label=${`#${evidence.message_id}: show the message`}
         >#${evidence.message_id}</button>`
     }
-    ${role === "support" ? null : html`<span class="tag">${role}</span>`}
+    ${evidence.role ? html`<span class="tag">${evidence.role}</span>` : null}
     ${isWhole ? null : html`<span class="error">${evidence.attachment === "moved" ? "the quote has moved" : "the quote is gone"}</span>`}
     <span class="quote" dir="auto" title=${evidence.quote}>
       <span class="soft"><time>${said(evidence.sent_at).slice(0, 10)}</time> ${evidence.message?.speaker}: </span>
@@ -250,10 +249,10 @@ function Piece({ item, evidence, index, isCurrent }) {
 /** The verdict, always in view: what may be decided, and what still stands in the way. */
 function VerdictBar({ state, item }) {
   // On a narrow screen the bar says only what its reader must know.
-  const isTold = item.gates.length || state.training || !item.can_write || !isWanted(item);
+  const isTold = state.training || !item.can_write || !isWanted(item);
   return html`<section class="verdict-bar" id="verdict" aria-label="verdict">
     ${item.can_write ? html`<${Strip} state=${state} />` : null}
-    <div class=${`standing${isTold ? " is-told" : ""}`} role="group" aria-label="what stands in the way">
+    <div class=${`standing${isTold ? " is-told" : ""}`} role="group" aria-label="standing">
       <${Standing} state=${state} item=${item} />
     </div>
     ${item.can_write ? html`<${Buttons} state=${state} item=${item} />` : null}
@@ -290,16 +289,6 @@ function Standing({ state, item }) {
   return html`
     ${mine?.verdict ? html`<b>Your verdict: ${mine.verdict}. </b>` : null}
     ${mine?.is_lapsed ? html`<b class="warning">You edited the item after your verdict. Give it again. </b>` : null}
-    ${item.gates.length ? html`<span class="soft from-tablet">Before you accept: </span>` : null}
-    ${item.gates.map(
-      (gate) => html`<button
-        key=${gate.code}
-        type="button"
-        class="to-do warning"
-        title=${gate.message}
-        onClick=${() => ask({ kind: "gates" })}
-      >${gate.title}</button>`,
-    )}
     ${
       item.is_blind && !item.gates.length && !mine?.verdict
         ? html`<span class="soft">You judge alone${item.overlap > 1 ? `: opinions are shown once all ${item.overlap} are in` : ""}.</span>`
@@ -311,14 +300,13 @@ function Buttons({ state, item }) {
   const isOff = state.isDeciding || !isWanted(item);
   const judged = item.rubric.filter((nugget) => nugget.label !== null && !nugget.is_stale).length;
   const count = judged < item.rubric.length ? `${judged} of ${item.rubric.length} judged` : "";
+  const [gate] = item.gates;
+  // It has the weight of the one primary button only when nothing is left to do; a closed gate says what is missing.
+  const weight = gate ? "shut" : count ? "" : "primary";
+  const more = item.gates.length > 1 ? ` +${item.gates.length - 1}` : "";
   return html`<div class="buttons">
-    <${KeyButton} action="accept" class="primary" disabled=${isOff} title=${count}>
-      <${Icon} name="check" /> Accept ${
-        count
-          ? html`<span class="small from-tablet">${count}</span>
-            <span class="small on-phone" aria-hidden="true">${judged}/${item.rubric.length}</span>`
-          : null
-      }
+    <${KeyButton} action="accept" class=${weight} disabled=${isOff} title=${gate?.message ?? count}>
+      <${Icon} name=${gate ? "lock" : "check"} /> Accept <span class="small missing">${gate ? gate.title + more : count}</span>
     </${KeyButton}>
     <${KeyButton} action="reject" disabled=${isOff}><${Icon} name="cross" /> Reject</${KeyButton}>
     <${KeyButton} action="skip" disabled=${isOff} title="leave it to somebody else">Skip</${KeyButton}>

@@ -1,5 +1,5 @@
-// The panel of an ability: history of values, sides and order, coverage of nuggets, absence, dates.
-import { numbered, plural, said, visible, words } from "../text.js";
+// The panel of an ability: what the probe says of itself, the history of values, absence, dates.
+import { numbered, plural, visible, words } from "../text.js";
 import { html } from "../vendor/htm-preact.js";
 import { act } from "./acts.js";
 import { goTo } from "./conversation.js";
@@ -10,38 +10,28 @@ export function Panel({ item, aids }) {
   const { panel, further, failure } = aids;
   return html`<section id="panel">
     <div class="part"><h2>${item.ability_title[0].toUpperCase() + item.ability_title.slice(1)}</h2></div>
-    <${Details} details=${item.details} />
+    ${panel ? html`<${Details} rows=${panel.details} />` : null}
     <${Ordering} item=${item} />
     ${failure ? html`<p class="error">${failure}</p>` : null}
     ${further && item.panel.further === "absence" ? html`<${Absence} record=${further} />` : null}
     ${further && item.panel.further === "dates" ? html`<${Dates} dates=${further} pieces=${item.evidence} />` : null}
-    ${panel ? html`<${Bodies} panel=${panel} item=${item} />` : null}
+    ${panel?.values.length ? html`<${Values} values=${panel.values} />` : null}
   </section>`;
 }
 
-const Link = ({ message }) =>
-  message
-    ? html`<button
-      type="button"
-      class="number quiet"
-      onClick=${() => goTo(message.message_id)}
-    >#${message.message_id}</button>`
-    : null;
+/** The number of a message, which leads to it. */
+export const Link = ({ message }) => html`<button
+    type="button"
+    class="number quiet"
+    onClick=${() => goTo(message.message_id)}
+  >#${message.message_id}</button>`;
 
-function Details({ details }) {
-  const rows = [
-    ["old value", details.old_value],
-    ["new value", details.new_value],
-    ["computed", details.computed_value && `${details.computation}: ${details.computed_value}`],
-    ["never told", details.missing],
-    ["instruction", details.instruction],
-    ["preference", details.preference],
-  ].filter(([, value]) => value);
-  if (!rows.length) return null;
-  return html`<table>
-    ${rows.map(([name, value]) => html`<tr key=${name}><th scope="row">${name}</th><td dir="auto">${value}</td></tr>`)}
-  </table>`;
-}
+const Details = ({ rows }) =>
+  rows.length
+    ? html`<table>
+    ${rows.map(({ name, text }) => html`<tr key=${name}><th scope="row">${name}</th><td dir="auto">${visible(text)}</td></tr>`)}
+  </table>`
+    : null;
 
 /** The items of an order, each of which can be moved; saved as an edit. */
 function Ordering({ item }) {
@@ -76,136 +66,36 @@ function Ordering({ item }) {
   </details>`;
 }
 
-function Bodies({ panel, item }) {
-  return html`
-    ${panel.values.length ? html`<${Values} key="values" values=${panel.values} />` : null}
-    ${
-      panel.sides.length && item.panel.sides_title
-        ? html`<${Sides}
-      key="sides"
-      sides=${panel.sides}
-      title=${item.panel.sides_title}
-    />`
-        : null
-    }
-    ${
-      panel.matches.length
-        ? html`<${Matches}
-      key="matches"
-      matches=${panel.matches}
-      item=${item}
-      computed=${item.details.computed_value}
-    />`
-        : null
-    }
-    ${
-      panel.coverage.length && item.evidence.length
-        ? html`<${Coverage}
-      key="coverage"
-      coverage=${panel.coverage}
-      item=${item}
-    />`
-        : null
-    }
-    ${item.panel.has_sessions ? html`<${Sessions} key="sessions" panel=${panel} />` : null}
-  `;
-}
-
-const STANCES = { sets: "told first", updates: "changed to this", denies: "denied", mentions: "told again" };
-
+/** All values of the facts that the answer rests on; what counts is said in words, because none of them is "right". */
 const Values = ({ values }) => html`<h3>Values told</h3>
   <ul>
     ${values.map(
-      (value, i) => html`<li key=${i} class=${value.is_current ? "ok" : ""}>
-        ${value.subject} ${value.attribute}: ${value.value} (${STANCES[value.stance] ?? value.stance})
+      (value, i) => html`<li key=${i}>
+        ${value.subject} ${value.attribute}: ${value.value} <span class="soft">(${value.standing})</span>
         ${value.messages.slice(0, 3).map((message) => html`<${Link} key=${message.message_id} message=${message} />`)}
       </li>`,
     )}
   </ul>`;
 
-const rankOf = (side) => (side.mention_rank === null ? "" : `told as number ${side.mention_rank + 1},`);
-
-function Sides({ sides, title }) {
-  const ordered = [...sides].sort((a, b) => (a.group ?? 0) - (b.group ?? 0));
-  return html`<h3>${title}</h3>
-    <ol>
-      ${ordered.map(
-        (side) => html`<li key=${side.evidence_id}>
-          ${side.item || words(side.part)}
-          <span class="soft"> ${ordered.length < 2 ? "" : rankOf(side)} ${said(side.sent_at).slice(0, 10)} </span>
-          <${Link} message=${side.message} />
-        </li>`,
-      )}
-    </ol>`;
-}
-
-/** The messages of some pieces of evidence, as links. */
-const Quotes = ({ item, ids }) =>
-  item.evidence
-    .filter((piece) => ids.includes(piece.evidence_id) && piece.message_id !== null)
-    .map((piece) => html`<${Link} key=${piece.evidence_id} message=${piece} />`);
-
-function Matches({ item, matches, computed }) {
-  return html`<h3>Values of the gold answer, word for word</h3>
-    <ul>
-      ${matches.map(({ value, evidence_ids: ids }) => {
-        const other = computed && value.includes(computed) ? "computed from the quotes" : "in no quote in these words";
-        return html`<li key=${value}>${value}: ${ids.length ? html`quoted in <${Quotes} item=${item} ids=${ids} />` : other}</li>`;
-      })}
-    </ul>`;
-}
-
-// Words alone are a hint: one nugget in five of a sound probe is worded otherwise than its evidence.
-const Coverage = ({ item, coverage }) => html`<h3>Quotes for each nugget</h3>
-  <ul>
-    ${coverage.map(
-      (row, i) => html`<li key=${row.nugget_id}>
-        nugget ${i + 1}:
-        ${row.cited.length ? html` <${Quotes} item=${item} ids=${row.cited} />` : html` <span class="warning">none is cited</span>`}
-        ${row.worded.length ? null : html`<span class="soft">in other words</span>`}
-      </li>`,
-    )}
-  </ul>`;
-
-const Sessions = ({
-  panel,
-}) => html`<p>In sessions ${panel.sessions.map((session) => session + 1).join(", ") || "none"}.</p>
-  ${
-    panel.single.length
-      ? html`<p class="warning">One message may answer it alone: ${panel.single.map(
-          (message) => html`<${Link}
-        key=${message.message_id}
-        message=${message}
-      />`,
-        )}</p>`
-      : null
-  }`;
-
 /** Why a search does not count for the abstention. */
 function whyNot({ is_counted: isCounted, total }) {
   if (isCounted) return "";
-  return total ? "; counts once you have looked at one" : "; does not count: it shares no word with the question";
+  return total ? ": counts once you have looked at one" : ": does not count, it shares no word with the question";
 }
+
+const OWN_SEARCH = "Look at a hit, or make one search of your own: the suggested ones alone do not settle it.";
 
 function Absence({ record }) {
   if (!record.queries.length) return html`<p class="warning">You have not searched yet whether it is told.</p>`;
   return html`<h3>Your searches: ${record.made} of ${record.needed} count</h3>
     <p>${`You looked at ${record.looked_at.toLocaleString("en")} of ${plural(record.hits, "hit")}.`}</p>
+    ${record.is_by_rote ? html`<p class="warning">${OWN_SEARCH}</p>` : null}
     <ul>
       ${record.queries.map(
         (made) => html`<li key=${made.query} dir="auto">
           ${visible(made.query)}: ${plural(made.total, "hit")}${whyNot(made)}
         </li>`,
       )}
-    </ul>
-    <ul class="small">
-      ${record.sessions
-        .filter((session) => session.looked_at)
-        .slice(0, 12)
-        .map(
-          (session) =>
-            html`<li key=${session.session}>session ${session.session + 1}: ${session.looked_at} of ${session.messages} messages</li>`,
-        )}
     </ul>`;
 }
 

@@ -7,6 +7,7 @@ import { html, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js
 import { act } from "./acts.js";
 import { closeGuide, markAll } from "./deciding.js";
 import { discard, edit, forgetElsewhere, merge, type, typedElsewhere, typedInto } from "./editing.js";
+import { Link } from "./panel.js";
 import { ask, mayWork, say, store } from "./state.js";
 
 /** @typedef {import("../types").ItemView} ItemView */
@@ -20,6 +21,12 @@ export function Probe({ state, item }) {
     ${item.outdated ? html`<${Outdated} key="outdated" outdated=${item.outdated} />` : null}
     <${Part} key="question" state=${state} id="question" title="Question" item=${item} action="edit-question">
       <${Field} state=${state} item=${item} target="question" text=${item.question} label="question" />
+      ${item.moment ? html`<p class="notice small" id="moment">${item.moment}</p>` : null}
+      ${
+        item.can_write && !item.mine?.is_saved && !state.isBlind
+          ? html`<p><${KeyButton} action="solve" class="quiet small">Answer it yourself first</${KeyButton}></p>`
+          : null
+      }
     </${Part}>
     ${
       state.isBlind
@@ -136,6 +143,9 @@ function Nugget({ state, item, nugget, index }) {
   const isCurrent = index === state.nugget;
   const name = `nugget ${index + 1}`;
   const target = `nugget/${nugget.nugget_id}`;
+  const cited = item.evidence.filter(
+    (piece) => piece.message_id !== null && piece.nugget_ids.includes(nugget.nugget_id),
+  );
   const isPointed = state.pointed === `nugget-${nugget.nugget_id}`;
   const classes = ["nugget", isCurrent && "current", nugget.is_stale && "stale", isPointed && "pointed"];
   return html`<li
@@ -146,12 +156,18 @@ function Nugget({ state, item, nugget, index }) {
   >
     <${Field} state=${state} item=${item} target=${target} text=${nugget.text} label=${name} />
     ${nugget.is_stale ? html`<p class="warning small">It depends on what was edited: look at it again.</p>` : null}
-    ${mayWork(item) ? html`<${Marks} nugget=${nugget} index=${index} isCurrent=${isCurrent} />` : null}
+    ${
+      mayWork(item)
+        ? html`<${Marks} nugget=${nugget} index=${index} isCurrent=${isCurrent}>
+            <span class="cited">${cited.map((piece) => html`<${Link} key=${piece.evidence_id} message=${piece} />`)}</span>
+          </${Marks}>`
+        : null
+    }
   </li>`;
 }
 
 /** The marks of a nugget; pressing one again takes it away. */
-export function Marks({ nugget, index, isCurrent = false }) {
+export function Marks({ nugget, index, isCurrent = false, children = null }) {
   const name = `nugget ${index + 1}`;
   const label = (word) => {
     store.set({ nugget: index });
@@ -171,6 +187,7 @@ export function Marks({ nugget, index, isCurrent = false }) {
       >${word}</button>`,
     )}
     ${isCurrent ? html`<${KeyButton} action="edit-nugget" class="quiet" aria-label=${`edit ${name}`}><${Icon} name="edit" /></${KeyButton}>` : null}
+    ${children}
   </p>`;
 }
 

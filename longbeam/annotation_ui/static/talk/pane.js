@@ -187,8 +187,8 @@ export class Pane extends Component {
 const MOST_LISTED = 20;
 
 /** The first hits of a search as a list; the one that is shown is marked. */
-function Hits({ talk, go }) {
-  if (talk.hits.length < 2) return null;
+export function Hits({ talk, go, least = 2 }) {
+  if (talk.hits.length < least) return null;
   return html`<ol class="hits" aria-label="hits">
     ${talk.found.slice(0, MOST_LISTED).map(
       (hit, place) => html`<li key=${hit.message_id}>
@@ -220,7 +220,7 @@ function Message({ talk, message, isTarget, say }) {
       <b>${message.speaker}</b>
       <span>${said(message.sent_at)}</span>
       <span title="A session is one sitting; a part is a chapter of the story">${part}session ${message.session + 1}</span>
-      ${message.evidence_ids.length ? html`<span class="tag">evidence</span>` : null}
+      ${Object.entries(message.evidence).map(([id, role]) => html`<span key=${id} class="tag">${role || "evidence"}</span>`)}
       ${message.comments ? html`<span class="tag">${message.comments} comment${message.comments > 1 ? "s" : ""}</span>` : null}
     </header>
     <div class="body" dir="auto" dangerouslySetInnerHTML=${{ __html: message.html }}></div>

@@ -1,50 +1,67 @@
-"""TypeScript types of the records that scripts read, generated from the view records: `static/types.d.ts`.
+"""TypeScript types of the records that scripts read, generated from the view records before `tsc` checks the scripts.
 
-Run `python -m longbeam.annotation_ui.script_types` after a record has changed; a test compares the file.
+`python -m tests.script_types` writes them to a folder that `tsconfig.json` lays over that of the scripts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from longbeam.annotation_ui import acts, keyboard, transcript, views
-from longbeam.annotation_ui.rendering import STATIC
-from longbeam.review import dates, people, rubric_trial, search
+from longbeam.annotation_ui import (
+    ActResult,
+    AdjudicationPage,
+    CounterView,
+    DecisionsView,
+    GuidelinesView,
+    ItemView,
+    Key,
+    LocatedView,
+    MessagePart,
+    MinimapView,
+    PanelView,
+    QueueView,
+    SearchResult,
+    TranscriptView,
+    UndoResult,
+    WrittenView,
+)
+from longbeam.review import AbsenceView, DatesView, PeopleProblem, RubricTrial
 from longbeam.schemas import Record
 
-TYPES = STATIC / "types.d.ts"
+TYPES = Path("build/script-types/types.d.ts")
 READ: tuple[type[Record], ...] = (
-    views.ItemView,
-    views.QueueView,
-    views.AdjudicationPage,
-    views.DecisionsView,
-    views.GuidelinesView,
-    views.CounterView,
-    views.PanelView,
-    transcript.TranscriptView,
-    transcript.MessagePart,
-    transcript.MinimapView,
-    transcript.SearchResult,
-    transcript.LocatedView,
-    search.AbsenceView,
-    dates.DatesView,
-    rubric_trial.RubricTrial,
-    acts.ActResult,
-    acts.UndoResult,
-    acts.WrittenView,
-    people.PeopleProblem,
-    keyboard.Key,
+    ItemView,
+    QueueView,
+    AdjudicationPage,
+    DecisionsView,
+    GuidelinesView,
+    CounterView,
+    PanelView,
+    TranscriptView,
+    MessagePart,
+    MinimapView,
+    SearchResult,
+    LocatedView,
+    AbsenceView,
+    DatesView,
+    RubricTrial,
+    ActResult,
+    UndoResult,
+    WrittenView,
+    PeopleProblem,
+    Key,
 )
 """Records that the pages' scripts read; those that they hold come along."""
-_HEAD = "// Generated from the view records by `python -m longbeam.annotation_ui.script_types`; do not edit.\n"
+_HEAD = "// Generated from the view records by `python -m tests.script_types`; do not edit.\n"
 _WORDS = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 
 
 def script_types() -> str:
-    """Return the text of `static/types.d.ts`."""
+    """Return the text of the declarations."""
     _, schema = models_json_schema([(record, "serialization") for record in READ], ref_template="{model}")
     return _HEAD + "".join(_declared(name, part) for name, part in sorted(schema["$defs"].items()))
 
@@ -83,4 +100,5 @@ def _type(schema: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
+    TYPES.parent.mkdir(parents=True, exist_ok=True)
     TYPES.write_text(script_types(), encoding="utf-8")

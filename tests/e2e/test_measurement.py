@@ -1,0 +1,80 @@
+"""docs/show-a-measurement.md as written: a class, a server, two runs, a comparison, the pages, the report, a gate."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.test_docs_commands import REPOSITORY, blocks
+
+pytestmark = pytest.mark.slow
+
+PAGE = REPOSITORY / "docs" / "show-a-measurement.md"
+SERVER, VIEW, MEM0 = "python server.py", "longbeam view", "longbeam evaluate ours --system 'mem0"
+
+
+def free_port() -> str:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return str(listener.getsockname()[1])
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    env = {"HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    return env | {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else env
+
+
+@pytest.fixture
+def server(tmp_path: Path, environment: dict[str, str]) -> Iterator[str]:
+    """The port of the page's server."""
+    for code in blocks(PAGE, "python"):
+        (tmp_path / code.split()[1]).write_text(code)
+    port = free_port()
+    process = subprocess.Popen(["python", "server.py", port], cwd=tmp_path, env=environment)
+    yield port
+    process.terminate()
+    process.wait(20)
+
+
+@pytest.mark.timeout(900)  # fifteen commands, on a machine that may be busy
+def test_the_afternoon_runs_as_written(tmp_path: Path, environment: dict[str, str], server: str) -> None:
+    shown = ""
+    for block in blocks(PAGE, "sh"):
+        script = block.replace("8899", server)
+        if script.startswith(SERVER):
+            continue
+        if script.startswith(MEM0):
+            ran = subprocess.run(
+                ["bash", "-e", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True
+            )
+            assert (ran.returncode == 0) is (find_spec("mem0") is not None), ran.stderr
+        elif script.startswith(VIEW):
+            command = ["longbeam", *script.split()[1:], "--port", "0", "--no-open"]
+            viewing = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+            assert viewing.stdout is not None
+            address = viewing.stdout.readline().split()[1]
+            page = urllib.request.urlopen(address).read().decode()
+            viewing.terminate()
+            viewing.wait(20)
+            assert "Our memory, December" in page
+        else:
+            ran = subprocess.run(
+                ["bash", "-e", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True
+            )
+            assert ran.returncode == 0, f"{script}\n{ran.stderr}"
+            shown += ran.stdout
+    for system in ("people:Recent", f"http://127.0.0.1:{server}", "rag", "light"):
+        assert re.search(rf"^ *\d+ {re.escape(system)}", shown, re.M), system
+    assert "people:Recent: +" in shown
+    assert "you need about" in shown
+    assert "Our memory, November; Our memory, December" in (tmp_path / "report.html").read_text("utf-8")
