@@ -50,7 +50,7 @@ def test_the_demo_has_every_kind_of_fault_and_says_how_many_were_found(demo: Ser
         reviewer.act(item, "judged", after={"verdict": "accept"}, override=OVERRIDDEN, note=note)
     begin(page, demo, f"/items/{faulty[-1]}")
     page.keyboard.press("x")
-    page.keyboard.press(str(REASON_CODES.index(planted[faulty[-1]]["reason"]) + 1))
+    page.keyboard.press(str(list(REASON_CODES).index(planted[faulty[-1]]["reason"]) + 1))
     told = page.locator(".training")
     expect(told).to_contain_text(f"Right: {planted[faulty[-1]]['text']}.")
     expect(told).to_contain_text("You found 17 of 20 faults")
