@@ -4,6 +4,7 @@ Property tests have the same cases in each run, however busy the machine is. `ma
 `tests/properties`: more cases, and other ones every night.
 """
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -13,6 +14,11 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("longbeam", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("nightly", settings.get_profile("longbeam"), derandomize=False, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "longbeam"))
+
+
+def pytest_collection_finish() -> None:
+    """Look for cycles of objects as rarely as the command does."""
+    gc.set_threshold(20_000)
 
 
 MAY_CHANGE = frozenset({"PYTEST_CURRENT_TEST", "ORT_DISABLE_TELEMETRY", "VLLM_NO_USAGE_STATS"})

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -75,15 +76,23 @@ def _fault_of_import(room: str, target: str, leaves: set[str]) -> str | None:
     return None
 
 
-def _imported_modules(path: Path, package: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line, dotted name below the package) for every import of the package in the file."""
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+@cache
+def _imported_modules(path: Path, package: Path) -> list[tuple[int, str]]:
+    """Return (line, dotted name below the package) for every import of the package in the file."""
+    found = []
     package_of_file = [package.name, *path.relative_to(package).parent.parts]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.stmt | ast.expr):
             for name in _names_of(node, package_of_file):
                 head, _, below = name.partition(".")
                 if head == package.name:
-                    yield node.lineno, below
+                    found.append((node.lineno, below))
+    return found
 
 
 def _names_of(node: ast.AST, package_of_file: list[str]) -> list[str]:
@@ -261,7 +270,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
     imported = {
         name.split(".")[0]
         for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(_tree(path))
         if not (isinstance(node, ast.ImportFrom) and node.level)
         for name in _names_of(node, [])
     }

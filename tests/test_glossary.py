@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -12,6 +13,7 @@ GLOSSARY = REPOSITORY / "docs" / "glossary.md"
 ROW = re.compile(r"^\| \*\*(?P<word>[^*]+)\*\* \| (?P<meaning>[^|]+) \| (?P<others>[^|]+) \|$", re.M)
 
 
+@cache
 def classes() -> dict[str, list[str]]:
     """Files in which a class of a name is defined, by name."""
     found: dict[str, list[str]] = defaultdict(list)

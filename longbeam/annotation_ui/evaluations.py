@@ -104,7 +104,7 @@ class RunPage(Record):
     rows: tuple[ProbeRow, ...]
 
 
-class CitedQuote(Record):
+class ProbeQuote(Record):
     """A message that a probe cites, and the quote that counts as evidence."""
 
     message_key: str
@@ -126,7 +126,7 @@ class ProbePage(Record):
 
     run: KeptRun
     probe: AskedProbe
-    quotes: tuple[CitedQuote, ...]
+    quotes: tuple[ProbeQuote, ...]
     answers: tuple[SystemAnswer, ...]
     back: str
     previous: str
@@ -226,7 +226,7 @@ def figure_of_result(result: Result | None, can_score: bool) -> float | None:
     return result.score("paper") if can_score else result.retrieval.evidence_recall
 
 
-def _read_text(text: str, quotes: Sequence[CitedQuote] = ()) -> Markup:
+def _read_text(text: str, quotes: Sequence[ProbeQuote] = ()) -> Markup:
     """Return a context as HTML with the quotes marked; of a long one the beginning, and the surroundings of quotes."""
     shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}\n[... {len(text) - SHOWN:,} more characters ...]"
     marks = []
@@ -316,7 +316,7 @@ class RunPages:
         (section,) = sections_of([one], against=["bm25"] if "bm25" in one.run.systems else [])
         return section
 
-    def _quotes(self, probe: AskedProbe) -> Iterator[CitedQuote]:
+    def _quotes(self, probe: AskedProbe) -> Iterator[ProbeQuote]:
         """Yield what the sealed probe cites; nothing where its conversation is gone."""
         path = self.benchmark.sealed_path(probe.conversation_id)
         if not path.exists():
@@ -326,7 +326,7 @@ class RunPages:
             # Imports cite whole messages, without a quote.
             contents = {} if all(e.quote for e in cited) else {m.message_key: m.content for m in sealed.messages()}
         for e in cited:
-            yield CitedQuote(message_key=e.message_key, quote=e.quote or contents.get(e.message_key, ""))
+            yield ProbeQuote(message_key=e.message_key, quote=e.quote or contents.get(e.message_key, ""))
 
 
 def create_runs_app(benchmark: Benchmark) -> FastAPI:

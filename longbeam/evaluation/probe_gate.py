@@ -29,7 +29,7 @@ from longbeam.prompts.calls import (
     ReadInputs,
     ReadReply,
 )
-from longbeam.schemas import Difficulty, Evidence, Message, MessageRole, Nugget, Probe, Severity
+from longbeam.schemas import Difficulty, Evidence, EvidencePart, Message, MessageRole, Nugget, Probe, Severity
 from longbeam.text import LaterPassage, Subject, find_evidence, sentences, values_in, words_of
 
 CHECK = "gate"
@@ -400,7 +400,8 @@ def _citing(probe: Probe, matter: Matter, shown: _Shown, keys: Collection[str]) 
         for key in keys
         if key in said
     ]
-    return probe.model_copy(update={"evidence": (*probe.evidence, *added)})
+    evidence = sorted((*probe.evidence, *added), key=lambda e: said[e.message_key].sent_at)  # oldest first
+    return probe.model_copy(update={"evidence": tuple(evidence)})
 
 
 def _quote(content: str, gold: str) -> str:
@@ -411,19 +412,18 @@ def _quote(content: str, gold: str) -> str:
 
 
 def _reworded(probe: Probe, critique: Critique, matter: Matter, shown: _Shown) -> Probe:
-    """Return the probe with the critic's words; each piece of evidence supports what names its message."""
+    """Return the probe with the critic's words, and with the evidence that a criterion names or its kind demands."""
     rubric = tuple(Nugget(nugget_id=f"{probe.probe_id}.n{i}", text=n.text) for i, n in enumerate(critique.nuggets))
     named = [{shown.keys[number] for number in n.passages} for n in critique.nuggets]
     known = {e.message_key for e in probe.evidence}
     further = [key for key in dict.fromkeys(k for keys in named for k in sorted(keys)) if key not in known]
     cited = _citing(probe, matter, shown, further)
-    evidence = tuple(
-        e.model_copy(
-            update={
-                "nugget_ids": tuple(n.nugget_id for n, keys in zip(rubric, named, strict=True) if e.message_key in keys)
-            }
-        )
+    supported = (
+        (e, tuple(n.nugget_id for n, keys in zip(rubric, named, strict=True) if e.message_key in keys))
         for e in cited.evidence
+    )
+    evidence = tuple(
+        e.model_copy(update={"nugget_ids": ids}) for e, ids in supported if ids or e.part != EvidencePart.SUPPORT
     )
     return cited.model_copy(
         update={

@@ -43,9 +43,9 @@ def import_chat(path: Path, options: ImportOptions) -> Iterator[GivenConversatio
         refuse(str(path), f"holds no chat with a message of a user or an assistant{first and f' ({first})'}")
     if options.redaction is not None:
         for chat in chats:
-            options.redaction.learn(chat.title)
+            options.redaction.spans(chat.title)
             for said in chat.said:
-                options.redaction.learn(text_of(said.parts))
+                options.redaction.spans(text_of(said.parts))
     joins = options.joins if options.joins is not None else all(c.shape in {"chatgpt", "claude"} for c in chats)
     for chat in source.chats:
         if not chat.is_spoken and chat.said:

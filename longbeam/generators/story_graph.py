@@ -131,7 +131,7 @@ def with_days(events: Sequence[StoryEvent], window: Window, placed: Mapping[str,
 
     `placed`: days of the events of earlier stages. Raises DayConflict if they have no days.
     """
-    return _Scheduler(tuple(events), window, placed).scheduled()
+    return _Scheduler(tuple(events), window, placed).scheduled() if events else ()
 
 
 def relaxed(

@@ -87,7 +87,7 @@ class _StatementReader:
             (r"\bwas (?:it )?for\?", self._use),
             (r"\bsteps\b|\b(?:in|all) \w+ points\b", self._steps),
             (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
-            (r"\bwhich (?:of these did I change|change came) (?:first|last)\b", self._change_order),
+            (r"\bnew value(?:s came)? (?:first|last)\b", self._change_order),
             (r"\b(?:miss or beat|days off)\b", self._miss),
             (r"\b(?:how many days|counting in days)\b", self._days),
             (r"\bin total\b|\badd up\b|\baltogether:|\btogether\?", self._sum),
@@ -265,11 +265,9 @@ class _StatementReader:
         changed = [(s.said_on, slot) for slot in self._slots() if (s := slot.changed_in) is not None]
         if len(changed) < 2:
             return ""
-        is_first = re.search(r"\b(?:change|came) first\b", self.question)
+        is_first = re.search(r"\bnew value(?:s came)? first\b", self.question)
         _, slot = (min if is_first else max)(changed, key=lambda pair: pair[0])
-        return (
-            f"The one that changed {'first' if is_first else 'last'} was {slot.name}: you changed it to {slot.value}."
-        )
+        return f"The {'first' if is_first else 'last'} new value was for {slot.name}: {slot.value}."
 
     def _miss(self) -> str:
         """Answer with the days between the day that was planned last and the day on which it came about."""

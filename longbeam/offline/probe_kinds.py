@@ -55,12 +55,10 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         )
     if asked(old):
         then = f"{asked_to(old)}: {shown(old.value)}"
-        gold = f"At that time you had told me {then}; you changed it to {shown(new.value)} later."
+        gold = f"At that time you had told me {then}; later you said {shown(new.value)}."
         text = f"States what the user had said at that time, {stated_of(old)}"
     else:
-        gold = upper_first(
-            f"at that time {told_to(old)} was {shown(old.value)}; you changed it to {shown(new.value)} later."
-        )
+        gold = upper_first(f"at that time {told_to(old)} was {shown(old.value)}; later you said {shown(new.value)}.")
         text = f"States that {told_of(old)} was {shown(old.value)} at that time"
     nugget = NuggetDraft(text=text, excerpts=[0, 1])
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[nugget])
@@ -73,14 +71,14 @@ def _change_order(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     *some, one = (asked(e) or slot_of(e) for e in excerpts)
     named = ", ".join(some)
     forms = (
-        f"Which of these did I change {which}, and to what: {named}, or {one}?",
-        f"I changed all of these at some point: {named}, and {one}. "
-        f"Which change came {which}, and what did I change it to?",
+        f"For which of these did I give you a new value {which}, and what was it: {named}, or {one}?",
+        f"I gave you new values for all of these at some point: {named}, and {one}. "
+        f"Which of the new values came {which}, and what was it?",
     )
     changed = asked_to(target) or told_to(target)
-    gold = f"The one that you changed {which} was {changed}: you changed it to {shown(target.value)}."
+    gold = f"The one for which you gave me a new value {which} was {changed}: {shown(target.value)}."
     nugget = NuggetDraft(
-        text=f"States that the user changed {which} {asked_of(target) or told_of(target)}, to {shown(target.value)}",
+        text=f"States that the {which} new value was for {asked_of(target) or told_of(target)}: {shown(target.value)}",
         excerpts=[e.ordinal for e in inputs.excerpts],
     )
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[nugget])
@@ -98,16 +96,9 @@ def _planned_actual(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         f"{told_to(actual)} was {shown(actual.value)}, {result} the {planned.attribute} that you had set last, "
         f"{shown(planned.value)}."
     )
-    nuggets = [
-        NuggetDraft(
-            text=f"States that {of_user(inputs.topic)} was done {result} the last {planned.attribute}", excerpts=[0, 1]
-        ),
-        *(
-            NuggetDraft(text=f"States that {told_of(e)} was {shown(e.value)}", excerpts=[e.ordinal])
-            for e in (planned, actual)
-        ),
-    ]
-    return ProbeReply(question=rng.choice(forms), gold_answer=to_you(gold), nuggets=nuggets)
+    text = f"States that {of_user(inputs.topic)} was done {result} the last {planned.attribute}"
+    nugget = NuggetDraft(text=text, excerpts=[0, 1])
+    return ProbeReply(question=rng.choice(forms), gold_answer=to_you(gold), nuggets=[nugget])
 
 
 def _people(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:

@@ -315,9 +315,7 @@ def _temporal(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     )
     total = f"States that there {verb} {days} between {day_told_of(first)} and {day_told_of(second)}"
     nuggets = [NuggetDraft(text=total, excerpts=sorted((first.ordinal, second.ordinal)))]
-    return ProbeReply(
-        question=rng.choice(forms), gold_answer=gold, nuggets=[*nuggets, _fact_nugget(first), _fact_nugget(second)]
-    )
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
 
 
 def _date_of(value: Value | None) -> str:
@@ -361,7 +359,6 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     told = listed_to(excerpts)
     result = f"States that the {'total' if inputs.variety == 'sum' else 'difference'} is {inputs.computed_value}"
     nuggets = [NuggetDraft(text=result, excerpts=[e.ordinal for e in excerpts])]
-    nuggets += [_fact_nugget(e) for e in excerpts]
     question = rng.choice(forms)
     if len(excerpts) < len(inputs.excerpts):
         question = f"Going by the last word on each: {question[0].lower()}{question[1:]}"
@@ -429,7 +426,8 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     statement = next(e for e in inputs.excerpts if e.part == "statement")
     denial = next(e for e in inputs.excerpts if e.part == "denial")
     first, second = sorted((statement, denial), key=lambda e: e.ordinal)
-    question = _ask_fact(statement, rng)
+    # Of two tallies the last one would be no contradiction's.
+    question = _ask_fact(statement, rng).replace(" by the last count", "").replace(" at last count", "")
     if denial.value is None and (not asked(statement) or echoed_denial(question, denial.quote)):
         question = _ask_whether(inputs, rng)
     both = [first.ordinal, second.ordinal]

@@ -80,7 +80,7 @@ def _look_through(benchmark: Benchmark, redaction: Redaction) -> bool:
         with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
             for message in sealed.messages():
                 redaction.pass_over(message.content)
-                redaction.learn(message.content)
+                redaction.spans(message.content)
                 _redacted(message, tried.redacted, len)
             _redacted_head(sealed.head, tried.redacted)
     return bool(tried.found())

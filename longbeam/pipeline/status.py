@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from longbeam.evaluation import kept_runs
 from longbeam.models import prices_of
 from longbeam.pipeline.cost.estimate import EstimateRow, money, render_rows, rows_by_role, total_of
 from longbeam.pipeline.cost.outlook import stored_outlook
-from longbeam.pipeline.evaluate.asking import ANSWER, JUDGEMENT
-from longbeam.pipeline.evaluate.evaluating import evaluation_folder
 from longbeam.pipeline.run.finished import unchanged_conversations
 from longbeam.pipeline.run.gaps import making_of, share_of_gaps
 from longbeam.pipeline.run.metering import checks_usage, evaluation_logs
@@ -145,19 +142,25 @@ def benchmark_status(benchmark: Benchmark) -> BenchmarkStatus:
 
 
 def _evaluation_status(benchmark: Benchmark) -> EvaluationStatus:
-    folder = evaluation_folder(benchmark)
+    logs = evaluation_logs(benchmark)
+    if not logs:
+        return EvaluationStatus()
+    # Here, because memory systems load numeric libraries, which `status` of a run need not wait for.
+    from longbeam.evaluation import kept_runs
+    from longbeam.pipeline.evaluate import evaluation_folder
+
     counts: Counter[str] = Counter()
-    for path in evaluation_logs(benchmark):
+    for path in logs:
         with WorkLog.open_read_only(path) as log:
             for stage, of in log.units.counts().items():
                 counts[stage] += of[UnitStatus.DONE]
             counts["failed"] += len(log.units.failures())
-    runs = kept_runs(folder)
+    runs = kept_runs(evaluation_folder(benchmark))
     return EvaluationStatus(
         runs=len(runs),
         last=runs[-1] if runs else None,
-        answers=counts[ANSWER.stage],
-        judged=counts[JUDGEMENT.stage],
+        answers=counts["answer"],
+        judged=counts["judge"],
         failures=counts["failed"],
     )
 

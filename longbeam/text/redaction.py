@@ -1,6 +1,7 @@
 """Private data in chats, replaced by placeholders: keys, passwords, e-mail addresses, numbers, and names.
 
-Presidio's recognisers decide what is a card, an account, an IP address, a social security number or a telephone number;
+Presidio's recognisers decide what is an account, an IP address or a social security number, check digits what is a
+card, and the numbering plans of `phonenumbers` what is a telephone number;
 they read short windows around what may be one, so that the time is linear in the length. Keys, passwords, e-mail
 addresses and names have rules here. What was found once is replaced wherever it stands. The same text always gets the
 same placeholder, so that a conversation stays coherent. Rules miss names that no list has, addresses, and whatever a
@@ -10,11 +11,14 @@ person can only be known by: the table of what was found is there to be read.
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from longbeam.errors import require_extra
@@ -31,27 +35,42 @@ _ZERO_WIDTH = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
 _HYPHENS = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d")
 
 _KEY = re.compile(
-    r"(?<![\w-])(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abeprs]|hf|npm|pypi|dop_v1|shpat|SG|whsec)[-_.][\w.-]{16,400}"
-    r"|(?<![\w-])(?:AIza[\w-]{30,50}|(?:AKIA|ASIA)[A-Z0-9]{16}(?!\w)|ya29\.[\w-]{16,400})"
+    r"(?<![\w-])(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abeprs]|hf|npm|pypi|dop_v1|shpat|SG|whsec|ya29)[-_.][\w.-]{16,400}"
+    r"|(?<![\w-])(?:(?:AKIA|ASIA)[A-Z0-9]{16}(?!\w)|\d{8,12}:[\w-]{30,50})"
     r"|(?<![\w-])eyJ[\w-]{8,4000}\.[\w-]{8,4000}(?:\.[\w-]{8,4000})?"
     r"|(?i:(?<=bearer )|(?<=basic ))[\w.~+/-]{16,400}=*",
     re.ASCII,
 )
+_DRAWN = re.compile(r"(?<![\w/+.-])[\w-]{24,400}(?![\w/+-])", re.ASCII)
+_KINDS_OF_CHARACTERS = str.maketrans(
+    string.ascii_lowercase + string.ascii_uppercase + string.digits + "_-", "a" * 26 + "A" * 26 + "0" * 10 + "--"
+)
+_DRAWN_CHANGES = 0.4
+"""Share of neighbours of another kind (small, capital, digit) in a drawn text: chance makes .62, names in code .3."""
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----")
 _BLOCK_END = "-----END"
-_SECRET_WORD = (
-    r"pass(?:word|wort|phrase|code)?|pwd|passwd|kennwort|parola|contraseña|contrasena|clave|senha|mot de passe|hasło"
-    r"|haslo|пароль|密码|密碼|パスワード|비밀번호|secret|token|api[_ -]?key|access[_ -]?key|client[_ -]?secret|pin"
+_PASSWORD_WORD = (
+    r"pass(?:word|wort|phrase|code)s?|pwd|passwd|kennwort|parola|wachtwoord|lösenord|kodeord|adgangskode|passord|salasana"
+    r"|contraseña|contrasena|clave|senha|mot de passe|hasło|haslo|heslo|jelszó|parolă|şifre|sifre|mật khẩu|kata sandi"
+    r"|пароль|паролем|парола|κωδικός|κωδικό|كلمة المرور|كلمة السر|رمز عبور|סיסמה|סיסמא|पासवर्ड|পাসওয়ার্ড|รหัสผ่าน"
+    r"|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호"
 )
+_SECRET_WORD = rf"{_PASSWORD_WORD}|pass|secret|token|api[_ -]?key|access[_ -]?key|client[_ -]?secret|pin"
+_BEFORE_WORD = "(?<![A-Za-z0-9\u00c0-\u024f])"
+"""A word of a Latin script begins here; scripts that join words to others may have anything before it."""
 _PASSWORD = re.compile(
-    rf"(?i)(?<![^\W_])(?:{_SECRET_WORD})['\"]?(?:\s{{0,3}}[:=：]\s{{0,3}}|\s{{1,3}}(?:is|ist|es|est|to|è|é|это)\s{{1,3}}|(?:是|は|는)\s{{0,3}})"
+    rf"(?i){_BEFORE_WORD}(?:{_SECRET_WORD})['\"]?(?:\s{{0,3}}[:=：]\s{{0,3}}|\s{{1,3}}(?:is|ist|es|est|to|è|é|это)\s{{1,3}})"
     r"['\"“„«`]?(?P<secret>[^\s'\"“”„«»`,;，。]{4,120})"
 )
-_BARE_PASSWORD = re.compile(
-    r"(?i)(?<![^\W_])(?:pass(?:word|wort|phrase|code)|pwd|passwd|kennwort)\s{1,3}['\"“„«`]?"
-    r"(?P<secret>(?=[^\s'\"“”„«»`]{0,80}\d)(?=[^\s'\"“”„«»`]{0,80}[^\W\d_])[^\s'\"“”„«»`,;，。]{6,120})"
+_TOLD_PASSWORD = re.compile(
+    rf"(?i){_BEFORE_WORD}(?:{_PASSWORD_WORD})(?:[^\x00-\x7f]{{0,8}}|(?:\s{{1,3}}[^\s\d!-@\[-`{{-~]{{1,12}}){{0,3}})\s{{0,3}}"
+    r"(?:(?<![!-~])|['\"`])(?P<secret>(?=[^\s'\"“”„«»`]{0,80}\d)(?=[^\s'\"“”„«»`]{0,80}[^\W\d_])[!-~][^\s'\"“”„«»`,;，。]{5,119})"
 )
-"""A password right behind its word, `with password hunter2!Zz`: it has a letter and a digit."""
+"""A password at most three words behind its own, `with password hunter2!Zz`: it has a letter and a digit."""
+_CODE = re.compile(
+    rf"(?i)[{{(\[<]|\$[{{(]|%[(s]|(?:none|null|nil|true|false|undefined)\b|[a-z_][\w.]*[(\[]|[a-z_]+\.[a-z_.]+$|\w*(?:{_SECRET_WORD}|hash)\w*[^\w\s]?$"
+)
+"""Code that reads a password from somewhere, `request.form[`, `${PASSWORD}`, `user_password`, tells none."""
 _URL_SECRET = re.compile(r"://[^\s:/@]{1,80}:(?P<secret>[^\s@/]{1,120})@")
 _EMAIL = re.compile(
     "(?<![A-Za-z0-9\u00c0-\u052f._%+-])[A-Za-z0-9\u00c0-\u052f][A-Za-z0-9\u00c0-\u052f._%+-]{0,63}"
@@ -63,10 +82,10 @@ _IBAN = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,32}|[a-z]{2}\d{2}[a-z0-9]{11,30})(?![A-Za-z0-9])", re.ASCII
 )
 _DIGITS = re.compile(
-    r"(?<![\w.])(?:\+|\(\+?|00)?\d(?:[ ()./\\-]{0,3}\d){6,22}(?:(?: ?x| ext\.? ?)\d{1,6})?(?!\w|[.,]\d)", re.ASCII
+    r"(?<![\w.])(?:\+|\(\+?|00)?\d(?:(?:[ ()/\\-]{0,3}|\.)\d){6,22}(?:(?: ?x| ext\.? ?)\d{1,6})?(?!\w|[.,]\d)", re.ASCII
 )
-_SECOND_SERIES = re.compile(r"(?<!\d)2[2-7]\d{2}(?:[ -]?\d{4}){3}(?!\d)")
-"""Cards of a range that Presidio's pattern lacks; its checksum decides on them, too."""
+_CARD = re.compile(r"(?:[39]\d{13,18}|2[2-7]\d{14,17}|(?:1800|2131)\d{11}|4\d{12,18}|[56]\d{11,18})")
+"""First digits and lengths of cards by ISO/IEC 7812; a check digit decides."""
 _NUMBERED = re.compile(r"(?i)(?:chapter|section|version|release|table|figure|part|kapitel|abschnitt|§|v)\.? ?$")
 _ADDRESS = re.compile(
     r"(?<![\w.:])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d)|(?<![\w:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])",
@@ -78,9 +97,12 @@ _DATE = re.compile(
 )
 _PHONE_WORD = re.compile(
     r"(?i)(?:phone|call|mobile|cell|tel|fax|whatsapp|ring|text me|sms|number|handy|nummer|anruf|teléfono|móvil|numéro"
-    r"|telefon|numer|cellulare|телефон|номер|звони|电话|電話|手机|携帯|전화|رقم|هاتف|फ़ोन|नंबर)[^\n]{0,25}$"
+    r"|telefon|numer|cellulare|телефон|тел|номер|звони|τηλ|κινητό|电话|電話|手机|手機|携帯|전화|휴대폰|رقم|هاتف|جوال|تلفن|טלפון|נייד|फ़ोन|नंबर|मोबाइल|โทร|เบอร์)[^\n]{0,25}$"
 )
-_REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "PL", "NL", "BR", "IN", "JP", "CN", "KR", "RU", "AU")
+_REGIONS = (
+    *("US", "GB", "DE", "FR", "ES", "IT", "PL", "NL", "BR", "IN", "JP", "CN", "KR", "RU", "AU"),
+    *("GR", "IL", "SA", "IR", "TH", "TW", "UA", "BG", "TR", "SE"),
+)
 _PLACEHOLDER = re.compile(
     rf"\bPerson (?P<person>\d{{1,6}})\b|\[(?P<kind>{'|'.join(KINDS[:-1])}) (?P<number>\d{{1,6}})\]"
 )
@@ -138,9 +160,11 @@ class Redaction:
     """The first form in which each text was met."""
     _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     _taken: dict[str, int] = field(default_factory=dict)
-    """Highest number of an earlier redaction's placeholders, by kind."""
-    _known: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
-    """Texts that are replaced wherever they stand, with their kinds, by their first word."""
+    """Highest number of a placeholder, by kind; an earlier redaction's count."""
+    _whole_names: dict[str, str] = field(default_factory=dict)
+    """The first name met that begins with a first name, by that."""
+    _known: dict[str, set[tuple[str, str, int]]] = field(default_factory=dict)
+    """Texts that are replaced wherever they stand, by their longest word, with their kinds and its place in them."""
 
     def pass_over(self, text: str) -> None:
         """Number new placeholders behind those that a text has already, which stand for others."""
@@ -148,18 +172,10 @@ class Redaction:
             kind, number = match["kind"] or "name", int(match["person"] or match["number"])
             self._taken[kind] = max(self._taken.get(kind, 0), number)
 
-    def learn(self, text: str) -> None:
-        """Note the private texts of a text, so that they are replaced before the place where a rule finds them, too."""
-        for span in self.spans(text):
-            self._remember(text[span.start : span.end], span.kind)
-
     def redacted(self, text: str) -> str:
         """Return a text with placeholders."""
-        found = self.spans(text)
-        for span in found:
-            self._remember(text[span.start : span.end], span.kind)
         pieces, at = [], 0
-        for span in _apart([*found, *self._repeats(text)]):
+        for span in self.spans(text):
             pieces += [text[at : span.start], self._put(span.kind, text[span.start : span.end])]
             at = span.end
         return "".join([*pieces, text[at:]])
@@ -171,13 +187,17 @@ class Redaction:
         ]
 
     def spans(self, text: str) -> list[RedactedSpan]:
-        """Return the private texts of a text that the rules find, in order; none lies in another."""
+        """Return the private texts of a text, in order; none lies in another.
+
+        They are those that a rule finds, and those that a rule found in a text that was read before.
+        """
         plain, places = _plain(text)
-        found = list(_structured(plain))
-        found += self._named(plain)
+        found = [*_structured(plain), *self._named(plain)]
         if places is not None:
             found = [RedactedSpan(places[span.start], places[span.end - 1] + 1, span.kind) for span in found]
-        return _apart(found)
+        for span in found:
+            self._remember(text[span.start : span.end], span.kind)
+        return _apart([*found, *self._repeats(text)])
 
     def _named(self, text: str) -> Iterator[RedactedSpan]:
         if self.names:
@@ -196,31 +216,32 @@ class Redaction:
             )
 
     def _remember(self, text: str, kind: str) -> None:
-        if len(text) >= _LEAST_REPEATED and (first := _WORD.search(text)):
-            self._known.setdefault(first[0], set()).add((text, kind))
+        is_word = kind == "password" and not _is_odd(text)  # "password: required" is no reason to replace "required"
+        words = list(_WORD.finditer(text))
+        if words and len(text) >= _LEAST_REPEATED and not is_word:
+            longest = max(words, key=lambda word: word.end() - word.start())
+            self._known.setdefault(longest[0], set()).add((text, kind, longest.start()))
 
     def _repeats(self, text: str) -> Iterator[RedactedSpan]:
         """Yield the places where a text that was found once stands again."""
         for word in _WORD.finditer(text):
-            for known, kind in self._known.get(word[0], ()):
-                start = word.start() - known.index(word[0])
+            for known, kind, before in self._known.get(word[0], ()):
+                start = word.start() - before
                 if start >= 0 and text.startswith(known, start) and not _goes_on(text, start, start + len(known)):
                     yield RedactedSpan(start, start + len(known), kind)
 
     def _put(self, kind: str, text: str) -> str:
         key = kind, text if kind in {"name", "password", "key"} else re.sub(r"\W", "", text).casefold()
-        if kind == "name" and (whole := self._whole_name(text)):
-            key = kind, whole
+        if kind == "name":
+            key = kind, self._whole_names.get(text, text)
         if key not in self._placeholders:
-            number = 1 + self._taken.get(kind, 0) + sum(known == kind for known, _ in self._placeholders)
+            number = self._taken[kind] = self._taken.get(kind, 0) + 1
             self._placeholders[key] = f"Person {number}" if kind == "name" else f"[{kind} {number}]"
             self._texts[key] = text
+            if kind == "name":
+                self._whole_names.setdefault(text.split()[0], text)
         self._counts[key] += 1
         return self._placeholders[key]
-
-    def _whole_name(self, first: str) -> str:
-        """Return the first full name met that a first name belongs to; empty if there is none."""
-        return next((n for k, n in self._placeholders if k == "name" and n.split()[0] == first), "")
 
 
 _WORD = re.compile(r"\w+")
@@ -277,6 +298,7 @@ def _structured(text: str) -> Iterator[RedactedSpan]:
     """Yield what has a form: keys, passwords, addresses of computers and people, numbers."""
     yield from _blocks(text)
     yield from (RedactedSpan(*match.span(), "key") for match in _KEY.finditer(text))
+    yield from (RedactedSpan(*match.span(), "key") for match in _DRAWN.finditer(text) if _is_drawn(match[0]))
     yield from _passwords(text)
     yield from (RedactedSpan(*match.span(), "email") for match in _EMAIL.finditer(text))
     analysers = _analysers()
@@ -287,7 +309,8 @@ def _structured(text: str) -> Iterator[RedactedSpan]:
         yield from (RedactedSpan(match.start() + begin, match.start() + end, "iban") for begin, end in found if window)
     for match in _ADDRESS.finditer(text):
         is_time = match.group().count(":") == 2 and "::" not in match.group()
-        if not is_time and not _NUMBERED.search(text[max(0, match.start() - 12) : match.start()]):
+        is_nobody = match.group() in {"0.0.0.0", "::", "::1"} or match.group().startswith("127.")
+        if not is_time and not is_nobody and not _NUMBERED.search(text[max(0, match.start() - 12) : match.start()]):
             found = analysers["ip"](match.group())
             yield from (RedactedSpan(match.start() + begin, match.start() + end, "ip") for begin, end in found)
     for match in _DIGITS.finditer(text):
@@ -303,18 +326,28 @@ def _blocks(text: str) -> Iterator[RedactedSpan]:
         yield RedactedSpan(begin.start(), at, "key")
 
 
+def _is_drawn(token: str) -> bool:
+    """Whether chance made a token: small letters, capitals and digits in turn, as in no word and no name in code."""
+    kinds = token.translate(_KINDS_OF_CHARACTERS)
+    changes = sum(one != other for one, other in pairwise(kinds))
+    return {"a", "A", "0"} <= set(kinds) and changes >= _DRAWN_CHANGES * len(token)
+
+
 def _passwords(text: str) -> Iterator[RedactedSpan]:
-    for match in _PASSWORD.finditer(text):
-        secret = match["secret"].rstrip(".!?):]")
-        told = text[match.start() : match.start("secret")]
-        # "the password is wrong" tells none: after a verb a secret has a digit, a sign or a capital inside.
-        is_odd = bool(re.search(r"[\d\W_]|[a-z][A-Z]", secret))
-        if len(secret) >= 4 and (is_odd or re.search(r"[:=：]", told)):
-            yield RedactedSpan(match.start("secret"), match.start("secret") + len(secret), "password")
-    for match in _BARE_PASSWORD.finditer(text):
-        secret = match["secret"].rstrip(".!?):]")
-        yield RedactedSpan(match.start("secret"), match.start("secret") + len(secret), "password")
+    for pattern in (_PASSWORD, _TOLD_PASSWORD):
+        for match in pattern.finditer(text):
+            secret = match["secret"].rstrip(".!?):]")
+            told = text[match.start() : match.start("secret")]
+            # "the password is wrong" tells none: after a verb a secret has a digit, a sign or a capital inside.
+            is_told = re.search(r"[:=：]", told) is not None or _is_odd(secret)
+            if len(secret) >= _LEAST_REPEATED and is_told and not _CODE.match(match["secret"]):
+                yield RedactedSpan(match.start("secret"), match.start("secret") + len(secret), "password")
     yield from (RedactedSpan(*match.span("secret"), "password") for match in _URL_SECRET.finditer(text))
+
+
+def _is_odd(secret: str) -> bool:
+    """Whether a text has a digit, a sign or a capital inside, as no common word has."""
+    return re.search(r"[\d\W_]|[a-z][A-Z]", secret) is not None
 
 
 Analyser = Callable[[str], list[tuple[int, int]]]
@@ -324,23 +357,58 @@ Analyser = Callable[[str], list[tuple[int, int]]]
 def _numbers(text: str, start: int, end: int, analysers: dict[str, Analyser]) -> Iterator[RedactedSpan]:
     """Yield the cards, social security numbers and telephone numbers in a run of digits."""
     run = text[start:end]
-    for kind in ("card", "ssn"):
-        if found := analysers[kind](run):
+    for kind, found in (("card", _cards(run)), ("ssn", analysers["ssn"](run))):
+        if found:
             yield from (RedactedSpan(start + begin, start + stop, kind) for begin, stop in found)
             return
     digits = sum(character.isdigit() for character in re.split("x|ext", run)[0])
     if digits > 15 or _DATE.fullmatch(run.strip("() ")):
         return
-    is_international = run.lstrip("(").startswith(("+", "00"))
     if run.lstrip("(").startswith("+") and digits >= 8:
         yield RedactedSpan(start, end, "phone")
         return
-    is_told = _PHONE_WORD.search(text[max(0, start - 40) : start]) is not None
-    is_grouped = bool(re.search(r"[ ()/-]", run)) and (run[0] in "(0" or len(re.findall(r"\d+", run)) >= 3)
-    if is_international or is_told or is_grouped:
+    is_surely = run.startswith("00") or _PHONE_WORD.search(text[max(0, start - 40) : start]) is not None
+    is_grouped = digits >= 9 and re.search(r"[ ()/-]|\d\.\d+\.\d", run) is not None
+    if is_surely or is_grouped or re.match(r"\(|0\d", run):
         window = f"+{run[2:]}" if run.startswith("00") else run
-        if analysers["phone"](window) or ((is_international or is_told) and analysers["possible phone"](window)):
+        if _is_phone(window, is_possible_enough=is_surely):
             yield RedactedSpan(start, end, "phone")
+
+
+def _is_phone(window: str, *, is_possible_enough: bool) -> bool:
+    """Whether a number is one of the plan of a region; a possible one has at least a length of that plan."""
+    import phonenumbers
+
+    for region in (None,) if window.startswith("+") else _REGIONS:
+        with suppress(phonenumbers.NumberParseException):
+            number = phonenumbers.parse(window, region)
+            if is_possible_enough and phonenumbers.is_possible_number(number):
+                return True
+            # The matcher is slow, and refuses what no telephone number is written like: (20-8)(20-15).
+            if phonenumbers.is_valid_number(number) and phonenumbers.PhoneNumberMatcher(window, region).has_next():
+                return True
+    return False
+
+
+def _cards(run: str) -> list[tuple[int, int]]:
+    """Return the places of the longest series of groups that are cards."""
+    groups = [match.span() for match in re.finditer(r"\d+", run)]
+    found, at = [], 0
+    while at < len(groups):
+        for stop in range(len(groups), at, -1):
+            digits = re.sub(r"[ -]", "", run[groups[at][0] : groups[stop - 1][1]])
+            if _CARD.fullmatch(digits) and _is_checked(digits):
+                found.append((groups[at][0], groups[stop - 1][1]))
+                at = stop - 1
+                break
+        at += 1
+    return found
+
+
+def _is_checked(digits: str) -> bool:
+    """Whether the last digit is the check digit of the others (Luhn)."""
+    doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (sum(map(int, digits[-1::-2])) + sum(doubled)) % 10 == 0
 
 
 @cache
@@ -357,20 +425,10 @@ def _analysers() -> dict[str, Analyser]:
 
         return analyse
 
-    cards = known.CreditCardRecognizer()
-    usual = of(cards, "CREDIT_CARD")
-
-    def card(window: str) -> list[tuple[int, int]]:
-        second = [match.span() for match in _SECOND_SERIES.finditer(window)]
-        return [*usual(window), *((a, b) for a, b in second if cards.validate_result(window[a:b].replace(" ", "")))]
-
     return {
         "iban": of(known.IbanRecognizer(), "IBAN_CODE"),
-        "card": card,
         "ssn": of(known.UsSsnRecognizer(), "US_SSN"),
         "ip": of(known.IpRecognizer(), "IP_ADDRESS"),
-        "phone": of(known.PhoneRecognizer(supported_regions=_REGIONS), "PHONE_NUMBER"),
-        "possible phone": of(known.PhoneRecognizer(supported_regions=_REGIONS, leniency=0), "PHONE_NUMBER"),
     }
 
 

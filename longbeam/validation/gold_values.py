@@ -43,12 +43,13 @@ _WHERE = {
 
 
 _CHAT_IDS = re.compile(
-    r"\b(?:(?:source[_ ])?(?:chat|message|msg|turn)[_ ]?ids?|(?:messages?|chats?) (?:nos?\.?|numbers?)|messages(?= \d))"
+    r"\b(?:(?:source[_ ])?(?:chat|message|msg|turn)[_ ]?ids?|(?:messages?|chats?) (?:nos?\.?|numbers?)|"
+    r"messages(?= \d+\b(?![.)] \w)))"
     r"\s*[:=#]?\s*[\[(]?\s*\d+(?:\s*(?:,|;|and|&|,\s*and|to|[-–])\s*\d+)*\s*[\])]?|"
     r"[\[(]\s*\d+(?:\s*,\s*\d+){2,}\s*[\])]",
     re.IGNORECASE,
 )
-"""Ids of messages: `chat_id: 12`, `messages 12, 14 and 16`, `[12, 14, 18]`."""
+"""Ids of messages: `chat_id: 12`, `messages 12, 14 and 16`, `[12, 14, 18]`; not `2. the messages 3. the bill`."""
 MOST_NAMED = 4
 """Values of one fault that its finding names; the others are only counted."""
 YEAR_APART = 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -63,12 +64,20 @@ class Reviewer:
 Enter = Callable[..., Any]
 
 
-@pytest.fixture
-def benchmark(tmp_path: Path) -> Benchmark:
-    made = create_benchmark(BenchmarkSpec(name="tiny", conversations=1, length=16_000), tmp_path / "output")
+@pytest.fixture(scope="session")
+def sealed_tiny(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    """The benchmark; to be copied before it is reviewed."""
+    out = tmp_path_factory.mktemp("tiny")
+    made = create_benchmark(BenchmarkSpec(name="tiny", conversations=1, length=16_000), out)
     tiny = tiny_conversation()
     seal_conversation(made.sealed_path("c000"), tiny.head, tiny.said, tiny.asked)
     return made
+
+
+@pytest.fixture
+def benchmark(sealed_tiny: Benchmark, tmp_path: Path) -> Benchmark:
+    shutil.copytree(sealed_tiny.root, tmp_path / "output" / "tiny")
+    return Benchmark(sealed_tiny.spec, tmp_path / "output" / "tiny")
 
 
 @pytest.fixture

@@ -53,16 +53,7 @@ def test_a_choice_of_the_user_stands() -> None:
 
 
 def test_arguments_and_exit_code_are_those_of_the_command(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "longbeam",
-        "--huge-pages",
-        "validate",
-        "no such benchmark",
-        "--out",
-        str(tmp_path),
-    ]
+    command = [sys.executable, "-m", "longbeam", "--huge-pages", "status", "no such benchmark", "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=UNSET, check=False)
     assert done.returncode == 2
     assert "no such benchmark" in done.stderr

@@ -29,15 +29,15 @@ def shell(command: str, out: Path) -> subprocess.CompletedProcess[str]:
     ("command", "code", "said"),
     [
         (
-            "longbeam validate mine --out OUT >&-",
+            "longbeam status mine --out OUT >&-",
             INCOMPLETE,
             "error: standard output is closed, so nothing was printed",
         ),
         ("longbeam stats mine --out OUT >/dev/full", USER_ERROR, "standard output: No space left on device"),
-        ("longbeam validate mine --out OUT 2>/dev/full", OK, ""),
-        ("longbeam validate gone --out OUT 2>/dev/full", USER_ERROR, ""),
-        ("longbeam validate mine --out OUT <&- 2>&-", OK, ""),
-        ("longbeam validate mine --out OUT <&- >&- 2>&-", INCOMPLETE, ""),
+        ("longbeam status mine --out OUT 2>/dev/full", OK, ""),
+        ("longbeam status gone --out OUT 2>/dev/full", USER_ERROR, ""),
+        ("longbeam status mine --out OUT <&- 2>&-", OK, ""),
+        ("longbeam status mine --out OUT <&- >&- 2>&-", INCOMPLETE, ""),
     ],
 )
 def test_streams_that_cannot_be_written_end_in_a_code_and_a_line(out: Path, command: str, code: int, said: str) -> None:

@@ -16,6 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from longbeam.cli import INCOMPLETE, OK, run
 from longbeam.store import WorkLog
 
 EXPORTED = ("conversations.jsonl", "messages.jsonl", "probes.jsonl")
@@ -83,9 +84,17 @@ class Bench:
 
     def run(self, concurrency: int = 16) -> None:
         """Run to the end."""
+        assert self.ended(concurrency) == OK
+
+    def ended(self, concurrency: int = 16) -> int:
+        """Run to the end and return the exit code: in this process, except for runners that start others."""
         self.out.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(self.command(concurrency), capture_output=True, text=True, timeout=self.timeout_s)
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+        command = self.command(concurrency)
+        if self.runner == "inline":
+            return run(command[3:])
+        done = subprocess.run(command, capture_output=True, text=True, timeout=self.timeout_s)
+        assert done.returncode in (OK, INCOMPLETE), done.stdout[-2000:] + done.stderr[-4000:]
+        return done.returncode
 
     def run_and_kill(self, after: int, concurrency: int = 16) -> bool:
         """Run until `after` calls have been answered in all, then SIGKILL; False if the run ended before.
@@ -114,10 +123,7 @@ class Bench:
     def export(self) -> dict[str, str]:
         """Export as JSONL and return the sha256 of each file."""
         target = self.out / "export"
-        command = [sys.executable, "-m", "longbeam", "export", self.name, "--format", "jsonl"]
-        command += ["--to", str(target), "--out", str(self.out)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=self.timeout_s)
-        assert done.returncode == 0, done.stderr[-2000:]
+        assert run(["export", self.name, "--format", "jsonl", "--to", str(target), "--out", str(self.out)]) == OK
         return {name: hashlib.sha256((target / name).read_bytes()).hexdigest() for name in EXPORTED}
 
 

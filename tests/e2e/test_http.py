@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from longbeam.cli import OK, run as longbeam
 from tests.e2e.killing import Bench
 from tests.e2e.loopback import http_run, loopback, moments
 
@@ -75,13 +74,11 @@ def _complete_through_faults(tmp_path: Path, spec: str, *, calls: int, kills: in
         assert counts["asked_again"] <= lost <= kills * 16, "an answered call was asked again"
         assert counts["calls"] >= calls
         assert set(counts["refused"]) == {"429", "500"}
-    command = [sys.executable, "-m", "longbeam", "validate", run.bench.name, "--out", str(run.bench.out)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout[-3000:]
+    assert longbeam(["validate", run.bench.name, "--out", str(run.bench.out)]) == OK
 
 
 def test_run_completes_through_faults_and_kills(tmp_path: Path) -> None:
-    _complete_through_faults(tmp_path, SHORT, calls=150, kills=2)
+    _complete_through_faults(tmp_path, SHORT, calls=150, kills=1)
 
 
 @pytest.mark.slow
@@ -90,12 +87,13 @@ def test_long_run_completes_through_faults_and_five_kills(tmp_path: Path) -> Non
     _complete_through_faults(tmp_path, LONG, calls=700, kills=5)
 
 
-def test_poisoned_requests_cost_their_units_alone(tmp_path: Path) -> None:
+def test_poisoned_requests_cost_their_units_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with loopback("poison=c000/dialogue/p0.s1/*,c001/probes/summarization.0/*") as server:
         run = http_run(tmp_path, TWO, server)
         assert run.run() == 1
-        status = [sys.executable, "-m", "longbeam", "status", "two", "--out", str(run.bench.out)]
-        shown = subprocess.run(status, capture_output=True, text=True, timeout=60).stdout
+        capsys.readouterr()
+        assert longbeam(["status", "two", "--out", str(run.bench.out)]) == OK
+        shown = capsys.readouterr().out
         with closing(sqlite3.connect(f"file:{run.bench.out}/two/work/c000.sqlite?mode=ro", uri=True)) as db:
             (poisoned,) = db.execute(
                 "SELECT count(*) FROM records JOIN units USING (unit_id)"

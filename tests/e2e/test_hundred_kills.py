@@ -46,12 +46,12 @@ def test_bytes_are_the_same_after_kills_at_random_moments(
         folder = tmp_path / runner
         folder.mkdir()
         run = http_run(folder, SPEC, server)
-        run = replace(run, bench=replace(run.bench, runner=runner, options=options))
+        run = replace(run, bench=replace(run.bench, runner=runner, options=options, timeout_s=1200))
         lost = 0
         for moment in sorted(random.Random(runner).sample(range(5, int(calls * KILLED_UNTIL)), kills)):
             kill(run, moment)
             lost += run.lost()
-        assert run.run(timeout_s=1200) == 0
+        assert run.run() == 0
         again = server.counts()["asked_again"]
         print(f"{runner}: {kills} kills, {lost} answered calls lost, {again} of {calls} asked again")
         assert again <= lost <= kills * CONCURRENCY

@@ -48,7 +48,7 @@ def _same_bytes_however_made(tmp_path: Path, spec: str, runner: str, kills: int)
 
 
 def test_export_is_equal_after_kills_inline(tmp_path: Path) -> None:
-    _same_bytes_however_made(tmp_path, SHORT, "inline", kills=3)
+    _same_bytes_however_made(tmp_path, SHORT, "inline", kills=2)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -84,16 +85,18 @@ class Evaluation:
         return results_path(open_benchmark(self.out, "short")).read_bytes()
 
 
-async def _made(out: Path) -> None:
+async def _made(*outs: Path) -> None:
     spec = BenchmarkSpec.model_validate({"name": "short", "seed": 5, "length": "16K", "domains": ["coding"]})
-    await run_inline(create_benchmark(spec, out), offline())
+    first, *others = outs
+    await run_inline(create_benchmark(spec, first), offline())
+    for out in others:
+        shutil.copytree(first, out)
 
 
 @pytest.mark.timeout(600)  # four runs, on a machine that may be busy
 async def test_an_evaluation_pays_nothing_twice_when_it_is_killed(tmp_path: Path) -> None:
     whole, killed = Evaluation(tmp_path / "whole", "1"), Evaluation(tmp_path / "killed", "2")
-    for out in (whole.out, killed.out):
-        await _made(out)
+    await _made(whole.out, killed.out)
     whole.run()
     stages = ("prepare", "answer", "judge")
     replies = whole.stages()
@@ -115,8 +118,7 @@ async def test_an_evaluation_pays_nothing_twice_when_it_is_killed(tmp_path: Path
 @pytest.mark.timeout(1_200)
 async def test_ten_kills_at_random_moments_leave_the_same_results(tmp_path: Path) -> None:
     whole, killed = Evaluation(tmp_path / "whole", "1"), Evaluation(tmp_path / "killed", "2")
-    for out in (whole.out, killed.out):
-        await _made(out)
+    await _made(whole.out, killed.out)
     whole.run()
     drawn, calls = random.Random(45), len(whole.answered())
     paid_twice, kills = Counter[str](), 0

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from longbeam.evaluation import DRAWS, compare, interval_of, rule
-from longbeam.evaluation.resampling import _interval
 from tests.evaluation.evaluated import evaluated
 
 PAPER = rule("paper")
@@ -100,7 +99,16 @@ def test_interval_of_two_abilities_with_gaps_is_that_of_scipy() -> None:
     expected = stats.bootstrap(
         (np.arange(5),), macro, n_resamples=DRAWS, vectorized=True, rng=np.random.default_rng(20_251_027)
     ).confidence_interval
-    found = _interval(grid)
+    abilities = ("summarization", "abstention", "event_ordering")
+    results = [
+        result.model_copy(update={"conversation_id": f"c{row:03d}"})
+        for column, ability in enumerate(abilities)
+        for row, value in enumerate(grid[:, column])
+        if not np.isnan(value)
+        for result in evaluated({"a": [[float(value)]]}, ability=ability).results
+    ]
+    found = interval_of(results, PAPER)
+    assert found is not None
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 

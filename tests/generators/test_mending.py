@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
+import json
 
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.generators import Voicing
-from longbeam.generators.user_turns import _mended as mended_turns
+from longbeam.generators import Frame, Ledger, TurnBatch, TurnScene, write_user_turns
 from longbeam.models import MOST_FAULTS, Acceptance
-from longbeam.prompts.calls import BulletBrief, BulletDraft, QuestionDetectorInputs, UserTurnDraft, UserTurnsReply
-from longbeam.schemas import Bullet, BulletKind, IncidentKind
+from longbeam.prompts.calls import BulletDraft, QuestionDetectorInputs, Stage
+from longbeam.schemas import IncidentKind
+from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 
-FIRST = dt.date(2024, 3, 4)
 YES = '{"reason": "it asks", "asks_user": true}'
 
 
@@ -52,21 +51,24 @@ async def test_an_error_tells_the_first_of_many_faults() -> None:
     assert f"fault {MOST_FAULTS - 1}" in asker.incidents[-1].detail
 
 
-def test_bullets_are_voiced_by_the_first_turn_that_claims_and_says_them() -> None:
-    told = "I sold my kiln."
-    bullet = Bullet(bullet_id="p0.s0.b0", kind=BulletKind.EVENT, narrative="n", topic="t", text=told, happens_on=FIRST)
-    own = ["p0.s0.b0"]
+async def test_bullets_are_voiced_by_the_first_turn_that_claims_and_says_them() -> None:
+    head = good_conversation().head
+    ledger = Ledger.of(head.plans[0])
+    sub_plan = ledger.sub_plans[0]
+    bullet = sub_plan.bullets[2]  # "The renovation budget is $18,000."
+    own, told = [bullet.bullet_id], bullet.text
     turns = [("How hot is it?", own), (f"{told} One?", own * 2), ("  ", []), (f"{told} Two?", [*own, "p7.s7.b7"])]
-    reply = UserTurnsReply(turns=[UserTurnDraft(text=text, voices=voices) for text, voices in turns])
-    voicing = Voicing(asker_for(ScriptedModel({})), (BulletBrief(bullet=bullet),))
-    made = mended_turns(reply, voicing)
-    assert [(t.text, t.voices) for t in made.turns] == [
-        (f"{told} One?", own),
-        (f"{told} Two?", []),
-    ]
-    (incident,) = voicing.asker.incidents
-    assert incident.kind is IncidentKind.NOT_ENTAILED
-    assert "the turn that voices p0.s0.b0 does not say it" in incident.detail
+    reply = json.dumps({"turns": [{"text": text, "voices": voices} for text, voices in turns]})
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.anchor)
+    batch = TurnBatch(batch_index=0, bullet_ids=(bullet.bullet_id,), questions=1)
+    asker = asker_for(ScriptedModel({"user_turns": [reply]}))
+
+    made = await write_user_turns(asker, TurnScene(frame, ledger, stage, sub_plan), batch)
+
+    assert [(t.text, list(t.bullet_ids)) for t in made] == [(f"{told} One?", own), (f"{told} Two?", [])]
+    (incident,) = [i for i in asker.incidents if i.kind is IncidentKind.NOT_ENTAILED]
+    assert f"the turn that voices {bullet.bullet_id} does not say it" in incident.detail
 
 
 def test_facts_with_a_blank_value_are_left_out() -> None:

@@ -82,6 +82,10 @@ def test_events_without_links_are_spread_evenly_in_the_order_of_the_writer() -> 
     assert [(e.day - DAY).days for e in told if e.day] == [0, 7, 15, 22, 30]
 
 
+def test_no_events_have_no_days() -> None:
+    assert with_days([], _window(40), {}) == ()  # a reply of which every event is refused
+
+
 def test_three_weeks_of_events_do_not_fit_into_eight_days() -> None:
     events = [_event(1), _event(2, _after(1, 10)), _event(3, _after(2, 11))]
     with pytest.raises(

@@ -88,7 +88,7 @@ def _node(*, parse: list[str] | None = None, run: dict[str, list[str]] | None = 
 def _conversation(pack: str) -> tuple[str, ...]:
     """The messages of the first coding conversation whose story this pack tells."""
     specs = (
-        BenchmarkSpec.model_validate({"name": "code", "seed": seed, "length": "80K", "domains": ["coding"]})
+        BenchmarkSpec.model_validate({"name": "code", "seed": seed, "length": "48K", "domains": ["coding"]})
         for seed in range(40)
     )
     spec = next(spec for spec in specs if pack_for(seeds_for(spec, 1)[0][0]).pack == pack)
@@ -126,7 +126,7 @@ def test_every_fence_of_a_conversation_is_a_block_with_a_language(pack: str) -> 
 @pytest.mark.parametrize("pack", [*CODING, ""])
 def test_every_block_parses_in_its_language(pack: str) -> None:
     blocks = _blocks(pack) if pack else _shown()
-    assert len(blocks) > (5 if pack else 10)  # a story of 80K shows what its few matters ask for
+    assert len(blocks) > (5 if pack else 10)  # a story of 48K shows what its few matters ask for
     for lang, code in blocks:
         if lang in PARSERS:
             PARSERS[lang](code)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from longbeam.evaluation import last_results
+from tests.plugins.installed import REPOSITORY, Ran, run_with
 
-REPOSITORY = Path(__file__).parents[2]
 PAGE = (REPOSITORY / "docs" / "plugins.md").read_text(encoding="utf-8")
 
 
@@ -32,20 +28,29 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert {group for group, _, _ in points} == set(re.findall(r"`(longbeam\.\w+)` \|", PAGE))
     lines = [f"[{group}]\n{name} = {value}\n" for group, name, value in points if group != "longbeam.abilities"]
     (info / "entry_points.txt").write_text("".join(lines))
-    done(folder, "generate", "--domain", "beekeeping", "--name", "bees", "--length", "16K", "--runner", "inline")
+    generate = ["generate", "--domain", "beekeeping", "--name", "bees", "--length", "16K", "--runner", "inline"]
+    (generated,) = run_with([folder], generate, cwd=folder)
+    assert generated.code == 0, generated.err
     return folder
 
 
-def longbeam(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), str(site)])}
-    line = [sys.executable, "-m", "longbeam", *arguments]
-    return subprocess.run(line, cwd=site, env=environment, capture_output=True, text=True, check=False)
-
-
-def done(site: Path, *arguments: str) -> str:
-    ran = longbeam(site, *arguments)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return ran.stdout
+@pytest.fixture(scope="module")
+def told(site: Path) -> dict[str, Ran]:
+    """What each command of the tests below said; one process imports for all of them."""
+    parrot = ["evaluate", "bees", "--system", "newest", "--reader", "parrot:small", "--json"]
+    reranked = ["evaluate", "bees", "--system", "cogcanvas", "--set", "cogcanvas.reranker=shortest", "--json"]
+    commands = {
+        "show": ["show", "bees"],
+        "both": ["generate", "--domain", "beekeeping", "--domain", "cooking", "--name", "both"],
+        "export": ["export", "bees", "--format", "questions", "--to", "questions"],
+        "import": ["import", "questions", "questions", "--name", "back"],
+        "export --help": ["export", "--help"],
+        "import --help": ["import", "--help"],
+        "validate": ["validate", "bees", "--json"],
+        "parrot": parrot,
+        "reranked": reranked,
+    }
+    return dict(zip(commands, run_with([site], *commands.values(), cwd=site), strict=True))
 
 
 def test_the_page_names_the_ability_that_is_tested() -> None:
@@ -54,47 +59,44 @@ def test_the_page_names_the_ability_that_is_tested() -> None:
     assert "[longbeam.abilities]\n{} = {}".format(*named) in points
 
 
-def test_a_domain_seeds_a_benchmark(site: Path) -> None:
-    assert "First year with two hives" in done(site, "show", "bees")
+def test_a_domain_seeds_a_benchmark(told: dict[str, Ran]) -> None:
+    assert "First year with two hives" in told["show"].out
 
 
-def test_a_domain_stands_alone(site: Path) -> None:
-    ran = longbeam(site, "generate", "--domain", "beekeeping", "--domain", "cooking", "--name", "both")
-    assert ran.returncode == 2
-    assert "domains: 'beekeeping' is of another package; name no other domain" in ran.stderr
+def test_a_domain_stands_alone(told: dict[str, Ran]) -> None:
+    assert told["both"].code == 2
+    assert "domains: 'beekeeping' is of another package; name no other domain" in told["both"].err
 
 
-def test_a_format_writes_an_export(site: Path) -> None:
-    done(site, "export", "bees", "--format", "questions", "--to", "questions")
+def test_a_format_writes_an_export(site: Path, told: dict[str, Ran]) -> None:
+    assert told["export"].code == 0
     assert (site / "questions" / "questions.txt").read_text().count("\t") == 20
     assert json.loads((site / "questions" / "manifest.json").read_text())["format"] == "questions"
-    ran = longbeam(site, "import", "questions", "questions", "--name", "back")
-    assert (ran.returncode, "format 'questions' cannot be imported" in ran.stderr) == (2, True)
+    assert told["import"].code == 2
+    assert "format 'questions' cannot be imported" in told["import"].err
 
 
 @pytest.mark.parametrize("command", ["export", "import"])
-def test_help_lists_the_formats_of_plug_ins(site: Path, command: str) -> None:
-    assert "of other packages: questions." in " ".join(done(site, command, "--help").split())
+def test_help_lists_the_formats_of_plug_ins(told: dict[str, Ran], command: str) -> None:
+    assert "of other packages: questions." in " ".join(told[f"{command} --help"].out.split())
 
 
-def test_a_check_runs(site: Path) -> None:
-    found = json.loads(done(site, "validate", "bees", "--json"))
+def test_a_check_runs(told: dict[str, Ran]) -> None:
+    found = json.loads(told["validate"].out)
     assert {f["severity"] for f in found if f["check"] == "long_question.long"} == {"warning"}
 
 
-def test_a_memory_and_a_model_are_evaluated(site: Path) -> None:
-    options = ["--system", "newest", "--reader", "parrot:small"]
-    told = json.loads(done(site, "evaluate", "bees", *options, "--json"))
-    assert told["run"]["reader"] == "parrot:small"
-    assert "newest" in {row["system"] for row in told["rows"]}
-    answers = last_results(site / "output" / "bees" / "evaluation").read_text()
+def test_a_memory_and_a_model_are_evaluated(site: Path, told: dict[str, Ran]) -> None:
+    shown = json.loads(told["parrot"].out)
+    assert shown["run"]["reader"] == "parrot:small"
+    assert "newest" in {row["system"] for row in shown["rows"]}
+    answers = "".join(path.read_text() for path in (site / "output" / "bees" / "evaluation").rglob("*.jsonl"))
     assert "the budget is 900 euros" in answers
 
 
-def test_a_reranker_is_a_setting_of_a_system(site: Path) -> None:
-    options = ["--system", "cogcanvas", "--set", "cogcanvas.reranker=shortest"]
-    told = json.loads(done(site, "evaluate", "bees", *options, "--json"))
-    assert "cogcanvas[reranker=shortest]" in {row["system"] for row in told["rows"]}
+def test_a_reranker_is_a_setting_of_a_system(told: dict[str, Ran]) -> None:
+    shown = json.loads(told["reranked"].out)
+    assert "cogcanvas[reranker=shortest]" in {row["system"] for row in shown["rows"]}
 
 
 def test_a_name_that_longbeam_has_is_refused(site: Path, tmp_path: Path) -> None:
@@ -102,8 +104,7 @@ def test_a_name_that_longbeam_has_is_refused(site: Path, tmp_path: Path) -> None
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: longbeam-twice\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[longbeam.formats]\njsonl = example_format:FORMAT\n")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), str(tmp_path), str(site)])}
-    line = [sys.executable, "-m", "longbeam", "export", "bees", "--to", str(tmp_path / "x"), "--format", "beam"]
-    ran = subprocess.run(line, cwd=site, env=environment, capture_output=True, text=True, check=False)
-    assert ran.returncode == 2
-    assert "formats: 'jsonl' is built in, and example_format:FORMAT registers it again; rename it" in ran.stderr
+    export = ["export", "bees", "--to", str(tmp_path / "x"), "--format", "beam"]
+    (ran,) = run_with([tmp_path, site], export, cwd=site)
+    assert ran.code == 2
+    assert "formats: 'jsonl' is built in, and example_format:FORMAT registers it again; rename it" in ran.err

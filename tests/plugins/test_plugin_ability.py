@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from tests.plugins.installed import REPOSITORY, run_with
+
 PLUGINS = Path(__file__).parent
-REPOSITORY = PLUGINS.parents[1]
 SPEC = """
 name = "made"
 length = "16K"
@@ -22,44 +23,41 @@ abilities = ["first_value", "knowledge_update"]
 """
 
 
-def command(*arguments: str, with_plugin: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run longbeam in a process of its own, in which the package is installed or not."""
-    folders = [str(REPOSITORY), *([str(PLUGINS)] if with_plugin else [])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
-    line = [sys.executable, "-m", "longbeam", *arguments]
-    return subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
-
-
-def done(*arguments: str) -> str:
-    """Run longbeam, see that it says nothing is wrong, and return what it prints."""
-    ran = command(*arguments)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return ran.stdout
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for a benchmark that is generated with the ability."""
+    folder = tmp_path_factory.mktemp("plugin")
+    (folder / "spec.toml").write_text(SPEC)
+    return folder
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a benchmark that was generated with the ability."""
-    folder = tmp_path_factory.mktemp("plugin")
-    (folder / "spec.toml").write_text(SPEC)
-    done("generate", str(folder / "spec.toml"), "--runner", "inline", "--out", str(folder))
-    return folder
+def told(out: Path) -> dict[str, str]:
+    """What commands with the package printed: generated, exported in each format, validated and evaluated."""
+    formats = ("jsonl", "beam", "locomo", "longmemeval")
+    commands = [
+        ["generate", str(out / "spec.toml"), "--runner", "inline"],
+        *(["export", "made", "--format", name, "--to", str(out / name)] for name in formats),
+        ["validate", "made", "--json"],
+        ["evaluate", "made", "--system", "long_context", "--json"],
+    ]
+    ran = run_with([PLUGINS], *([*command, "--out", str(out)] for command in commands))
+    assert [r.code for r in ran] == [0] * len(commands), ran
+    return {"validate": ran[-2].out, "evaluate": ran[-1].out}
 
 
 def probes(out: Path) -> list[dict[str, Any]]:
     """Return the probes of the ability, as the JSONL export has them."""
-    done("export", "made", "--format", "jsonl", "--to", str(out / "jsonl"), "--out", str(out))
     lines = (out / "jsonl" / "probes.jsonl").read_text().splitlines()
     return [probe for probe in map(json.loads, lines) if probe["ability"] == "first_value"]
 
 
-def test_its_probes_are_generated_and_exported(out: Path) -> None:
+def test_its_probes_are_generated_and_exported(out: Path, told: dict[str, str]) -> None:
     first, second = probes(out)
 
     assert {first["probe_id"].partition(".")[0], second["probe_id"].partition(".")[0]} == {"first_value"}
     assert first["question"].startswith("What was the ")
     assert {e["part"] for e in first["evidence"]} == {"original", "updated"}
-    done("export", "made", "--format", "beam", "--to", str(out / "beam"), "--out", str(out))
     (file,) = (out / "beam").rglob("probing_questions.json")
     assert [item["question"] for item in json.loads(file.read_text())["first_value"]] == [
         first["question"],
@@ -67,10 +65,7 @@ def test_its_probes_are_generated_and_exported(out: Path) -> None:
     ]
 
 
-def test_it_has_its_own_name_in_formats_for_which_its_record_names_none(out: Path) -> None:
-    for name, file in (("locomo", "locomo10.json"), ("longmemeval", "longmemeval_s_cleaned.json")):
-        done("export", "made", "--format", name, "--to", str(out / name), "--out", str(out))
-        assert (out / name / file).exists()
+def test_it_has_its_own_name_in_formats_for_which_its_record_names_none(out: Path, told: dict[str, str]) -> None:
     asked = json.loads((out / "locomo" / "locomo10.json").read_text())[0]["qa"]
     assert [q["category"] for q in asked if q["longbeam"]["ability"] == "first_value"] == ["first_value"] * 2
     listed = json.loads((out / "longmemeval" / "longmemeval_s_cleaned.json").read_text())
@@ -78,14 +73,14 @@ def test_it_has_its_own_name_in_formats_for_which_its_record_names_none(out: Pat
     assert types == ["knowledge-update"] * 2
 
 
-def test_its_own_check_runs_and_no_check_finds_an_error(out: Path) -> None:
-    found = json.loads(done("validate", "made", "--json", "--out", str(out)))
+def test_its_own_check_runs_and_no_check_finds_an_error(told: dict[str, str]) -> None:
+    found = json.loads(told["validate"])
 
     assert [f for f in found if f["severity"] == "error"] == []
     assert sum(f["check"] == "first_value.changed_to" for f in found) == 2
 
 
-def test_its_review_item_has_its_panel(out: Path) -> None:
+def test_its_review_item_has_its_panel(out: Path, told: dict[str, str]) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), str(PLUGINS)])}
     line = [sys.executable, "-m", "longbeam", "review", "made", "--port", "0", "--out", str(out)]
     with subprocess.Popen(
@@ -108,24 +103,21 @@ def test_its_review_item_has_its_panel(out: Path) -> None:
     assert [piece["role"] for piece in item["evidence"]] == ["old value", "new value"]
 
 
-def test_its_answers_are_judged_by_its_scorer(out: Path) -> None:
-    options = ("evaluate", "made", "--system", "long_context", "--json", "--out", str(out))
-    scores = {row["system"]: row["by_ability"]["first_value"] for row in json.loads(done(*options))["rows"]}
+def test_its_answers_are_judged_by_its_scorer(told: dict[str, str]) -> None:
+    scores = {row["system"]: row["by_ability"]["first_value"] for row in json.loads(told["evaluate"])["rows"]}
 
     assert (scores["gold"], scores["blank"]) == (1.0, 0.0)
     assert scores["long_context"] in {0.0, 0.5, 1.0}  # two probes, each right or wrong as a whole
 
 
-def test_without_its_package_a_spec_is_refused_and_nothing_is_asked(out: Path, tmp_path: Path) -> None:
-    ran = command("generate", str(out / "spec.toml"), "--out", str(tmp_path), with_plugin=False)
+def test_without_its_package_a_spec_is_refused_and_a_finished_benchmark_still_opens(
+    out: Path, told: dict[str, str], tmp_path: Path
+) -> None:
+    generate = ["generate", str(out / "spec.toml"), "--out", str(tmp_path)]
+    refused, validated = run_with([], generate, ["validate", "made", "--json", "--out", str(out)])
 
-    assert ran.returncode == 2
-    assert "abilities: 'first_value' is unknown; there are abstention, contradiction_resolution, " in ran.stderr
-    assert len(ran.stderr.splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_without_its_package_a_finished_benchmark_still_opens(out: Path) -> None:
-    ran = command("validate", "made", "--json", "--out", str(out), with_plugin=False)
-
-    assert [f for f in json.loads(ran.stdout) if f["severity"] == "error"] == []
+    assert refused.code == 2
+    assert "abilities: 'first_value' is unknown; there are abstention, contradiction_resolution, " in refused.err
+    assert len(refused.err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []  # nothing is asked
+    assert [f for f in json.loads(validated.out) if f["severity"] == "error"] == []

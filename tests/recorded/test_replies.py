@@ -111,7 +111,7 @@ async def test_questions_without_an_answer_are_proved_at_the_first_attempt() -> 
     model, sealed = RepeatingModel(), recording.sealed()
     material = ProbeMaterial.from_messages(sealed.head, sealed.messages)
     candidates = await plan_candidates(asker_of(model, "probes", f"{ABSTENTION}.candidates"), material, ABSTENTION)
-    assert (len(candidates), model.refused(), model.unknown) == (8, [], [])
+    assert (len(candidates), model.refused(), model.unknown) == (12, [], [])
 
 
 async def test_narratives_are_accepted() -> None:

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 
 import pytest
 
 from longbeam.text import KINDS, Redaction, render_found
-from tests.text.planted import planted
+from tests.text.planted import planted_messages, redaction_score
 
 
 @pytest.mark.parametrize(
@@ -80,25 +79,36 @@ def test_a_repeat_before_the_place_where_a_rule_finds_it_is_replaced_once_it_was
     redaction = Redaction()
     texts = ["I typed Sommer22 by mistake.", "The password: Sommer22"]
     for text in texts:
-        redaction.learn(text)
+        redaction.spans(text)
     assert [redaction.redacted(text) for text in texts] == [
         "I typed [password 1] by mistake.",
         "The password: [password 1]",
     ]
 
 
-def test_recall_and_precision_of_structured_kinds_on_drawn_texts() -> None:
-    source = planted(7, 900)
-    texts = [(s.kind, source.text[s.start : s.end]) for s in Redaction().spans(source.text) if s.kind != "name"]
-    there, met = Counter(kind for kind, _, _ in source.items), Counter[str]()
-    for kind, _, value in source.items:
-        met[kind] += any(value.strip("!") in text for _, text in texts)
-    wrong = Counter(kind for kind, text in texts if not any(text in v or v in text for _, _, v in source.items))
-    found = Counter(kind for kind, _ in texts)
-    for kind in there:
-        assert met[kind] / there[kind] >= 0.95, kind
-        assert 1 - wrong[kind] / found[kind] >= 0.9, kind
-    assert set(there) == set(KINDS) - {"name"}
+def test_recall_and_precision_of_structured_kinds_on_messages_planted_blind() -> None:
+    score = redaction_score(planted_messages(7, 1200))  # benchmarks/bench_redaction.py takes more, and by script
+    for kind in KINDS[:-1]:
+        assert score.recall(kind, "all") >= 0.95, kind
+        assert score.precision(kind) >= 0.9, kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password = request.form['password']",
+        "hashed_password = generate_password_hash(password)",
+        "password = None, bind 0.0.0.0:8000",
+        "P = 45 * 0.16777216",
+        "class SettingsOfBenchmark2DrawnByUserNumber3",
+    ],
+)
+def test_code_is_no_secret(text: str) -> None:
+    assert Redaction().redacted(text) == text
+
+
+def test_a_password_that_is_a_word_is_not_looked_for_elsewhere() -> None:
+    assert Redaction().redacted("password: sommer. In summer: sommer") == "password: [password 1]. In summer: sommer"
 
 
 PIECES = ["a", "1", "a@", "1.", "sk-", "DE89", "eyJa.", "password:", "-----BEGIN PRIVATE KEY-----"]

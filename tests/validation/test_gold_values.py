@@ -67,6 +67,12 @@ def test_ids_of_messages_in_a_gold_are_one_finding() -> None:
     assert names(imported(SAID, asked), "gold_values") == ["gold_values.chat_ids"]
 
 
+def test_a_number_of_a_list_is_no_id_of_a_message() -> None:
+    order = "1. the bill 2. the night of repeated messages 3. the new lock"
+    asked = asks("event_ordering", "In which order?", order, {0: "item", 2: "item"}, "Names the bill as told first")
+    assert "gold_values.chat_ids" not in names(imported(SAID, asked), "gold_values")
+
+
 def test_values_with_one_fault_are_one_finding() -> None:
     gold = "You paid $310, $320, $330, $340, $350 and $360 for it."
     (only,) = found(imported(SAID, asks("information_extraction", "What?", gold, {2: "support"})), "gold_values")

@@ -40,8 +40,9 @@ from longbeam.text import listed, says
 
 ABILITY = SUMMARIZATION.name
 MIN_MESSAGES, MAX_CITED = 3, 32
-FEWEST = 3
-"""Candidates below which matters of other lengths, and things that have only their narrative in common, are taken."""
+FEWEST = 6
+"""Candidates below which matters of other lengths are taken: whoever chooses leaves out up to two thirds. Below half of
+it things that have only their narrative in common are taken, and contested ones."""
 Told = Sequence[tuple[Quote, str]]
 """The user's statements on one thing, each with its part, in the order of the conversation."""
 
@@ -57,17 +58,25 @@ def messages_for(total_messages: int) -> int:
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return a candidate for each matter that has a development, those of the wanted length first."""
     clear, contested = _things(material)
-    groups = _groups(clear)
+    people = {p.first_name for p in material.head.relationships.people}
+    # Two people are no matter of which one asks how it came about.
+    groups = [g for g in _groups(clear) if len(g) == 1 or not any(own[0][0].subject in people for own in g)]
     wanted = messages_for(material.total_messages)
-    near = [g for g in groups if _fit(g) and 2 * abs(_messages(g) - wanted) <= wanted]
+    fitting = [g for g in groups if _fit(g)]
+    near = [g for g in fitting if 2 * abs(_messages(g) - wanted) <= wanted]
     sketch = partial(_sketch, _told_beside(material))
     found = thin_out(near, sketch, material.total_messages)
-    chosen = set(map(id, near))
+    fits, taken = set(map(id, fitting)), set(map(id, near))
+    tiers = (
+        ([g for g in fitting if id(g) not in taken], FEWEST),
+        ([g for g in groups if id(g) not in fits], FEWEST // 2),
+        (_groups(contested), FEWEST // 2),
+    )
     # A short story may tell each thing but once, and contradict most of them.
-    for others in ([g for g in groups if id(g) not in chosen], _groups(contested)):
-        if len(found) < FEWEST:
+    for others, fewest in tiers:
+        if len(found) < fewest:
             rest = sorted(others, key=lambda g: abs(_messages(g) - wanted))
-            found += thin_out(rest, sketch, material.total_messages, FEWEST - len(found), len(found))
+            found += thin_out(rest, sketch, material.total_messages, fewest - len(found), len(found))
     return found
 
 
@@ -85,7 +94,8 @@ def _things(material: ProbeMaterial) -> tuple[list[Told], list[Told]]:
     """
     things: dict[str, list[tuple[Quote, str]]] = {}
     for said in material.stated.current:
-        things.setdefault(said.subject.casefold(), []).append((said, EvidencePart.SUPPORT))
+        if said.subject != "me":  # name, age and work are no story
+            things.setdefault(said.subject.casefold(), []).append((said, EvidencePart.SUPPORT))
     for values in material.stated.changed:
         own = things.get(values[0].subject.casefold())
         if own is not None and any(s.fact_id == values[0].fact_id for s, _ in own if isinstance(s, FactQuote)):

@@ -62,6 +62,13 @@ def test_question_must_be_close_to_an_offered_bullet() -> None:
     assert "not offered" in str(_problem(bullet_id="p9.s9.b9"))
 
 
+def test_a_question_names_the_thing_as_the_user_does_and_not_as_the_plan() -> None:
+    story = Story()
+    story.tell(0, "the lot shortlist", "The favourite is Harbour Row for its light.")
+    asked = {"question": "How many bedrooms does Harbour Row have?", "missing": "the bedrooms of Harbour Row"}
+    assert _problem_in(story, **asked, search_terms=["Harbour Row", "bedrooms"]) is None
+
+
 async def test_draft_candidates_keeps_proved_questions_only() -> None:
     candidates = await draft_candidates(asker(), full_story().material(), 12)
     assert len(candidates) == 12

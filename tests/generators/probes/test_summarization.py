@@ -44,7 +44,7 @@ def test_an_event_of_the_thing_without_a_fact_is_part_of_its_story() -> None:
     assert candidate.excerpts[-1].value is None
 
 
-@pytest.mark.parametrize(("messages", "wanted"), [(20, 3), (100, 3), (500, 7), (4_000, 27)])
+@pytest.mark.parametrize(("messages", "wanted"), [(20, 3), (100, 3), (500, 7), (1_700, 16), (4_000, 27)])
 def test_the_number_of_messages_grows_with_the_conversation(messages: int, wanted: int) -> None:
     assert messages_for(messages) == wanted
 
@@ -118,6 +118,24 @@ def test_things_of_one_narrative_are_joined_where_a_story_has_too_few_that_belon
 
     assert topics("price", "fee", "rent") == topics("price", "price", "price")
     assert topics("price", "fee", "rent") == ["the roof, the stairs and the porch"]
+
+
+def test_name_and_age_of_the_user_are_no_matter() -> None:
+    story = Story()
+    for session, (attribute, value) in enumerate(
+        (("name", name("Ana Roth")), ("home", name("Graz")), ("work", name("Bramble")))
+    ):
+        story.tell(session, "me", f"My {attribute} is {value.text}.", ("me", attribute, value))
+    assert find_candidates(story.material()) == []
+
+
+def test_two_people_are_no_matter_together() -> None:
+    story = Story()
+    for session, person in enumerate(("Dana", "Ruth", "Olga")):
+        hours = number(4 + session, "hours")
+        told = f"{person} offers {4 + session} hours of help."
+        story.tell(session, person, told, (person, "hours of help", hours), narrative="n")
+    assert find_candidates(story.material()) == []
 
 
 def test_the_writer_is_told_what_changed_and_what_was_only_planned() -> None:

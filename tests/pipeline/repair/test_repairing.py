@@ -346,7 +346,6 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     [
         ("temporal_reasoning", 1, 5),  # one batch: three readings, the critic, the marks
         ("knowledge_update", 99, 7),  # all refused, two worded again, and one batch
-        ("abstention", 1, 5),
     ],
 )
 async def test_a_dry_run_counts_the_calls_of_the_checker(

@@ -132,7 +132,11 @@ async def test_a_new_checker_makes_dialogues_again_only_where_they_word_the_turn
 
 
 @pytest.mark.parametrize(
-    ("turns", "stage"), [(TurnWriting.BATCHED, "user_turns"), (TurnWriting.IN_DIALOGUE, "dialogue")]
+    ("turns", "stage"),
+    [
+        (TurnWriting.BATCHED, "user_turns"),
+        pytest.param(TurnWriting.IN_DIALOGUE, "dialogue", marks=pytest.mark.slow),
+    ],
 )
 async def test_a_run_that_stops_while_a_message_is_judged_goes_on_there(
     tmp_path: Path, turns: TurnWriting, stage: str

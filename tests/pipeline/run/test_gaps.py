@@ -217,8 +217,7 @@ def _contents(benchmark: Benchmark) -> list[str]:
         return [p.model_dump_json() for p in parts] + [i.model_dump_json() for i in incidents_of(benchmark)]
 
 
-@pytest.mark.parametrize("turns", TurnWriting)
-@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize(("n", "turns"), [(2, TurnWriting.BATCHED), (3, TurnWriting.IN_DIALOGUE)])
 async def test_a_run_that_fails_at_every_nth_reply_seals_the_same_bytes_however_it_is_stopped(
     spec: BenchmarkSpec, out: Path, n: int, turns: TurnWriting
 ) -> None:

@@ -113,6 +113,7 @@ def test_evidence_spans_and_borders_are_counted(made_once: SealedConversation) -
     assert "Continuity across plan borders" in render_text(statistics)
 
 
+@pytest.mark.slow  # tests/e2e/test_kill_and_resume.py has one plan at concurrency 1 and 16 in every `make test`
 async def test_same_bytes_at_any_concurrency(out: Path) -> None:
     spec = spec_of(Strategy.SEQUENTIAL)
     contents = []

@@ -162,12 +162,12 @@ async def test_more_conversations_cost_their_own_calls_only(spec: BenchmarkSpec,
     first = CountingModel()
     await run_inline(create_benchmark(spec, out), answered_by(first))
     more = CountingModel()
-    larger = create_benchmark(spec.model_copy(update={"conversations": 3}), out)
+    larger = create_benchmark(spec.model_copy(update={"conversations": 2}), out)
     summary = await run_inline(larger, answered_by(more))
-    assert summary.finished == 3
+    assert summary.finished == 2
     assert set(first.keys).isdisjoint(more.keys)
     fresh = CountingModel()
-    await run_inline(create_benchmark(spec.model_copy(update={"conversations": 3}), out / "fresh"), answered_by(fresh))
+    await run_inline(create_benchmark(spec.model_copy(update={"conversations": 2}), out / "fresh"), answered_by(fresh))
     assert sorted(fresh.keys) == sorted(first.keys + more.keys)
 
 
