@@ -6,6 +6,7 @@
     longbeam.formats      a `Format`                                         longbeam/formats/registry.py
     longbeam.memory       a `Registered`, or a class with `add` and `search` longbeam/memory/registry.py
     longbeam.models       a function from a model's name to a `ChatModel`    longbeam/models/base.py
+    longbeam.retrievers   a function that makes a `TextRetriever`            longbeam/memory/index.py
     longbeam.rerankers    a function that makes a `Reranker`                 longbeam/memory/cogcanvas/searching.py
 
 An entry point's name is what a spec or the command line says. Nothing is loaded before it is asked for by its name,

@@ -178,7 +178,6 @@ NOT_RUN = {
         "longbeam sample home16",
     ): "needs a server with a language model; tests/e2e/test_own_endpoint.py has one that answers by rule",
     ("check-probes.md", "longbeam review --demo"): "serves until stopped; review.md's servers are started by a test",
-    ("products.md", "longbeam generate --name ten"): "needs the products' packages and hours; says so",
     ("products.md", "longbeam evaluate first20"): "needs the products' packages and a writer of replies; says so",
     ("official-scripts.md", "longbeam export demo --format longmemeval"): "clones a repository and asks a hosted model",
     ("official-scripts.md", "longbeam export demo --format locomo"): "clones a repository and asks a hosted model",

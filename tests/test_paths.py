@@ -28,7 +28,7 @@ READERS_OWN = frozenset(
     {
         "graphrag_memory.py",
         "notes.py",
-        *(f"example_{kind}.py" for kind in ("check", "domain", "format", "memory", "model", "reranker")),
+        *(f"example_{kind}.py" for kind in ("check", "domain", "format", "memory", "model", "reranker", "retriever")),
     }
 )
 """Files that a page tells its reader to write."""

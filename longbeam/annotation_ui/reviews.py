@@ -58,7 +58,7 @@ from longbeam.review import (
     wanted_items,
     word_diff,
 )
-from longbeam.schemas import ITEM_TARGET, NUGGET, EventKind, NuggetLabel, Probe, ReviewEvent
+from longbeam.schemas import ITEM_TARGET, NUGGET, EventKind, NuggetLabel, Probe, ReviewEvent, Taxonomy
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,15 @@ QUIET = frozenset({EventKind.OPENED, EventKind.DRAFTED, EventKind.LOOKED})
 """Kinds that the log of a benchmark shows only if they are asked for: they would bury the decisions."""
 
 
+WHY_THEY_DIFFER: dict[str, str] = {
+    Taxonomy.AMBIGUOUS: "the item can be read in two ways",
+    Taxonomy.GUIDELINE_GAP: "the guidelines do not say",
+    Taxonomy.ANNOTATOR_ERROR: "somebody made a mistake",
+    Taxonomy.EDGE_CASE: "it is a rare case",
+    Taxonomy.OTHER: "something else",
+}
+
+
 def adjudication_page(workspace: Workspace, viewer: Viewer) -> AdjudicationPage:
     """Return all items in conflict, and those that a lead has decided."""
     found = []
@@ -137,7 +146,9 @@ def adjudication_page(workspace: Workspace, viewer: Viewer) -> AdjudicationPage:
             found.append(_conflict(workspace, item_id, viewer))
     decided = [c for c in found if c.is_decided]
     waiting = [c for c in found if not c.is_decided]
-    return AdjudicationPage(open=len(waiting), decided=len(decided), items=(*waiting, *decided))
+    return AdjudicationPage(
+        open=len(waiting), decided=len(decided), items=(*waiting, *decided), taxonomy=WHY_THEY_DIFFER
+    )
 
 
 def anchors_page(workspace: Workspace) -> AnchorsPage:

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from longbeam.annotation_ui.transcript import MessageView
 from longbeam.review import Anchor, ChangeView, CheckRow, DiffPart, QueueItem, TypedText
-from longbeam.schemas import Gate, LeaseView, Probe, ProbeDetails, Record, Taxonomy
+from longbeam.schemas import Gate, LeaseView, Probe, ProbeDetails, Record
 
 
 class MessageLink(Record):
@@ -437,7 +437,8 @@ class AdjudicationPage(Record):
     decided: int
     items: tuple[ConflictView, ...]
     """Open conflicts first."""
-    taxonomy: tuple[str, ...] = tuple(Taxonomy)
+    taxonomy: dict[str, str]
+    """Why reviewers may differ, each with its name for people."""
 
 
 class AnchorRow(Record):

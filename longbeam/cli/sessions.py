@@ -103,21 +103,44 @@ def trim(
 
 @cmv.command()
 def analyze(
-    session: Session = None,
+    session: Annotated[
+        str | None,
+        typer.Argument(
+            help="Session: a file, an id, or its beginning; or a folder of them [default: the latest].",
+            show_default=False,
+        ),
+    ] = None,
     hit_rate: Annotated[float, typer.Option(help="Share of prompt tokens read from the cache.", min=0, max=1)] = 0.9,
     json: AsJson = False,
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
-    """Print the composition of a session's context, and the cost and savings of trimming it."""
+    """Print the composition of a session's context, and the cost and savings of trimming it.
+
+    For a folder, print the paper's table: savings and break-even by type of session.
+    """
     from longbeam.memory.cmv import (
         analyze as analyze_lines,
         choose_session,
+        find_sessions,
         outlook,
         read_lines,
         render_analysis,
+        render_types,
         trimmed_tokens,
+        types_of,
     )
 
+    if session is not None and Path(session).is_dir():
+        found_files = find_sessions(Path(session))
+        if not found_files:
+            raise UserError(f"{session}: no session of a coding agent, *.jsonl, is in this folder or one below it")
+        types = types_of((analyze_lines(read_lines(of.path)) for of in found_files), hit_rate=hit_rate)
+        print(
+            json_module.dumps([of.model_dump() for of in types], indent=2) + "\n" if json else
+            render_types(types, hit_rate),
+            end="",
+        )  # fmt: skip
+        return OK
     found = choose_session(projects.expanduser(), session)
     made = analyze_lines(read_lines(found.path))
     cost = outlook(made.tokens, trimmed_tokens(made.tokens, made.expected_reduction), hit_rate=hit_rate)

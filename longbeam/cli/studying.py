@@ -19,6 +19,10 @@ study = typer.Typer(
 app.add_typer(study, name="study", short_help="Repeat the studies of four papers, without a model.")
 
 
+ENOUGH_QUESTIONS = 200
+"""Questions of which a share is known to 7 percentage points: 1.96 * sqrt(.25 / 200)."""
+
+
 @study.command("paging", short_help="Study cooperative paging on a benchmark, without a model.")
 def paging(
     name: Name,
@@ -43,6 +47,12 @@ def paging(
         workloads = [workload_of(r.head.conversation_id, r.messages(), r.probes()) for r in readers]
     if not any(workload.questions for workload in workloads):
         raise UserError(f"benchmark {name!r} has no selected probe with evidence; there is nothing to page for")
+    if (asked := sum(len(workload.questions) for workload in workloads)) < ENOUGH_QUESTIONS:
+        print(
+            f"{asked} questions tell only large differences apart (the paper asks 3,176); more: "
+            "`longbeam suite paging --name NAME --conversations 240`, some 13 a conversation",
+            file=sys.stderr,
+        )
     count = load_tokenizer(benchmark.spec.tokenizer).count
     study = run_study(name, workloads, count, Capacity(tokens=None if pages else tokens, pages=pages))
     text = study.model_dump_json(indent=2) + "\n" if json else render_study(study)

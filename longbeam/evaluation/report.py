@@ -196,7 +196,7 @@ def _line(one: Evaluated, row: Row, rank: int | None) -> ReportLine:
 
 
 def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
-    """Return the plots as (title, SVG), the main one first: score against length, or else against tokens.
+    """Return the plots as (title, SVG), the main one first: score against length, or else against tokens; depths last.
 
     Benchmarks of one origin share a plot against length; it is left out if they all have one length. Evaluations whose
     judge cannot score are in no plot.
@@ -215,6 +215,23 @@ def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
         label = section.evaluated.label
         found.append((f"{label}: score against tokens of context", token_plot(section)))
         found.append((f"{label}: score against where the evidence is", decile_plot(section)))
+    return found + _depth_plots(sections)
+
+
+def _depth_plots(sections: Sequence[Section]) -> list[tuple[str, str]]:
+    """Return a plot for each setting of numbers that varies, a line for each evaluation: BEAM's Figure 4."""
+    lines: dict[tuple[str, str], list[Series]] = defaultdict(list)
+    for section in sections:
+        for of in section.variations:
+            numbers = zip(of.rows, of.figures["average"], strict=True)
+            points = tuple((float(v), y) for v, y in numbers if v.isdecimal() and y is not None)
+            if len(points) > 1:
+                lines[of.system, of.setting].append(Series(section.evaluated.label, "system", points))
+    found = []
+    for (system, setting), series in lines.items():
+        ticks = [(x, f"{x:g}") for x in sorted({x for one in series for x, _ in one.points})]
+        svg = plot(series, x_label=setting, ticks=ticks, title=f"{system} by {setting}")
+        found.append((f"{system}: score by {setting}", svg))
     return found
 
 

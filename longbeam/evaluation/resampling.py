@@ -56,6 +56,9 @@ class Comparison:
     interval: Interval | None
     """None with one conversation, which leaves nothing to resample."""
     p_value: float | None
+    """Of the sign-flip test; corrected where several comparisons are shown."""
+    bootstrap_p: float | None = None
+    """Of the paired bootstrap, as the paging paper tests; not corrected, and too small with few conversations."""
 
 
 def few_conversations(count: int) -> str:
@@ -107,6 +110,7 @@ def compare(
         probes=len(shared),
         interval=_interval(grid) if len(grid) > 1 else None,
         p_value=_sign_flip(grid) if len(grid) > 1 else None,
+        bootstrap_p=_bootstrap_p(grid) if len(grid) > 1 else None,
     )
 
 
@@ -149,12 +153,23 @@ def _macro(grid: Grid, draws: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def _interval(grid: Grid) -> Interval:
+def _bootstrap_p(grid: Grid) -> float:
+    """Return the two-sided p-value: twice the smaller share of resamples on one side of 0; at least 2 / DRAWS."""
+    resampled = _resampled(grid)
+    smaller = min(np.count_nonzero(resampled <= _ROUNDING), np.count_nonzero(resampled >= -_ROUNDING))
+    return min(1.0, 2 * max(1, int(smaller)) / DRAWS)
+
+
+def _resampled(grid: Grid) -> NDArray[np.float64]:
     size = len(grid)
     drawn = np.random.default_rng(_SEED).integers(0, size, size=(DRAWS, size))
     draws = np.zeros((DRAWS, size))
     np.add.at(draws, (np.arange(DRAWS)[:, None], drawn), 1)
-    resampled = _macro(grid, draws)
+    return _macro(grid, draws)
+
+
+def _interval(grid: Grid) -> Interval:
+    resampled = _resampled(grid)
     tails = (_TAIL, 1 - _TAIL)
     low, high = np.percentile(resampled, [100 * tail for tail in _bca_tails(grid, resampled, tails) or tails])
     return Interval(float(low), float(high))

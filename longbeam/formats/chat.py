@@ -63,7 +63,8 @@ def _files(path: Path, odd: Oddities) -> list[Path]:
         refuse(str(path), "is a zip; unpack it, and name the folder or its conversations.json")
     if not path.is_dir():
         return [path]
-    files = sorted([*path.glob("*.json"), *path.glob("*.jsonl")])
+    # A pipe would be waited for for ever.
+    files = sorted(file for file in path.iterdir() if file.suffix in {".json", ".jsonl"} and file.is_file())
     if not files:
         refuse(str(path), "there is no .json and no .jsonl file in this folder")
     exported = [file for file in files if file.name.startswith("conversations")] or files

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from longbeam.abilities import ability_named
-from longbeam.formats.exporting import json_text
+from longbeam.formats.exporting import MANIFEST, json_text
 from longbeam.formats.reading import Notes, describe, refuse, stream_list, want_text
 from longbeam.keys import NuggetId, ProbeId
 from longbeam.models import load_tokenizer
@@ -40,8 +40,11 @@ EXPORTED = "longbeam"
 
 
 def json_files(path: Path) -> list[Path]:
-    """Return the JSON files of a folder by name, or the one file that `path` is; UserError if the folder has none."""
-    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    """Return the JSON files of a folder by name, or the one file that `path` is; UserError if the folder has none.
+
+    The manifest of an export of ours is no data.
+    """
+    files = sorted(p for p in path.glob("*.json") if p.name != MANIFEST) if path.is_dir() else [path]
     if not files:
         refuse(str(path), "there is no JSON file in this folder")
     return files

@@ -14,6 +14,7 @@ from .baselines import (
     RagSettings as RagSettings,
     SearchTool as SearchTool,
     SearchToolSettings as SearchToolSettings,
+    chunks_of as chunks_of,
 )
 from .context import ContextBuilder as ContextBuilder
 from .culprits import name_of as name_of
@@ -26,6 +27,7 @@ from .exchanges import (
 )
 from .hosted import make_system as make_system
 from .hosting import copied as copied
+from .index import SparseEncoderRetriever as SparseEncoderRetriever
 from .product import (
     AnsweringProduct as AnsweringProduct,
     Memory as Memory,

@@ -5,6 +5,8 @@ Long context, truncation, retrieval-augmented generation, running summary, and a
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Literal
 
 from pydantic import Field
@@ -31,6 +33,8 @@ class TruncationSettings(LongContextSettings):
     """Settings that cut out the middle, as many products do when a window is full."""
 
     head_share: float = Field(default=0.5, ge=0, le=1)
+    last: int | None = Field(default=None, ge=1)
+    """Exchanges at the end that are read alone; 5 is the truncation of the CogCanvas paper. None: both ends."""
 
 
 class LongContext(ExchangeMemory[LongContextSettings]):
@@ -39,10 +43,11 @@ class LongContext(ExchangeMemory[LongContextSettings]):
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return the ends of the conversation."""
         window = self._settings.window or budget
+        last = self._settings.last if isinstance(self._settings, TruncationSettings) else None
         builder = ContextBuilder(int(window * self._settings.head_share), self._tools.count_tokens)
-        head = builder.put_while_fitting("beginning", self._exchanges)
+        head = 0 if last else builder.put_while_fitting("beginning", self._exchanges)
         builder.budget = window
-        end = self._exchanges[head:]
+        end = self._exchanges[-last:] if last else self._exchanges[head:]
         builder.put_while_fitting("end" if self._settings.head_share else "conversation", reversed(end))
         if not builder.has_pieces and end:
             builder.put_tail("conversation", dated(end[-1]), end[-1].message_keys)
@@ -62,6 +67,9 @@ class RagSettings(Record):
     """Order of the passages in the context; passages of lowest rank are left out first in both orders."""
     copies: Literal["once", "released"] = "once"
     """Entries of an exchange in the index: one, or as many as in BEAM's released code."""
+    chunk: int | None = Field(default=None, ge=50)
+    """Characters of a chunk of the running text, a fifth of which overlaps with the next, as naive RAG cuts it: the
+    CogCanvas paper has 1,000 with k = 3, and 256, 512 and 1,024 in its Table 9. None: whole exchanges."""
 
 
 class Rag(ExchangeMemory[RagSettings]):
@@ -75,6 +83,8 @@ class Rag(ExchangeMemory[RagSettings]):
         """Build the index."""
         settings = self._settings
         indexed = with_released_copies(self._exchanges) if settings.copies == "released" else self._exchanges
+        if settings.chunk is not None:
+            indexed = list(chunks_of(self._exchanges, settings.chunk))
         texts = [said(e) for e in indexed]
         index = await TextIndex.build(texts, self._retriever, self._tools, weight_dense=settings.weight_dense)
         self._search_in(indexed, index)
@@ -87,6 +97,22 @@ class Rag(ExchangeMemory[RagSettings]):
         for rank, (place, _) in enumerate(best):
             builder.put_exchange("retrieved", self._searched[place], place=rank if is_by_rank else None)
         return builder.build()
+
+
+def chunks_of(exchanges: Sequence[Exchange], size: int) -> Iterator[Exchange]:
+    """Cut the running text into chunks of `size` characters, each of which begins a fifth before its predecessor ends.
+
+    A chunk is an exchange with the parts of the messages that it has, so that it is dated and cited like others.
+    """
+    messages = [message for exchange in exchanges for message in exchange.messages]
+    starts = [0, *accumulate(len(message.content) + 1 for message in messages)]
+    for number, low in enumerate(range(0, max(starts[-1] - size // 5, 1), size - size // 5)):
+        parts = []
+        for message, start in zip(messages, starts, strict=False):
+            if content := message.content[max(low - start, 0) : max(low + size - start, 0)]:
+                parts.append(message.model_copy(update={"content": content}))
+        if parts:
+            yield Exchange(position=number, messages=tuple(parts))
 
 
 class SummarySettings(Record):

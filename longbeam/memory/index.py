@@ -1,19 +1,87 @@
-"""Index over texts, by BM25, vectors, or both, which several memory systems share."""
+"""Index over texts, by BM25, vectors, both, or a retriever of another kind, which several memory systems share."""
 
 from __future__ import annotations
 
+import asyncio
+import importlib.util
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AfterValidator
 
 from longbeam.errors import SpecError
 from longbeam.memory.base import Tools
 from longbeam.memory.retrieval import Bm25Index, Embedder, Vectors
+from longbeam.plugins import load, offered
 from longbeam.schemas import PreparationUsage
 
-Retriever = Literal["bm25", "dense", "hybrid"]
+ENTRY_POINTS = "longbeam.retrievers"
+BUILT_IN = ("bm25", "dense", "hybrid")
+
+
+def _known(name: str) -> str:
+    provider, _, model = name.partition(":")
+    if provider == "splade" and model and importlib.util.find_spec("sentence_transformers") is None:
+        raise ValueError(f"{name} needs sentence-transformers; `pip install longbeam[rerank]`")
+    plug_ins = offered(ENTRY_POINTS, BUILT_IN)
+    if name not in (*BUILT_IN, *plug_ins) and not (provider == "splade" and model):
+        raise ValueError(f"no such retriever; there are {', '.join([*BUILT_IN, 'splade:NAME', *plug_ins])}")
+    return name
+
+
+Retriever = Annotated[str, AfterValidator(_known)]
+"""`bm25`, `dense`, `hybrid`, `splade:NAME` (a sparse encoder) or the name of an entry point."""
+
+
+class TextRetriever(Protocol):
+    """Scores texts for a query by its own representation of both; one object serves one index."""
+
+    async def index(self, texts: Sequence[str]) -> None:
+        """Prepare the texts, of which there is at least one; called once."""
+
+    async def scores(self, query: str) -> NDArray[np.float32]:
+        """Return one score per text; texts at or below 0 are not found."""
+
+
+class SparseEncoderRetriever:
+    """A sparse encoder of sentence-transformers, such as SPLADE (Formal et al., 2021): learned weights of words."""
+
+    def __init__(self, model: str, encoder: Any = None) -> None:
+        """`model`: such as `naver/splade-v2-distil`. `encoder`: the loaded model; None loads it with the first text."""
+        self._model = model
+        self._encoder = encoder
+        self._texts: Any = None
+
+    async def index(self, texts: Sequence[str]) -> None:
+        """Encode the texts."""
+        self._texts = await asyncio.to_thread(self._encoded, list(texts))
+
+    async def scores(self, query: str) -> NDArray[np.float32]:
+        """Return the dot products with the query."""
+        return await asyncio.to_thread(self._scores, query)
+
+    def _encoded(self, texts: list[str]) -> Any:
+        if self._encoder is None:
+            from sentence_transformers import SparseEncoder  # type: ignore[import-not-found,unused-ignore]
+
+            self._encoder = SparseEncoder(self._model)
+        return self._encoder.encode_document(texts, show_progress_bar=False, save_to_cpu=True)
+
+    def _scores(self, query: str) -> NDArray[np.float32]:
+        asked = self._encoder.encode_query([query], show_progress_bar=False, save_to_cpu=True)
+        found: NDArray[np.float32] = np.asarray(self._encoder.similarity(asked, self._texts), dtype=np.float32)
+        return found.reshape(-1)
+
+
+def _made(name: str) -> TextRetriever | None:
+    """Return the retriever with this name; None for those that `TextIndex` is itself."""
+    if name in BUILT_IN:
+        return None
+    provider, _, model = name.partition(":")
+    made: TextRetriever = SparseEncoderRetriever(model) if provider == "splade" else load(ENTRY_POINTS, name)()
+    return made
 
 
 def choose_retriever(
@@ -24,9 +92,9 @@ def choose_retriever(
     `setting`: the setting's name in errors, such as `rag.retriever`. Raises SpecError if the retriever needs vectors
     and there is no embedding model.
     """
-    if embedder is not None:
+    if embedder is not None or named not in (None, "dense", "hybrid"):
         return named or with_embedder
-    if named in ("dense", "hybrid"):
+    if named is not None:
         raise SpecError(
             f"{setting} = {named!r} needs an embedding model; name one with `--embedder`, or set {setting}=bm25"
         )
@@ -43,15 +111,19 @@ class TextIndex:
         self._weight_dense = weight_dense
         self._embedder: Embedder | None = None
         self._vectors: Vectors | None = None
+        self._other: TextRetriever | None = None
         self._embedded_tokens = 0
 
     @classmethod
     async def build(
         cls, texts: Sequence[str], retriever: Retriever, tools: Tools, *, weight_dense: float = 0.7
     ) -> TextIndex:
-        """Index the texts; all but bm25 need an embedder among the tools."""
-        index = cls(len(texts), Bm25Index.of(texts) if retriever != "dense" else None, weight_dense)
-        if retriever != "bm25" and texts:
+        """Index the texts; `dense` and `hybrid` need an embedder among the tools."""
+        index = cls(len(texts), Bm25Index.of(texts) if retriever in ("bm25", "hybrid") else None, weight_dense)
+        if texts and (other := _made(retriever)) is not None:
+            await other.index(texts)
+            index._other = other
+        elif retriever != "bm25" and texts:
             assert tools.embedder is not None
             index._embedder = tools.embedder
             index._vectors = await tools.embedder.embed(texts)
@@ -60,6 +132,12 @@ class TextIndex:
 
     async def scores(self, query: str) -> NDArray[np.float32]:
         """Return one score per text: BM25, the cosine, or weight * cosine + (1 - weight) * BM25 / its highest."""
+        if self._other is not None:
+            found = await self._other.scores(query)
+            if found.shape != (self._size,):
+                raise SpecError(f"retrievers: {type(self._other).__name__} gave scores of shape {found.shape} for "
+                                f"{self._size} texts; return one score per text")  # fmt: skip
+            return found
         lexical = self._lexical.scores(query) if self._lexical else None
         if self._vectors is None:
             return lexical if lexical is not None else np.zeros(self._size, dtype=np.float32)

@@ -92,7 +92,10 @@ class Registered:
         """Return the embedding model that it uses of the evaluation's; empty for none."""
         if not self.embeds or self.mode_of(settings) in self.modes_without_vectors:
             return ""
-        is_lexical = self.embeds == "as retriever" and self.retriever_of(settings, embedder) == "bm25"
+        is_lexical = self.embeds == "as retriever" and self.retriever_of(settings, embedder) not in (
+            "dense",
+            "hybrid",
+        )
         return "" if is_lexical else embedder
 
     def lacks(self, settings: Record, *, embedder: str, has_model: bool) -> str:

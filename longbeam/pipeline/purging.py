@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -36,6 +37,9 @@ from longbeam.store import (
 REMOVED = "[removed]"
 _MADE = ("work", "checks", "evaluation", "batches", "logs", "leases")
 """Folders of what is made of the conversations, and can be made again."""
+_UNSEEN = "[\u00ad\u200b-\u200f\u2060\ufeff]*"
+_GAP = rf"{_UNSEEN}(?:\s|\\[nrt])(?:\s|\\[nrt]|{_UNSEEN[:-1]})*"
+"""Space between two words of a text, also as JSON escapes it."""
 _LEAST = 3
 """Characters of a text: a shorter one is a part of too many words."""
 
@@ -53,13 +57,16 @@ class PurgeReport:
 
 
 def purge(benchmark: Benchmark, texts: Sequence[str]) -> PurgeReport:
-    """Take texts out of a benchmark, in any case of letters, and search all of its files for them.
+    """Take texts out of a benchmark, and search all of its files for them.
+
+    A text is met in any case of letters, with accents as letters of their own, across line breaks, and with characters
+    in it that nobody sees.
 
     Raises UserError for a text that is too short, and StoreError where another process is writing.
     """
     if short := [text for text in texts if len(text.strip()) < _LEAST]:
         raise UserError(f"--text {short[0]!r}: a text of {_LEAST} characters or more is needed")
-    pattern = re.compile("|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True)), re.IGNORECASE)
+    pattern = _pattern_of(texts)
     root, rewritten, deleted = benchmark.root, list[str](), list[str]()
     with ExitStack() as held:
         for path in sorted((root / "work").glob("*.sqlite")):
@@ -76,6 +83,12 @@ def purge(benchmark: Benchmark, texts: Sequence[str]) -> PurgeReport:
     files = [path for path in sorted(root.rglob("*")) if path.is_file()]
     left = tuple(path.relative_to(root).as_posix() for path in files if holds(path, pattern))
     return PurgeReport(tuple(rewritten), tuple(deleted), len(files), left)
+
+
+def _pattern_of(texts: Sequence[str]) -> re.Pattern[str]:
+    forms = {unicodedata.normalize(form, text) for text in texts for form in ("NFC", "NFD")}
+    spelled = (_GAP.join(_UNSEEN.join(map(re.escape, word)) for word in form.split()) for form in forms)
+    return re.compile("|".join(sorted(spelled, key=len, reverse=True)), re.IGNORECASE)
 
 
 def holds(path: Path, pattern: re.Pattern[str]) -> bool:

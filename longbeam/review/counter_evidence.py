@@ -48,7 +48,8 @@ def counter_evidence(conversation: OpenConversation, probe: Probe, *, most: int 
     best = sorted((m for m in scores if m not in cited), key=lambda m: (-scores[m], m))[:READ]
     read = (m for m in conversation.messages_of(best) if m.message_id not in cited and m.sent_at <= end)
     found: dict[str, LaterPassage] = {}
-    for passage in rank_passages(_pieces(filter(topic.has, read)), subject, weights, after=max(cited, default=-1)):
+    pieces = filter(topic.has, _pieces(read))
+    for passage in rank_passages(pieces, subject, weights, after=max(cited, default=-1)):
         found.setdefault(passage.message.message_key, passage)
     return CounterEvidence(tuple(topic.asked.words.values()), tuple(found.values())[:most])
 
@@ -58,23 +59,35 @@ class _Topic:
     """Topic of a question: one word of it alone stands in messages about anything (the limits of a friendship)."""
 
     asked: Subject
-    things: frozenset[str]
-    """Stems of the things that the answer is about, from the ledger; empty for imports."""
+    things: tuple[frozenset[str], ...]
+    """Stems of each thing that the answer is about, from ledger and plan; empty where there is none."""
+    quoted: frozenset[str]
+    """Stems that the question shares with its evidence."""
 
     @classmethod
     def of(cls, conversation: OpenConversation, probe: Probe) -> _Topic:
-        marks = ", ".join("?" * len(probe.fact_ids))
-        query = f"SELECT DISTINCT subject FROM sealed.facts WHERE fact_id IN ({marks})"
-        rows = conversation.rows(query, probe.fact_ids) if probe.fact_ids else []
-        return cls(Subject.of(probe.question), frozenset(content_words(" ".join(row[0] for row in rows))))
+        rows = conversation.rows(
+            "SELECT subject FROM sealed.facts WHERE list_contains(?, fact_id) "
+            "UNION SELECT topic FROM sealed.bullets WHERE list_contains(?, bullet_id)",
+            [list(probe.fact_ids), list(probe.bullet_ids)],
+        )
+        things = (content_words(name) for (name,) in rows)
+        asked = Subject.of(probe.question)
+        quoted = content_words(" ".join(e.quote for e in probe.evidence)) & asked.words.keys()
+        return cls(asked, tuple(thing for thing in things if thing), frozenset(quoted))
 
-    def has(self, message: Message) -> bool:
-        """Whether a message is on the topic: it names the thing, or two words of the question, or a name in it."""
-        said = content_words(message.content)
-        if self.things:
-            return bool(self.things & said)
-        is_named = any(name in message.content.casefold() for name in self.asked.names)
-        return is_named or len(self.asked.words.keys() & said) >= min(2, len(self.asked.words))
+    def has(self, piece: Piece) -> bool:
+        """Whether a passage is on the topic: it names the thing, a name, or most words that ask for it."""
+        _, message, (start, end) = piece
+        text = message.content[start:end]
+        said = content_words(text)
+        if self.things:  # of a long name people say half
+            return any(len(thing & said) >= max(min(len(thing), 2), len(thing) / 2) for thing in self.things)
+        if any(name in text.casefold() for name in self.asked.names):
+            return True
+        if len(self.quoted) > 1:
+            return 2 * len(self.quoted & said) > len(self.quoted)
+        return len(self.asked.words.keys() & said) >= min(2, len(self.asked.words))
 
 
 def _pieces(messages: Iterable[Message]) -> Iterable[Piece]:

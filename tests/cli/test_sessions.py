@@ -29,6 +29,9 @@ def test_the_commands_on_a_session_from_snapshot_to_tree(
     assert run(["cmv", "analyze", session, "--json", *here]) == OK
     told = json.loads(capsys.readouterr().out.partition("{")[2].join(["{", ""]))
     assert told["analysis"]["breakdown"]["tool_results"]["count"] == 1
+    assert run(["cmv", "analyze", str(projects)]) == OK
+    assert "heavy         1" in capsys.readouterr().out
+    assert run(["cmv", "analyze", str(tmp_path / "store")]) == USER_ERROR
     assert run(["cmv", "trim", session, *here]) == USER_ERROR
     assert run(["cmv", "trim", session, "--to", str(tmp_path / "out.jsonl"), *here]) == OK
     assert "bytes (" in capsys.readouterr().out

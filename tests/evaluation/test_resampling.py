@@ -115,3 +115,13 @@ def test_interval_of_two_abilities_with_gaps_is_that_of_scipy() -> None:
 def _mean_of_first(signed: NDArray[np.float64], _: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     found: NDArray[np.float64] = signed.mean(axis=axis)
     return found
+
+
+def test_the_paired_bootstrap_is_twice_the_smaller_side_of_its_resamples() -> None:
+    made = evaluated({"a": [[1], [1], [1], [0]], "b": [[0], [0], [0], [1]]})
+    found = compare(made.results, "a", "b", PAPER)
+    # Differences 1, 1, 1, -1: a resample of four is at or below 0 if two or more of its draws are the last, which has
+    # probability 1 - (.75^4 + 4 * .25 * .75^3) = .262; twice that is .523. The sign-flip test has 10 of 16 patterns.
+    assert found is not None
+    assert found.bootstrap_p == pytest.approx(0.523, abs=0.03)
+    assert found.p_value == pytest.approx(10 / 16)

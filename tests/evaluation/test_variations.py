@@ -7,6 +7,7 @@ import pytest
 from longbeam.evaluation import (
     Evaluated,
     alike_notes,
+    plots_of,
     render_html,
     render_markdown,
     render_table,
@@ -69,6 +70,8 @@ def test_depths_stand_in_order_with_the_default_by_its_number() -> None:
     (found,) = variations_of(made.run, rows_of(made.results), is_scored=True)
     assert found.figures["average"] == (0, 0.5, 1)  # z = 5, 10, 20
     assert (found.title, list(found.rows)) == ("light: score by z", ["5", "10", "20"])
+    title, svg = plots_of(sections_of([made], against=["light"]))[-1]
+    assert (title, svg.count("<circle")) == ("light: score by z", 3)
 
 
 @pytest.mark.parametrize(("differs", "named"), [(("light[k=20]",), "k = 5, 10"), ((), "k = 5, 10, 20")])

@@ -343,3 +343,11 @@ def test_deep_nesting_is_a_finding(tmp_path: Path) -> None:
     deep = "[" * 900 + '"x"' + "]" * 900
     content = json.dumps([PAIR, [{"role": "user", "content": "DEEP"}]]).replace('"DEEP"', deep)
     assert next(contents(given) for given in imported(tmp_path, content)) == ["Hi", "Hello"]
+
+
+def test_a_pipe_and_a_folder_among_the_files_are_passed_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "conversations.json")
+    (tmp_path / "more.json").mkdir()
+    (tmp_path / "chat.json").write_text(json.dumps([{"role": "user", "content": "hello"}]), encoding="utf-8")
+    (conversation,) = import_chat(tmp_path, ImportOptions())
+    assert [m.content for m in conversation.messages()] == ["hello"]

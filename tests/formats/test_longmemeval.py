@@ -159,3 +159,9 @@ def test_a_question_id_that_occurs_twice_is_refused(tmp_path: Path) -> None:
     item = longmemeval_items()[0]
     with pytest.raises(UserError, match="question_id 'q1' occurs twice"):
         read(import_longmemeval, write_json(tmp_path / "q.json", [item, item]))
+
+
+def test_the_folder_of_an_export_is_read_without_its_manifest(tmp_path: Path, imported: list[MemoryReader]) -> None:
+    folder = write(export_longmemeval, imported, tmp_path / "out")
+    assert (folder / "manifest.json").is_file()
+    assert len(read(import_longmemeval, folder)) == len(imported)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.memory import SearchTool, SearchToolSettings, Tools, exchanges_of, find_system, settings_of
+from longbeam.memory import SearchTool, SearchToolSettings, Tools, chunks_of, exchanges_of, find_system, settings_of
 from longbeam.offline import memorizing
 from longbeam.prompts.calls import CompressNotesInputs, ExtractKeysInputs, NotesRelevantInputs, TakeNotesInputs
 from tests.generators.scripted import ScriptedModel, asker_for
@@ -100,3 +100,24 @@ def test_relevance_is_words_in_common() -> None:
     assert verdict("The kiln costs 4,200 euros.") == "yes"
     assert verdict("It rained in May.") == "no"
     assert verdict("I always want the kiln named.") == "yes"  # a wish needs one word
+
+
+async def test_the_papers_truncation_keeps_the_last_turns_alone() -> None:
+    context = await context_of("truncation", "anything", 1_000, last=2)
+    assert [p.name for p in context.parts] == ["end"]
+    assert context.message_keys == tuple(m.message_key for m in messages())[-4:]
+
+
+async def test_rag_by_characters_reads_chunks_that_overlap_by_a_fifth() -> None:
+    whole = list(exchanges_of(messages()))
+    chunks = list(chunks_of(whole, 50))
+    text = "".join(m.content + "\n" for e in whole for m in e.messages)
+    for number, chunk in enumerate(chunks):  # a chunk begins every 40 characters
+        given = text[40 * chunk.position : 40 * chunk.position + 50]
+        assert "\n".join(m.content for m in chunk.messages) == given.strip("\n") or number
+    assert all(sum(len(m.content) for m in chunk.messages) <= 50 for chunk in chunks)
+    said = dict.fromkeys((m.message_key for m in messages()), "")
+    assert said.keys() == {key for chunk in chunks for key in chunk.message_keys}  # every message is in one
+    context = await context_of("rag", "What does the kiln cost?", 1_000, chunk=50, k=1)
+    assert len(context.parts) == 1
+    assert context.tokens < 40

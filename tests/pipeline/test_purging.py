@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from longbeam.store import ReviewStore, SealedConversation, open_benchmark
 from tests.review.events import event
 
 SECRET = "Zvjezdana Kovač"
+NFD = unicodedata.normalize("NFD", SECRET)
+HIDDEN = SECRET.replace("d", "\u00add").replace(" ", "\u00a0")
 
 
 @pytest.fixture
@@ -21,7 +24,7 @@ def out(tmp_path: Path) -> Path:
     """A probed and evaluated benchmark of chats, in whose messages, title and review a name stands."""
     said = [
         ("user", f"The flat of {SECRET} costs €2,400. The piano weighs 210 kg."),
-        ("assistant", f"I noted what {SECRET.upper()} pays."),
+        ("assistant", f"I noted what {SECRET.upper()} pays.\n\n- {NFD}\n- {SECRET.replace(' ', chr(10))}\n- {HIDDEN}"),
         ("user", "The course has 24 lessons."),
         ("assistant", "Good."),
     ]
@@ -49,8 +52,9 @@ def test_a_text_is_gone_from_every_file(out: Path, capsys: pytest.CaptureFixture
     assert "the text is in none of them" in said
     assert not any(holds(path, pattern) for path in root.rglob("*") if path.is_file())
     with SealedConversation(open_benchmark(out, "mine").sealed_path("c000")) as sealed:
-        first = next(sealed.messages())
+        first, second, *_ = sealed.messages()
         assert first.content.startswith("The flat of [removed] costs €2,400.")
+        assert second.content == "I noted what [removed] pays.\n\n- [removed]\n- [removed]\n- [removed]"
     with ReviewStore(root / "reviews.sqlite", read_only=True) as store:
         assert [e.note for _, e in store.events()] == ["Who is [removed]?"]
     assert run(["validate", "mine", "--out", str(out)]) in {OK, 1}

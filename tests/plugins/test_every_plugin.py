@@ -49,6 +49,8 @@ def told(site: Path) -> dict[str, Ran]:
         "validate": ["validate", "bees", "--json"],
         "parrot": parrot,
         "reranked": reranked,
+        "retrieved": ["evaluate", "bees", "--system", "rag", "--set", "rag.retriever=trigrams", "--json"],
+        "unknown retriever": ["evaluate", "bees", "--system", "rag", "--set", "rag.retriever=nothing"],
     }
     return dict(zip(commands, run_with([site], *commands.values(), cwd=site), strict=True))
 
@@ -92,6 +94,14 @@ def test_a_memory_and_a_model_are_evaluated(site: Path, told: dict[str, Ran]) ->
     assert "newest" in {row["system"] for row in shown["rows"]}
     answers = "".join(path.read_text() for path in (site / "output" / "bees" / "evaluation").rglob("*.jsonl"))
     assert "the budget is 900 euros" in answers
+
+
+def test_a_retriever_is_a_setting_of_a_system(told: dict[str, Ran]) -> None:
+    shown = json.loads(told["retrieved"].out)
+    (row,) = (row for row in shown["rows"] if row["system"] == "rag[retriever=trigrams]")
+    assert row["recall"] > 0
+    assert told["unknown retriever"].code == 2
+    assert "there are bm25, dense, hybrid, splade:NAME, trigrams" in told["unknown retriever"].err
 
 
 def test_a_reranker_is_a_setting_of_a_system(told: dict[str, Ran]) -> None:

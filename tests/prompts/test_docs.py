@@ -71,6 +71,16 @@ def test_all_listings_and_all_prompts_stand_in_the_table() -> None:
     assert named == {p.prompt_id for p in PROMPTS}
 
 
+def test_the_inputs_and_replies_that_published_prompts_need_are_declared() -> None:
+    declared = {prompt.prompt_id: prompt for prompt in PROMPTS}
+    rows = re.findall(r"^\| `(\w+)\.j2` \| [\d–]+ \| (.+) \| (.+) \|$", LISTINGS, re.MULTILINE)
+    assert len(rows) >= 14
+    for name, inputs, reply in rows:
+        assert set(re.findall(r"`(\w+)`", inputs)) <= set(declared[name].variables), name
+        fields = declared[name].output.model_fields if declared[name].output else ()
+        assert set(re.findall(r"`(\w+)`", reply)) == set(fields), name
+
+
 def _numbers(cell: str) -> list[int]:
     numbers: list[int] = []
     for part in cell.split(","):

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from longbeam.errors import UserError
@@ -101,6 +102,7 @@ def words_in(tree: Any) -> set[str]:
     return set(WORD.findall(json.dumps(tree)))
 
 
+@pytest.mark.timeout(3_600)  # of 10,000 cases on a machine with other work
 @settings(max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 150)
 @given(files())
 def test_each_message_is_read_or_a_finding_says_that_it_was_not(dump: Any) -> None:

@@ -67,7 +67,7 @@ function questions(item) {
     {
       key: "taxonomy",
       title: "They differ because of",
-      answers: view.taxonomy.map((value) => ({ name: words(value), value })),
+      answers: Object.entries(view.taxonomy).map(([value, name]) => ({ name, value })),
     },
     { key: "confidence", title: "How sure are you", answers: SURE.map((name, i) => ({ name, value: i + 1 })) },
   ];

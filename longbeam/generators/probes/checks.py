@@ -92,16 +92,17 @@ def check_voice(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return f"gold_answer says {found.group()!r}: it must address the user as 'you'" if found else None
 
 
-def check_values(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Gold and nuggets say the answer's values, the question none of them, and no nugget a superseded one."""
-    for value in candidate.answers:
+def check_values(candidate: ProbeCandidate, reply: ProbeReply, *, tells: bool = False) -> str | None:
+    """Gold and nuggets say the answer's values, the question none of them, and no nugget a superseded one.
+
+    Where the answer `tells` a story, its figures and days are in the gold, and in a nugget only where it is about them.
+    """
+    for value in (*candidate.answers, *candidate.context_values):
         if not gives(candidate, reply.gold_answer, value):
             return f"gold_answer does not say {value.text!r}"
+    for value in () if tells else candidate.answers:
         if not any(gives(candidate, n.text, value) for n in reply.nuggets):
             return f"no nugget says {value.text!r}"
-    for value in candidate.context_values:
-        if not gives(candidate, reply.gold_answer, value):
-            return f"gold_answer does not say {value.text!r}"
     for value in (*candidate.answers, *candidate.context_values, *candidate.stale):
         if says(reply.question, value):
             return f"the question gives {value.text!r} away"

@@ -41,8 +41,7 @@ from longbeam.text import listed, says
 ABILITY = SUMMARIZATION.name
 MIN_MESSAGES, MAX_CITED = 3, 32
 FEWEST = 6
-"""Candidates below which matters of other lengths are taken: whoever chooses leaves out up to two thirds. Below half of
-it things that have only their narrative in common are taken, and contested ones."""
+"""Candidates below which matters of other lengths are taken; below half of it what fits badly, and contested things."""
 Told = Sequence[tuple[Quote, str]]
 """The user's statements on one thing, each with its part, in the order of the conversation."""
 
@@ -193,12 +192,12 @@ def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Told]) -> Sketc
 
 
 def check_facts(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Each statement has a nugget that tells its value, or its words where it has none."""
+    """Each change has a nugget that tells the value that holds, and any other statement one that tells some of it."""
     for excerpt in candidate.excerpts:
         own = [n for n in reply.nuggets if excerpt.ordinal in n.excerpts]
-        if excerpt.value is not None and not any(says(n.text, excerpt.value) for n in own):
+        if excerpt.value is not None and excerpt.past and not any(says(n.text, excerpt.value) for n in own):
             return f"no nugget on excerpt {excerpt.ordinal} says {excerpt.value.text!r}"
-        if excerpt.value is None and own and not any(coverage(n.text, excerpt.quote) for n in own):
+        if own and not any(coverage(n.text, excerpt.quote) for n in own):
             return f"no nugget on excerpt {excerpt.ordinal} tells what it says: {excerpt.quote!r}"
     return None
 
@@ -218,7 +217,9 @@ def check_slots(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
     return run_checks(
-        candidate, reply, (check_form, check_voice, check_coverage, check_facts, check_slots, check_values)
+        candidate,
+        reply,
+        (check_form, check_voice, check_coverage, check_facts, check_slots, partial(check_values, tells=True)),
     )
 
 

@@ -5,14 +5,17 @@ from .analyze import (
     break_even as break_even,
     outlook as outlook,
     render_analysis as render_analysis,
+    render_types as render_types,
     tree_json as tree_json,
     tree_lines as tree_lines,
     trimmed_tokens as trimmed_tokens,
+    types_of as types_of,
 )
 from .session import (
     blocks_of as blocks_of,
     choose_session as choose_session,
     content_holder as content_holder,
+    find_sessions as find_sessions,
     folder_of as folder_of,
     is_compaction as is_compaction,
     parse_line as parse_line,

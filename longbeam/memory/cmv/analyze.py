@@ -7,9 +7,10 @@ The DAG of a store is printed as a tree or as JSON.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -332,6 +333,67 @@ def render_analysis(session_id: str, made: Analysis, cost: TrimOutlook) -> str:
         f"a trim would take about {made.expected_reduction:.0%} of the live bytes, and pay {turns} "
         f"at a cache hit rate of {cost.hit_rate:g}",
     ]
+    return "\n".join(lines) + "\n"
+
+
+TYPES = (("light", 0.15), ("mixed", 0.40), ("heavy", 1.0))
+"""Types of sessions in the paper, with the share of tool results among the live bytes below which each ends."""
+
+
+class SessionType(Record):
+    """Means over the sessions of one type, as in the paper's table."""
+
+    type: str
+    sessions: int
+    reduction: float
+    """Mean share of tokens that a trim removes."""
+    median_reduction: float
+    most_reduction: float
+    break_even_turns: float | None
+    """Mean over the sessions in which a trim pays; None if it pays in none."""
+    tokens_before: float
+    tokens_after: float
+
+
+def types_of(analyses: Iterable[Analysis], *, hit_rate: float = 0.9) -> list[SessionType]:
+    """Return the types that occur, then all sessions together."""
+    groups: dict[str, list[TrimOutlook]] = {name: [] for name in (*(name for name, _ in TYPES), "all")}
+    for made in analyses:
+        share = made.breakdown["tool_results"].bytes / made.active_bytes if made.active_bytes else 0.0
+        cost = outlook(made.tokens, trimmed_tokens(made.tokens, made.expected_reduction), hit_rate=hit_rate)
+        groups[next(name for name, below in TYPES if share < below or below == 1)].append(cost)
+        groups["all"].append(cost)
+    return [_type(name, costs) for name, costs in groups.items() if costs]
+
+
+def _type(name: str, costs: Sequence[TrimOutlook]) -> SessionType:
+    paid = [cost.break_even_turns for cost in costs if cost.break_even_turns is not None]
+    return SessionType(
+        type=name,
+        sessions=len(costs),
+        reduction=fmean(cost.reduction for cost in costs),
+        median_reduction=median(cost.reduction for cost in costs),
+        most_reduction=max(cost.reduction for cost in costs),
+        break_even_turns=fmean(paid) if paid else None,
+        tokens_before=fmean(cost.tokens_before for cost in costs),
+        tokens_after=fmean(cost.tokens_after for cost in costs),
+    )
+
+
+def render_types(types: Sequence[SessionType], hit_rate: float) -> str:
+    """Return the paper's table by type of session, as text."""
+    lines = [f"{'type':6}{'sessions':>9}{'mean':>7}{'median':>8}{'most':>7}{'pays after turns':>18}{'tokens':>20}"]
+    for of in types:
+        pays = "never" if of.break_even_turns is None else f"{of.break_even_turns:.0f}"
+        tokens = f"{of.tokens_before:,.0f} to {of.tokens_after:,.0f}"
+        lines.append(
+            f"{of.type:6}{of.sessions:>9}{of.reduction:>7.0%}{of.median_reduction:>8.0%}{of.most_reduction:>7.0%}"
+            f"{pays:>18}{tokens:>20}"
+        )
+    lines.append(
+        f"share of tokens that a trim removes, estimated; at a cache hit rate of {hit_rate:g}; light: tool results "
+        "below 15 % of the live bytes, mixed: below 40 %"
+    )
     return "\n".join(lines) + "\n"
 
 

@@ -120,9 +120,9 @@ def folder_of(project: str) -> str:
 
 
 def find_sessions(projects: Path) -> list[SessionFile]:
-    """Return the sessions of all projects, newest first; none if the folder is missing."""
+    """Return the sessions of a folder and its projects, newest first; none if the folder is missing."""
     found = []
-    for path in sorted(projects.glob("*/*.jsonl")):
+    for path in sorted([*projects.glob("*/*.jsonl"), *projects.glob("*.jsonl")]):
         try:
             found.append(SessionFile(path.stem, path, path.stat().st_mtime))
         except OSError:  # deleted meanwhile

@@ -112,6 +112,11 @@ def adaptive_k(question: str) -> int:
     return next((k for k, cue in _MORE if cue.search(question)), _SIMPLE)
 
 
+def is_simple(question: str) -> bool:
+    """Return whether a question has no cue of cause, sequence or time."""
+    return adaptive_k(question) == _SIMPLE
+
+
 @dataclass(frozen=True)
 class Canvas:
     """The stored artifacts, their links, and how they are searched."""

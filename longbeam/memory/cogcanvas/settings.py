@@ -90,6 +90,9 @@ class CogCanvasSettings(Record):
     """Factor of a score for every hop."""
     expansion: Literal["capped", "released"] = "capped"
     """Released: any number of neighbours, ranked after all artifacts found, with a compounded decay."""
+    routed: bool = False
+    """Whether questions without a cue of cause, sequence or time read verbatim exchanges and all others artifacts, as
+    the paper's 4.8 proposes and does not build; with `representation=union`."""
     most_expanded: int = Field(default=20, ge=0)
     """Neighbours that the graph adds, at most."""
     reranker: str = "lexical"
@@ -119,6 +122,12 @@ class CogCanvasSettings(Record):
             return values
         released = RELEASED if values.get("variant") == "released" else {}
         return {**CONFIGS.get(str(values.get("config", "paper")), {}), **released, **values}
+
+    @model_validator(mode="after")
+    def _routes_between_two(self) -> CogCanvasSettings:
+        if self.routed and self.representation != "union":
+            raise ValueError("routed = true chooses between artifacts and exchanges: set representation=union as well")
+        return self
 
     def has(self, component: Literal["gleaning", "graph", "reranking"]) -> bool:
         """Return whether a component takes part."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import networkx as nx
+import numpy as np
 
 from longbeam.memory.base import ExchangeMemory, Tools
 from longbeam.memory.cogcanvas.artifacts import Artifact, written
 from longbeam.memory.cogcanvas.extracting import Extractor
 from longbeam.memory.cogcanvas.linking import Graph, build_graph
-from longbeam.memory.cogcanvas.searching import Canvas, Found, adaptive_k, make_reranker, search
+from longbeam.memory.cogcanvas.searching import Canvas, Found, adaptive_k, is_simple, make_reranker, search
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
@@ -76,6 +77,9 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         if self._index is None or not self._artifacts:
             return []
         scores = await self._index.scores(question)
+        if self._settings.routed:
+            part = np.array([(artifact.kind == "chunk") is is_simple(question) for artifact in self._artifacts])
+            scores = np.where(part, scores, 0)
         k = k or self._settings.k or adaptive_k(question)
         canvas = Canvas(self._artifacts, self._graph, self._reranker, self._settings)
         return await search(question, scores, canvas, k=k)

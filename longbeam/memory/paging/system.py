@@ -22,6 +22,9 @@ from longbeam.prompts.calls import RecallStepInputs, RecallStepReply
 from longbeam.schemas import Context, Exchange, MessageRole, Passage, PreparationUsage, Question, Record
 
 _RESIDENT_PAGES = 5
+"""Pages that fit the capacity at least, as in the paper."""
+_BOOKMARK_TOKENS = 24
+"""Longest bookmark of the paper."""
 
 
 class PagingSettings(Record):
@@ -29,7 +32,8 @@ class PagingSettings(Record):
 
     boundary: str | None = None
     """`fixed_N` messages, `exchange_N` exchanges, `tokens_N` tokens, `session` or `topic_shift`; None takes pages of a
-    fifth of the capacity in tokens, so that some five of them are resident, as in the paper."""
+    fifth of the capacity in tokens, as in the paper, or larger ones where the bookmarks of so many pages would fill the
+    capacity: up to what a recall has room for."""
     eviction: str = Field(default="lru", pattern=f"^({'|'.join(ONLINE)})$")
     bookmarks: Generator = "heuristic"
     bookmarker: Literal["rules", "model"] = "rules"
@@ -63,9 +67,8 @@ class Paging:
     def __init__(self, settings: PagingSettings, tools: Tools) -> None:
         self._settings = settings
         self._tools = tools
-        capacity = settings.capacity or tools.budget // 2
-        self._boundary = boundary_of(settings.boundary or f"tokens_{min(max(1, capacity // _RESIDENT_PAGES), 9_999)}")
         self._turns: list[PageTurn] = []
+        self._boundary = boundary_of(settings.boundary or self._page_size())
         self._asked: dict[int, list[Question]] = {}
         """Questions on the way, by the number of turns before them."""
         self._pages: Sequence[Page] = ()
@@ -84,6 +87,7 @@ class Paging:
 
     async def finish(self) -> None:
         """Cut the pages and write their bookmarks; a question's budget decides later which pages are resident."""
+        self._boundary = boundary_of(self._settings.boundary or self._page_size())
         self._pages = cut(self._turns, self._boundary)
         words = await self._keywords()
         self._marks = {p.page_id: bookmark(p, w, self._settings.form) for p, w in zip(self._pages, words, strict=True)}
@@ -151,6 +155,14 @@ class Paging:
         size = sum(len(turn.text.encode()) for turn in self._turns)
         return PreparationUsage(model_calls=calls, failed_calls=failed, index_bytes=size)
 
+    def _page_size(self) -> str:
+        """Return the default boundary for what was said so far."""
+        capacity = self._settings.capacity or self._tools.budget // 2
+        said = sum(turn.tokens for turn in self._turns)
+        balanced = said * _BOOKMARK_TOKENS // max(capacity // 2, 1)  # bookmarks take half of the capacity
+        room = (self._tools.budget - capacity) // self._settings.recalls
+        return f"tokens_{min(max(1, capacity // _RESIDENT_PAGES, min(balanced, room)), 9_999)}"
+
     async def _keywords(self) -> list[tuple[str, ...]]:
         settings = self._settings
         if settings.bookmarker == "rules" or settings.bookmarks not in ASKING:
@@ -181,14 +193,20 @@ class Paging:
         return Bm25Index([p.text if paged.is_resident(p.page_id) else self._marks[p.page_id] for p in pages])
 
     def _resident(self, paged: PagedContext, budget: int) -> ContextBuilder:
-        """Return a context of the open page, the resident pages, and the bookmarks, newest first while they fit."""
+        """Return a context of the open page, the resident pages, and the bookmarks, newest first while they fit.
+
+        They take no more than the capacity, unless the open page does, so that recalled pages have the rest.
+        """
         builder = ContextBuilder(budget, self._tools.count_tokens)
         builder.put("open page", paged.open_page.text, paged.open_page.keys, place=paged.open_page.page_id)
+        if paged.capacity.pages is None and paged.capacity.tokens is not None:
+            builder.budget = min(budget, paged.capacity.tokens)
         for page_id in reversed(paged.resident):
             page = paged.pages[page_id]
             builder.put("resident", page.text, page.keys, place=page_id)
         for page_id in reversed(paged.evicted):
             builder.put("bookmarks", self._marks[page_id], place=page_id)
+        builder.budget = budget
         return builder
 
     def _add_recalled(self, builder: ContextBuilder, paged: PagedContext, page_ids: Sequence[int]) -> list[int]:

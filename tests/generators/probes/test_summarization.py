@@ -85,6 +85,9 @@ def test_check_wants_a_nugget_per_fact_with_its_value() -> None:
     question = "How did the kitchen come about?"
     assert not check(candidate, reply(question, gold, *nuggets))
     assert "no nugget names excerpt 0" in str(check(candidate, reply(question, gold, *nuggets[:2])))
+    short = [("Says who builds it: Bramble", [1]), ("Says when the kitchen starts", [2])]
+    assert not check(candidate, reply(question, gold, *short, nuggets[2])), "a day that did not change may be left out"
+    assert "excerpt 3 says '$95'" in str(check(candidate, reply(question, gold, *short, ("Says the price", [0, 3]))))
     stale = [*nuggets, ("States $80", [0])]
     assert "no longer holds" in str(check(candidate, reply(question, gold, *stale)))
     slots = "What are the builder, the start date and the price of the kitchen?"

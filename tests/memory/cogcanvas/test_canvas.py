@@ -373,3 +373,15 @@ def test_the_papers_table_5_is_a_grid() -> None:
     minimal = CogCanvasSettings(without="minimal")
     assert minimal.has("graph")
     assert not minimal.has("reranking")
+
+
+async def test_routing_reads_exchanges_for_simple_questions_and_artifacts_for_others() -> None:
+    routed = await canvas(representation="union", routed=True, hops=0)
+
+    async def kinds(question: str) -> set[bool]:
+        return {routed.artifacts[place].kind == "chunk" for place, _ in await routed.find(question)}
+
+    assert await kinds("What does the kiln cost?") == {True}
+    assert await kinds("When is the opening night, since it moved?") == {False}
+    with pytest.raises(ValueError, match="set representation=union as well"):
+        CogCanvasSettings(routed=True)

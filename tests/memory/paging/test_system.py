@@ -194,3 +194,22 @@ async def test_the_model_free_model_bookmarks_with_words_of_the_page(conversatio
     passages = await system.retrieve(Question(text="What is my number?", asked_at=datetime(2026, 1, 1)), k=3)
     assert all(passage.text for passage in passages)
     assert system.usage().model_calls > 1
+
+
+async def test_bookmarks_leave_room_for_recalled_pages_at_the_defaults(conversation: GivenConversation) -> None:
+    # A thirtieth of the text: bookmarks of all pages of a fifth of the capacity would fill it, and no page be recalled.
+    budget = sum(m.tokens for m in conversation.messages()) // 30
+    tools = Tools(count_tokens=COUNT, asker=ASKER, rng_key="k", budget=budget)
+    system = Paging(PagingSettings(), tools)
+    for exchange in exchanges_of(conversation.messages()):
+        await system.add(exchange)
+    await system.finish()
+    read = recalled = 0
+    for probe in conversation.probes:
+        context = await system.context(Question(text=probe.question, asked_at=datetime(2026, 1, 1)), budget=budget)
+        parts = {part.name: part.tokens for part in context.parts}
+        assert context.tokens <= budget
+        assert sum(tokens for name, tokens in parts.items() if name != "recalled") <= budget // 2 + 1
+        recalled += "recalled" in parts
+        read += probe.evidence[0].quote in context.text
+    assert (read, recalled) == (4, 6)  # of 15 by the words of bookmarks, where all budget for bookmarks found none

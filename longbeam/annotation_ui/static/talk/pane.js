@@ -62,8 +62,10 @@ export class Pane extends Component {
     if (!shown) return;
     this.move = talk.goal.move;
     const mark = shown.querySelector(talk.hit >= 0 ? "mark.search" : "mark") ?? shown.querySelector("mark");
-    const from = (mark ?? shown).getBoundingClientRect().top - lines.getBoundingClientRect().top;
-    lines.scrollTop += from - (mark ? 80 : 4);
+    // The head of the message stays in view, unless its mark would not.
+    const { top } = shown.getBoundingClientRect();
+    const isFar = mark && mark.getBoundingClientRect().bottom - top > lines.clientHeight - 40;
+    lines.scrollTop += (isFar ? mark.getBoundingClientRect().top - 80 : top) - lines.getBoundingClientRect().top;
     this.setState({ at: talk.goal.id });
     performance.mark("transcript-drawn"); // for benchmarks/bench_review.py
   }

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from longbeam.memory.cmv import BUCKETS, TrimmableBytes, analyze, break_even, outlook, trimmed_tokens
+from longbeam.memory.cmv import BUCKETS, TrimmableBytes, analyze, break_even, outlook, trimmed_tokens, types_of
 from tests.memory.cmv.lines import call, line, result
 
 
@@ -114,3 +114,17 @@ def test_counts_begin_anew_at_each_compaction_and_the_apis_tokens_stay() -> None
     assert (found.user_messages, found.assistant_messages, found.compactions) == (1, 0, 1)
     assert found.tokens == 150_000
     assert found.active_bytes < found.total_bytes
+
+
+def test_sessions_are_typed_by_their_share_of_tool_results() -> None:
+    spoken, mixed, heavy = (
+        [line("user", "x" * said), call("Bash", {}), result("r" * shown)]
+        for said, shown in ((9_000, 100), (5_000, 2_000), (1_000, 400_000))
+    )
+    found = types_of(analyze(of) for of in (spoken, spoken, mixed, heavy))
+    assert [(of.type, of.sessions) for of in found] == [("light", 2), ("mixed", 1), ("heavy", 1), ("all", 4)]
+    one = analyze(heavy)
+    reduction = 1 - trimmed_tokens(one.tokens, one.expected_reduction) / one.tokens
+    assert found[2].reduction == found[2].median_reduction == found[2].most_reduction == found[3].most_reduction
+    assert found[2].reduction == pytest.approx(reduction)
+    assert found[2].break_even_turns == break_even(reduction)
