@@ -311,7 +311,7 @@ def test_the_checks_run_at_the_start_and_after_an_edit(unchecked: Server, open_p
     page.keyboard.press("g")
     page.locator(GOLD).fill("It was 12,345 euros on May 3, 2031.")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#findings .error").first).to_be_visible(timeout=30_000)  # nobody asked for the checks
+    expect(page.locator("#findings > .error").first).to_be_visible(timeout=30_000)  # nobody asked for the checks
 
 
 def test_adjudication_begins_with_nothing_chosen_and_goes_by_keys(
