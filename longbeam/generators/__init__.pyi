@@ -45,7 +45,7 @@ from .choices import (
 )
 from .clock import FIRST_HOUR as FIRST_HOUR, LAST_HOUR as LAST_HOUR, REPLY_S as REPLY_S, sent_times as sent_times
 from .closed_world import ClosedWorld as ClosedWorld
-from .demand import LEAST as LEAST, QUICK as QUICK, STATEMENT as STATEMENT, demand_of as demand_of
+from .demand import LEAST as LEAST, MOST as MOST, QUICK as QUICK, STATEMENT as STATEMENT, demand_of as demand_of
 from .dialogue import Talk as Talk, extend as extend, talk as talk
 from .dialogue_history import (
     HISTORY_TOKENS as HISTORY_TOKENS,

@@ -134,7 +134,9 @@ def outlined(
 ) -> tuple[Stage, ...]:
     """Return stages as drafts tell them, so that each narrative moves in one of them at least, and turns once."""
     people = [p.first_name for p in frame.relationships.people]
-    casts = told_somewhere([d.people for d in drafts], people)
+    # People whom nobody names may still have a side story; only where none is named does code deal them.
+    named = [name for name in people if any(name in d.people for d in drafts)]
+    casts = told_somewhere([d.people for d in drafts], named or people)
     moving = told_somewhere([d.narratives for d in drafts], [n.label for n in frame.narratives])
     told = []
     for stage, draft, cast, own in zip(stages, drafts, casts, moving, strict=True):

@@ -105,7 +105,7 @@ class Demand:
         named = " or ".join(f"the {fact.attribute} of {fact.subject} ({value.text})" for fact, value in alone)
         return {
             "day": _counted("day"),
-            "alike": _counted(f"amount of the same name and unit as {named}"),
+            "alike": _counted(f"amount to compare with {named}"),
             "changing": _counted("amount, name or length that may change later"),
             "fixed": _counted("amount, count or name of what happened once"),
             **{kind.value: _counted(WORDINGS[kind]) for kind in OWN_KINDS[self.category]},

@@ -57,11 +57,11 @@ from longbeam.text import (
 
 QUESTIONS_PER_ENTRY = 6
 """Questions of a plan for each entry of a side story."""
-FEW, FULL, MOST = 5, 10, 16
+FEW, FULL, MOST_ENTRIES = 5, 10, 16
 """Entries of the log of a short plan that lacks amounts to add up, and fewest and most entries of a plan that has one
 anyway."""
 COMPANIONS = 6
-"""People who come along on a log's entries: with four places more than MOST pairs, so that some stay away from each."""
+"""People who come along on a log: four places more than MOST_ENTRIES pairs, so that some stay away from each."""
 
 CONFIDED, HUSHED, PASTED_AT = (0.05, 0.4), (0.5, 0.85), (0.55, 0.85)
 """Parts of the plan in which something private is told, in which it is to be kept quiet, and of a pasted document."""
@@ -107,7 +107,7 @@ def with_side_stories(inputs: SideInputs) -> Plan:
     """Return a plan with its confidences and, from FULL entries on, its log and a pasted document."""
     plan, layout = inputs.plan, inputs.layout
     questions = layout.sub_plans * layout.batches * layout.questions
-    count = min(questions // QUESTIONS_PER_ENTRY, MOST)
+    count = min(questions // QUESTIONS_PER_ENTRY, MOST_ENTRIES)
     pen = Pen(plan)
     # The few bullets with bounds of their own get their places first.
     tell_confidences(pen, inputs, both=count >= FULL)

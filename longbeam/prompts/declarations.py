@@ -90,7 +90,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt("plan_seeds", 4, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
     Prompt("plan_summary", 1, Role.PLANNER, PlanSummaryInputs),
-    Prompt("outline", 13, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("outline", 14, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "events",
         4,

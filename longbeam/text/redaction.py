@@ -86,6 +86,8 @@ _DIGITS = re.compile(
 )
 _CARD = re.compile(r"(?:[39]\d{13,18}|2[2-7]\d{14,17}|(?:1800|2131)\d{11}|4\d{12,18}|[56]\d{11,18})")
 """First digits and lengths of cards by ISO/IEC 7812; a check digit decides."""
+_MOST_GROUPS = 7
+"""Groups in which people write a card: 4-4-4-4-3 has most, and a slip or two."""
 _NUMBERED = re.compile(r"(?i)(?:chapter|section|version|release|table|figure|part|kapitel|abschnitt|§|v)\.? ?$")
 _ADDRESS = re.compile(
     r"(?<![\w.:])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d)|(?<![\w:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])",
@@ -395,7 +397,9 @@ def _cards(run: str) -> list[tuple[int, int]]:
     groups = [match.span() for match in re.finditer(r"\d+", run)]
     found, at = [], 0
     while at < len(groups):
-        for stop in range(len(groups), at, -1):
+        for stop in range(min(len(groups), at + _MOST_GROUPS), at, -1):
+            if groups[stop - 1][1] - groups[at][0] < 12:  # digits of the shortest card
+                break
             digits = re.sub(r"[ -]", "", run[groups[at][0] : groups[stop - 1][1]])
             if _CARD.fullmatch(digits) and _is_checked(digits):
                 found.append((groups[at][0], groups[stop - 1][1]))

@@ -75,6 +75,6 @@ def test_the_afternoon_runs_as_written(tmp_path: Path, environment: dict[str, st
             shown += ran.stdout
     for system in ("people:Recent", f"http://127.0.0.1:{server}", "rag", "light"):
         assert re.search(rf"^ *\d+ {re.escape(system)}", shown, re.M), system
-    assert "people:Recent: +" in shown
+    assert re.search(r"^people:Recent: [+-]\d\.\d{3} ", shown, re.M)
     assert "you need about" in shown
     assert "Our memory, November; Our memory, December" in (tmp_path / "report.html").read_text("utf-8")

@@ -58,8 +58,8 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return a candidate for each matter that has a development, those of the wanted length first."""
     clear, contested = _things(material)
     people = {p.first_name for p in material.head.relationships.people}
-    # Two people are no matter of which one asks how it came about.
-    groups = [g for g in _groups(clear) if len(g) == 1 or not any(own[0][0].subject in people for own in g)]
+    # Nobody asks how a person came about.
+    groups = [g for g in _groups(clear) if not any(own[0][0].subject in people for own in g)]
     wanted = messages_for(material.total_messages)
     fitting = [g for g in groups if _fit(g)]
     near = [g for g in fitting if 2 * abs(_messages(g) - wanted) <= wanted]

@@ -225,7 +225,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
             tuple(drafted),
             work=_write_sub_plan,
             otherwise=left_out,
-            parts=layout.bullets_per_sub_plan,
+            parts=context.sizes[stage.stage_index].events,
         )
     base = plan_of(drafted, plan_index)
     told = {e.event_id: e for e in graph.events()}

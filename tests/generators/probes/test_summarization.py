@@ -132,7 +132,7 @@ def test_name_and_age_of_the_user_are_no_matter() -> None:
     assert find_candidates(story.material()) == []
 
 
-def test_two_people_are_no_matter_together() -> None:
+def test_people_are_no_matter() -> None:
     story = Story()
     for session, person in enumerate(("Dana", "Ruth", "Olga")):
         hours = number(4 + session, "hours")
