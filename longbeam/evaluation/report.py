@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +43,7 @@ from longbeam.evaluation.timings import Latency
 from longbeam.evaluation.variations import ABLATION, Variation, alike_notes, variations_of
 from longbeam.formats import advice_without_probes
 from longbeam.pages import PAGE_END, page_start, stylesheet
-from longbeam.schemas import AskedProbe, EvaluationRun, Nugget, PreparationUsage, Result, Spending, is_language_model
+from longbeam.schemas import AskedProbe, EvaluationRun, PreparationUsage, Result, Spending, is_language_model
 
 PROBES_SHOWN = 20
 """Probes per ability in the drill-down, by default."""
@@ -402,61 +402,19 @@ def _cut(text: str, _quotes: Sequence[str] = ()) -> str:
     return f"{text[:half]}\n\n{left_out}\n\n{text[-half:]}"
 
 
-def _heat(value: float | None) -> str:
-    """Return the class of a cell of a heat map: six steps from 0 to 1."""
-    return "" if value is None else f"heat-{round(5 * value)}"
-
-
-def _nugget(rubric: Sequence[Nugget], nugget_id: str) -> str:
-    return next((n.text for n in rubric if n.nugget_id == nugget_id), nugget_id)
-
-
-def _figure(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:,.{digits}f}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"
-
-
-def _usd(value: float | None) -> str:
-    return "–" if value is None else f"${value:.4g}"
-
-
-def _span(interval: Interval | None) -> str:
-    return "–" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
-
-
-def _p(value: float | None) -> str:
-    return "–" if value is None else "<.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _cell(text: str) -> str:
-    """Return a text that is safe in a Markdown table."""
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _deciles(places: Iterable[int]) -> str:
-    return ", ".join(str(p + 1) for p in places) or "none"
-
-
-def _settings(values: Mapping[str, str]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in values.items()) or "as default"
-
-
 _FILTERS: dict[str, Callable[..., Any]] = {
-    "figure": _figure,
-    "signed": _signed,
-    "usd": _usd,
-    "span": _span,
-    "p": _p,
+    "figure": lambda value, digits=3: "–" if value is None else f"{value:,.{digits}f}",
+    "signed": lambda value: "–" if value is None else f"{value:+.3f}",
+    "usd": lambda value: "–" if value is None else f"${value:.4g}",
+    "span": lambda interval: "–" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
+    "p": lambda value: "–" if value is None else "<.001" if value < 0.001 else f"{value:.3f}",
     "tokens": _tokens,
     "share_read": share_read,
     "reading": _cut,
-    "heat": _heat,
-    "nugget": _nugget,
-    "cell": _cell,
-    "settings": _settings,
-    "deciles": _deciles,
+    "heat": lambda value: "" if value is None else f"heat-{round(5 * value)}",  # classes of six steps from 0 to 1
+    "nugget": lambda rubric, nugget_id: next((n.text for n in rubric if n.nugget_id == nugget_id), nugget_id),
+    "cell": lambda text: text.replace("|", "\\|").replace("\n", " "),  # of a Markdown table
+    "settings": lambda values: ", ".join(f"{key} {value}" for key, value in values.items()) or "as default",
+    "deciles": lambda places: ", ".join(str(place + 1) for place in places) or "none",
     "plain": lambda name: name.replace("_", " "),
 }

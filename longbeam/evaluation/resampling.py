@@ -22,8 +22,7 @@ DRAWS = 4_000
 PATTERNS = 2**14
 """Patterns of signs that are tried; with more conversations than 14, so many are drawn."""
 FEW = 8
-"""Conversations below which intervals are called too narrow and rows have no ranks: a bootstrap of so few has little
-to draw from."""
+"""Conversations below which intervals are too narrow and rows have no ranks: a bootstrap has little to draw from."""
 _NO_PROOF = 6
 """Conversations below which no difference can reach p < 0.05 in the sign-flip test: 2 / 2^5 is .0625."""
 _SEED = 20_251_027

@@ -27,7 +27,7 @@ _NAME, _ABILITIES, _ABILITY = 17, 10, 24
 """Columns of a name, abilities beside each other, and columns of an ability's name."""
 _HEADS = {
     "floor": "floors, which read nothing or without skill:",
-    "ceiling": "ceilings, the gold answers and the cited messages:",
+    "ceiling": "ceilings, the gold and the cited messages:",
 }
 
 

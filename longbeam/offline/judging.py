@@ -264,7 +264,8 @@ def judge_words(inputs: JudgeInputs) -> JudgeReply:
         alone = _FULL_WITH_VALUES if telling - fresh and _is_alone(claimed, found, fresh & said) else 0.0
         if found and max(near, alone) > share:
             share = max(near, alone)
-            reason += f"; beside the values {near:.0%} of all words" if near >= alone else "; it is short"
+            beside = f"{near:.0%} of the point's words stand beside its values"
+            reason += f"; {beside if near >= alone else 'so short that its values count alone'}"
     enough = (_FULL_WITH_VALUES if values else _FULL) if inputs.is_strict else _HALF
     if len(found) == len(values) and share >= enough:
         return JudgeReply(reason=reason, verdict="met")
