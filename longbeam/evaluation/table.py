@@ -243,6 +243,10 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
         if by_rule
         else ""
     )
+    as_floor = [o.name for o in run.described if o.system == "rag" and not o.embedder and "retriever" not in o.settings]
+    floored = (
+        f"Without an embedder rag ranks by BM25, as the floor bm25 does: {', '.join(as_floor)}." if as_floor else ""
+    )
     budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     below = [
         f"{row.system} ({row.tokens:,.0f} of {allowed:,})"
@@ -251,7 +255,7 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
         if row.tokens < HALF_READ * (allowed := budgets.get(row.system, budget))
     ]
     unequal = f"Not at equal budget, less than half of it was read: {', '.join(below)}." if below else ""
-    return [note for note in (fits, unequal, rehearsed, equality_line(equal_systems(results))) if note]
+    return [note for note in (fits, unequal, rehearsed, floored, equality_line(equal_systems(results))) if note]
 
 
 def equal_systems(results: Sequence[Result]) -> list[tuple[str, ...]]:
@@ -270,8 +274,6 @@ def equal_systems(results: Sequence[Result]) -> list[tuple[str, ...]]:
 
 
 def equality_line(groups: Sequence[tuple[str, ...]]) -> str:
-    """Return the sentence that names equal systems, and those that equal a floor; empty if there are none."""
+    """Return the sentence that names equal systems; empty if there are none."""
     named = "; ".join(f"{', '.join(group[:-1])} and {group[-1]}" for group in groups)
-    floored = [n for g in groups if "floor" in map(kind_of, g) for n in g if kind_of(n) == "system"]
-    note = f" No more than a floor: {', '.join(floored)} (without an embedder rag is bm25)." if floored else ""
-    return f"The same answers from the same contexts to every probe: {named}.{note}" if groups else ""
+    return f"The same answers from the same contexts to every probe: {named}." if groups else ""

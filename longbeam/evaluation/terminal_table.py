@@ -25,10 +25,7 @@ from longbeam.terminal import counted
 WIDTH = 80
 _NAME, _ABILITIES, _ABILITY = 17, 10, 24
 """Columns of a name, abilities beside each other, and columns of an ability's name."""
-_HEADS = {
-    "floor": "floors, which read nothing or without skill:",
-    "ceiling": "ceilings, the gold and the cited messages:",
-}
+_HEADS = {"floor": "floors, which read nothing or without skill:", "ceiling": "ceilings, the gold and cited messages:"}
 
 
 def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:

@@ -85,9 +85,14 @@ def test_every_report_begins_with_what_was_measured_with_and_says_where_that_is_
     assert "- reader and judge: rules, no language model" in render_markdown(sections_of([evaluated(SCORES)]))
 
 
-def test_a_system_that_equals_a_floor_is_called_no_more_than_it() -> None:
-    same = {"bm25": [[1, 1]] * 2, "rag": [[1, 1]] * 2}
-    assert "No more than a floor: rag (without an embedder rag is bm25)." in render_html(sections_of([evaluated(same)]))
+def test_a_row_of_rag_without_an_embedder_is_named_as_the_floor_that_it_is() -> None:
+    made = evaluated({"bm25": [[1, 1]] * 2, "rag": [[1, 1]] * 2, "rag[embedder=e]": [[1, 1]] * 2})
+    described = (
+        EvaluatedSystem(name="rag", system="rag"),
+        EvaluatedSystem(name="rag[embedder=e]", system="rag", embedder="e", settings={"retriever": "hybrid"}),
+    )
+    page = render_html(sections_of([replace(made, run=made.run.model_copy(update={"described": described}))]))
+    assert "Without an embedder rag ranks by BM25, as the floor bm25 does: rag.<" in page
 
 
 def test_a_system_has_one_colour_whatever_its_rank() -> None:
