@@ -60,13 +60,11 @@ def test_the_afternoon_runs_as_written(tmp_path: Path, environment: dict[str, st
             assert (ran.returncode == 0) is (find_spec("mem0") is not None), ran.stderr
         elif script.startswith(VIEW):
             command = ["longbeam", *script.split()[1:], "--port", "0", "--no-open"]
-            viewing = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
-            assert viewing.stdout is not None
-            address = viewing.stdout.readline().split()[1]
-            page = urllib.request.urlopen(address).read().decode()
-            viewing.terminate()
-            viewing.wait(20)
-            assert "Our memory, December" in page
+            with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as viewing:
+                assert viewing.stdout is not None
+                with urllib.request.urlopen(viewing.stdout.readline().split()[1]) as page:
+                    assert "Our memory, December" in page.read().decode()
+                viewing.terminate()
         else:
             ran = subprocess.run(
                 ["bash", "-e", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True
