@@ -62,9 +62,10 @@ def test_the_afternoon_runs_as_written(tmp_path: Path, environment: dict[str, st
             command = ["longbeam", *script.split()[1:], "--port", "0", "--no-open"]
             with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as viewing:
                 assert viewing.stdout is not None
-                with urllib.request.urlopen(viewing.stdout.readline().split()[1]) as page:
-                    assert "Our memory, December" in page.read().decode()
+                with urllib.request.urlopen(viewing.stdout.readline().split()[1]) as answered:
+                    page = answered.read().decode()
                 viewing.terminate()
+            assert "Our memory, December" in page
         else:
             ran = subprocess.run(
                 ["bash", "-e", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True
