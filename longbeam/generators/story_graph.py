@@ -145,17 +145,13 @@ def relaxed(
     Of the events of a conflict, the one told last loses its links, its fixed day and its weekday.
     """
     kept, reasons = list(events), list[str]()
+    loose = {"after": (), "on": None, "open_on": OpenOn.ANY}
     while True:
         try:
             return with_days(kept, window, placed), tuple(reasons)
         except DayConflict as exc:
             reasons.append(str(exc))
-            bound = [
-                i
-                for i, e in enumerate(kept)
-                if e.event_id in exc.event_ids and (e.after or e.on or e.open_on is not OpenOn.ANY)
-            ]
-            loose = {"after": (), "on": None, "open_on": OpenOn.ANY}
+            bound = [i for i, e in enumerate(kept) if e.event_id in exc.event_ids and e.model_copy(update=loose) != e]
             kept[bound[-1]] = kept[bound[-1]].model_copy(update=loose)
 
 
@@ -267,8 +263,8 @@ class _Scheduler:
             if any(e.part == CLOSING for e in self.events):
                 days += f", those that tell how things came out {self.window.closing_from} to {self.window.last}"
             place = f"; {days}" + (f", and {', '.join(fixed)} is fixed" if fixed else "")
-        plural = "days" if lacking > 1 else "day"
-        return DayConflict(ids, f"{told} cannot all hold: the days between them are {lacking} {plural} too many{place}")
+        days = f"{lacking} day{'s' if lacking > 1 else ''} too many"
+        return DayConflict(ids, f"{told} cannot all hold: the days between them are {days}{place}")
 
     def _targets(self, order: Sequence[str]) -> Iterator[int]:
         """Yield the days on which the events would be told without any constraint: evenly spread, the ending behind."""
