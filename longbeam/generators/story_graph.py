@@ -172,8 +172,8 @@ class _Scheduler:
         if not days:
             raise self._conflict()
         for event_id, target in zip(order, self._targets(order), strict=True):
-            nearest = sorted(days[event_id], key=lambda d, target=target: (abs(d - target), d))
-            days = next(left for day in nearest if (left := self._narrowed({**days, event_id: [day]})))
+            nearest = sorted((abs(day - target), day) for day in days[event_id])
+            days = next(left for _, day in nearest if (left := self._narrowed({**days, event_id: [day]})))
         dated = [self._own[i].model_copy(update={"day": self._day(days[i][0])}) for i in order]
         return tuple(sorted(dated, key=lambda e: days[e.event_id]))
 
