@@ -627,10 +627,10 @@ def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random
     brief = state.bullets[-1] if state.bullets else None
     reading = read(pack_for(inputs.context.seed), brief) if brief else None
     thing = reading.thing if reading else "this"
-    heads = _share_of(_THANKS, inputs.context.stage.stage_index)
     if forms := _REACTIONS.get(inputs.reaction):
         day = times.format_date(state.today, with_year=False)
-        return f"{rng.choice(heads)}{fill(rng.choice(forms), {'it': thing, 'day': day})}"
+        return f"{rng.choice(_THANKS)}{fill(rng.choice(forms), {'it': thing, 'day': day})}"
+    heads = _share_of(_THANKS, inputs.context.stage.stage_index)
     turn_key = TurnKey.parse(state.turn_id)
     again, thanks, template = _distributed(2 * turn_key.turn_index + state.ordinal, heads)
     if (

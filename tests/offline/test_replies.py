@@ -222,20 +222,6 @@ def test_who_accepts_a_reply_states_no_second_start_of_the_thing() -> None:
     assert not [text for text in said if re.search(r"\b(?:start|begin)\b", text) and _thread().things[0] in text]
 
 
-def test_reactions_of_two_stages_on_one_thing_differ() -> None:
-    """Seed 53 had "That settles baseline with TF-IDF and logistic regression for me." twice: an error of the checks."""
-    state, said = TurnState(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),)), list[set[str]]()
-    for stage_index in (0, 1):
-        stage = _context().stage.model_copy(update={"stage_index": stage_index})
-        context = _context().model_copy(update={"stage": stage})
-        inputs = UserReplyInputs(
-            context=context, summary="", history=(), today=TODAY, told=(), reaction=Reaction.ACCEPTS
-        )
-        said.append({user_follow_up(inputs, state, random.Random(i)) for i in range(200)})
-    assert len(said[0]) == len(said[1]) == 16  # four openings of a stage, four forms
-    assert not said[0] & said[1]
-
-
 def test_follow_ups_of_a_stage_on_one_thing_all_differ() -> None:
     inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=())
     turns = [(turn, ordinal) for turn in range(150) for ordinal in (0, 1)]  # more than a stage of 1M tokens has
