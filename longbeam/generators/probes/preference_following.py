@@ -70,11 +70,11 @@ def _sketch(material: ProbeMaterial, pair: tuple[Bullet, Bullet | None]) -> Sket
 
 @english_only
 def check_superseded(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """No nugget demands what the user preferred before."""
+    """No nugget demands what the user preferred before; one against it names both excerpts."""
     own = words_beyond(candidate.details.old_value, f"{candidate.requirement} {candidate.condition} {candidate.topic}")
     if not own:
         return None
-    stale = next((n.text for n in reply.nuggets if coverage(own, n.text) > 0.5), None)
+    stale = next((n.text for n in reply.nuggets if coverage(own, n.text) > 0.5 and len(n.excerpts) < 2), None)
     return f"the point {shown(stale)} demands what the user no longer prefers" if stale else None
 
 

@@ -64,7 +64,12 @@ async def plan_candidates(
         left = count - len(given) - len(kinds)
         offered = [*told[:left], *given, *kinds, *told[left:]]
         chosen = await _choose(asker, material, ability, offered, count) if offered else []
-    return [c.model_copy(update={"rank": rank, "language": material.language}) for rank, c in enumerate(chosen)]
+    return _ranked(material, chosen, 0)
+
+
+def _ranked(material: ProbeMaterial, chosen: Sequence[ProbeCandidate], first: int) -> list[ProbeCandidate]:
+    told = {"language": material.language, "wishes": material.histories.wishes}
+    return [c.model_copy(update={"rank": rank, **told}) for rank, c in enumerate(chosen, first)]
 
 
 def _parted(pool: Sequence[ProbeCandidate]) -> tuple[list[ProbeCandidate], ...]:
@@ -82,8 +87,7 @@ def further_candidates(material: ProbeMaterial, ability: str, known: Collection[
     """Return the candidates of the pool that are not `known`, ranked behind these; none where a model drafts them."""
     generator = generator_for(ability)
     pool = [] if generator.draft is not None else generator.candidates(material)
-    left = [c for c in pool if c.candidate_id not in known]
-    return [c.model_copy(update={"rank": len(known) + i, "language": material.language}) for i, c in enumerate(left)]
+    return _ranked(material, [c for c in pool if c.candidate_id not in known], len(known))
 
 
 async def _choose(
@@ -169,4 +173,5 @@ def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInpu
         known=candidate.known,
         purpose=candidate.purpose,
         beside=candidate.beside,
+        wishes=candidate.wishes,
     )

@@ -53,5 +53,7 @@ def test_check_refuses_the_superseded_preference() -> None:
     assert not check(_candidate(), reply(question, gold, nugget))
     stale = ("The response begins with a sketch", [0])
     assert "no longer prefers" in str(check(_candidate(), reply(question, gold, nugget, stale)))
+    against = ("The response leaves out that it begins with a sketch", [0, 1])
+    assert not check(_candidate(), reply(question, gold, nugget, against))
     leading = "How do I lay out my kitchen, as I prefer it?"
     assert "'prefer'" in str(check(_candidate(), reply(leading, gold, nugget)))
