@@ -170,11 +170,8 @@ async def test_the_critic_sees_the_wishes_that_hold() -> None:
 
 def test_a_passage_has_what_stands_before_it_and_a_message_gives_one() -> None:
     ruling = "Nobody deletes anything here, whoever asks. "
-    reply = SAID[5].model_copy(
-        update={
-            "content": f"{'Far away it is dry. ' * 60}{ruling}{'It stays as it was. ' * 45}A birthday gift may be small."
-        }
-    )
+    text = f"{'Far away it is dry. ' * 60}{ruling}{'It stays as it was. ' * 45}A birthday gift may be small."
+    reply = SAID[5].model_copy(update={"content": text})
     said = [*SAID[:5], reply, *SAID[6:]]
     (matter,) = matters_of(lambda: said, [probe()], {})
     (shown,) = (m.content for m in matter.found if m.message_key == reply.message_key)
