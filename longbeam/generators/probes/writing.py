@@ -156,22 +156,11 @@ def worded_by_code(candidate: ProbeCandidate) -> ProbeReply:
 
 
 def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInputs:
-    """Return what the prompt shows of a candidate."""
+    """Return what the prompt shows of a candidate: all that they call by one name, and what is worked out."""
+    shared = ProbeInputs.model_fields.keys() & ProbeCandidate.model_fields.keys()
     return ProbeInputs(
-        ability=candidate.ability,
-        difficulty=candidate.difficulty,
-        variety=candidate.variety,
         category=head.seed.category,
         title=head.seed.title,
-        excerpts=candidate.excerpts,
-        topic=candidate.topic,
         computed_value=candidate.details.computed_value,
-        condition=candidate.condition,
-        requirement=candidate.requirement,
-        items=candidate.items,
-        listed_as=candidate.listed_as,
-        known=candidate.known,
-        purpose=candidate.purpose,
-        beside=candidate.beside,
-        wishes=candidate.wishes,
+        **{name: getattr(candidate, name) for name in shared},
     )
