@@ -220,7 +220,6 @@ def _counter_row(place: ItemPlace, candidate: LaterPassage, terms: Sequence[str]
         quote=_sentence_at(message.content, centre),
         message_id=message_id,
         href=place.link(message_id).href,
-        score=round(candidate.score, 3),
         signs=candidate.signs,
         excerpt_html=("… " if start else "")
         + render_plain(shown, marks)

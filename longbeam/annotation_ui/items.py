@@ -26,7 +26,6 @@ from longbeam.annotation_ui.views import (
 )
 from longbeam.keys import ItemId, conversation_of
 from longbeam.review import (
-    FINAL,
     Adjudication,
     AnchoredQuote,
     ChangeView,
@@ -251,18 +250,15 @@ def _candidates(workspace: Workspace, viewer: Viewer, conversation_id: str, abil
 
 
 def own_work(items: Sequence[QueueItem], viewer: Viewer) -> OwnProgress:
-    """Return the progress of the viewer and of the review."""
+    """Return the progress of the viewer."""
     midnight = dt.datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     today = [item for item in items if item.mine == "saved" and item.mine_at and item.mine_at >= midnight]
     hours = sum(item.mine_ms for item in today) / 3_600_000
     mine = sum(item.mine == "saved" for item in items)
     waiting = sum(is_in_view(item, "mine", viewer) for item in items)
-    finished = sum(item.status in FINAL for item in items)
     return OwnProgress(
         mine=mine,
         mine_wanted=mine + waiting,
-        finished=finished,
-        items=len(items),
         today=len(today),
         pace=len(today) / hours if len(today) >= LEAST_FOR_PACE and hours > 0 else None,
     )

@@ -58,7 +58,7 @@ KEYS: tuple[Key, ...] = (
     Key(key="i", action="guidelines", hint="the guidelines", group="Help"),
     Key(key="l", action="decisions", hint="my last decisions", group="Help"),
     Key(key="?", action="help", hint="this sheet", group="Help"),
-    Key(key="Ctrl+Enter", action="save", hint="save the field; else accept and go on", group="Help", in_fields=True),
+    Key(key="Ctrl+Enter", action="save", hint="save the field, or what the dialog asks", group="Help", in_fields=True),
     Key(key="Escape", action="leave", hint="leave the field or close", group="Help", in_fields=True),
 )  # fmt: skip
 """In the order of the sheet."""

@@ -24,9 +24,9 @@ from longbeam.review import item_name
 from longbeam.schemas import Record
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
-_KIND = {"evidence": "\ue010", "search": "\ue011", "doubted": "\ue012"}
-_MARKED = re.compile("\ue000([\ue010-\ue012])")
-_PRIVATE = re.compile("[\ue000-\ue012]")
+_KIND = {"evidence": "\ue010", "search": "\ue011", "doubted": "\ue012", "contested": "\ue013"}
+_MARKED = re.compile("\ue000([\ue010-\ue013])")
+_PRIVATE = re.compile("[\ue000-\ue013]")
 _TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li", "mark"),
     *("table", "thead", "tbody", "tr", "th", "td"),
@@ -46,7 +46,7 @@ class TextMark(Record):
     start: int
     end: int
     kind: str = "evidence"
-    """`evidence`, `doubted` (superseded or contested evidence) or `search`."""
+    """`evidence`, `doubted` (it does not hold any more), `contested` (another message denies it) or `search`."""
 
 
 @dataclass(frozen=True, slots=True)

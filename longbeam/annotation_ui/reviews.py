@@ -198,7 +198,8 @@ def history_view(workspace: Workspace, viewer: Viewer, wanted: HistoryFilter) ->
         event_view(e, is_undone=e.event_id not in counted and e.kind is not EventKind.UNDONE)
         for e in shown[first : first + min(max(wanted.count, 1), 1000)]
     ]
-    return HistoryView(total=len(shown), events=tuple(views))
+    subject = item_name(wanted.item_id) if wanted.item_id else ""
+    return HistoryView(subject=subject, total=len(shown), events=tuple(views))
 
 
 def decisions_view(workspace: Workspace, viewer: Viewer, most: int = 50) -> DecisionsView:
@@ -321,8 +322,6 @@ def _conflict(workspace: Workspace, item_id: str, viewer: Viewer) -> ConflictVie
         item_id=item_id,
         item_version=own.version,
         href=item_href(item_id),
-        ability=state.base.ability,
-        question=state.base.question,
         sealed=state.base,
         opinions=opinions,
         fields=fields,

@@ -250,8 +250,11 @@ ROLES: dict[str, str] = {
 """Names for people of the parts whose own name says too little."""
 ROLES_THEN: dict[str, str] = {EvidencePart.FIRST: "held then", EvidencePart.SECOND: "later value"}
 """The same, where the question asks for an earlier day."""
-DOUBTED = (EvidencePart.ORIGINAL, EvidencePart.STATEMENT, EvidencePart.DENIAL, EvidencePart.PASTED)
-"""Parts that are superseded or contested: what they say is not simply right."""
+LOOKS: dict[str, str] = {
+    **dict.fromkeys((EvidencePart.ORIGINAL, EvidencePart.PASTED), "doubted"),
+    **dict.fromkeys((EvidencePart.STATEMENT, EvidencePart.DENIAL), "contested"),
+}
+"""Highlights of parts that are not simply right: superseded, or one of two sides."""
 
 
 def role_of(probe: Probe, evidence: Evidence) -> str:
@@ -266,7 +269,7 @@ def role_of(probe: Probe, evidence: Evidence) -> str:
 
 def mark_of(evidence: Evidence, place: tuple[int, int]) -> TextMark:
     """Return the highlight of a quote; one that is superseded or contested does not look like a proof."""
-    return TextMark(start=place[0], end=place[1], kind="doubted" if evidence.part in DOUBTED else "evidence")
+    return TextMark(start=place[0], end=place[1], kind=LOOKS.get(evidence.part, "evidence"))
 
 
 def view_of(message: Message, shown: MessageMarks, limit: int = CLAMP) -> MessageView:

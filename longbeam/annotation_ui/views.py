@@ -142,14 +142,12 @@ class QueuePlace(Record):
 
 
 class OwnProgress(Record):
-    """Progress of the viewer and of the review."""
+    """Progress of the viewer."""
 
     mine: int
     """Items that the viewer has judged."""
     mine_wanted: int
     """Items that the viewer has judged or may still judge."""
-    finished: int
-    items: int
     today: int
     """Items that the viewer has judged today, by the clock of the server."""
     pace: float | None
@@ -272,11 +270,8 @@ class CounterRow(Record):
     message_id: int
     message_key: str
     href: str
-    role: str
-    session: int
-    plan_index: int | None
+    speaker: str
     sent_at: dt.datetime
-    score: float
     signs: tuple[str, ...]
     """`other_value`, `change`, `negation`, `same_value`, `same_name`, `later`."""
     excerpt_html: str
@@ -408,8 +403,6 @@ class ConflictView(Record):
     item_version: str
     """Version of the viewer's own opinion, which a decision must name."""
     href: str
-    ability: str
-    question: str
     sealed: Probe
     opinions: tuple[OpinionView, ...]
     """All versions, in the order of saving; none stands out."""
@@ -513,6 +506,8 @@ class EventView(Record):
 class HistoryView(Record):
     """Events that the viewer may see, newest first."""
 
+    subject: str
+    """Name of the item for people; empty: the whole benchmark."""
     total: int
     events: tuple[EventView, ...]
 

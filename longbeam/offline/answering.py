@@ -327,7 +327,9 @@ class _StatementReader:
             for attribute, _ in s.values:
                 given = clause_for(attribute, s.subject, is_of_assistant=True).format(it=s.subject)
                 given = given or f"the {attribute} that you gave me for {s.subject}"
-                if given.casefold() in asked:
+                if (short := f"the {attribute} for {s.subject}").casefold() in asked:
+                    named.setdefault((attribute, s.subject), to_you(short))
+                elif given.casefold() in asked:
                     told = re.sub(r"\byou (gave|told) you\b", r"I \1 you", to_you(given))
                     named.setdefault((attribute, s.subject), told)
         return "\n".join(f"{i}) {name}" for i, name in enumerate(named.values(), 1))

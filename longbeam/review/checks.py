@@ -175,10 +175,10 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
         if made < needed or is_searched_by_rote(opinion):
             text = (
                 f"The answer says that something is told nowhere. Search for it first: {made} of {needed} searches "
-                "count so far. A search counts once you have looked at a message that it found. One that finds nothing "
-                "counts if it shares a word with the question; if none finds anything, make one of your own."
+                "count so far. A search counts if it shares a word with the question; where you go to a hit, that "
+                "counts as one more. The suggested searches alone do not do: go to a hit, or search for a synonym."
             )
-            title = f"{made} of {needed} searches" if made < needed else "one search of your own"
+            title = f"{made} of {needed} searches" if made < needed else "go to a hit yourself"
             gates.append(Gate(code="searches", title=title, message=text))
     _, _, findings = known_findings(workspace, item_id, state, opinion)
     errors = [f for f in findings if f.severity is Severity.ERROR]
@@ -210,7 +210,8 @@ def _nugget_gates(opinion: Opinion, *, every: bool) -> list[Gate]:
         title = f"look again at {_names(opinion, stale)}"
         gates.append(Gate(code="stale", title=title, message=text, nugget_ids=tuple(stale)))
     if refused := [i for i in refused if i in known]:
-        text = f'You marked {_names(opinion, refused)} "no". Remove or edit it, or say why it may stay.'
+        told = f'You marked {_names(opinion, refused)} "no": not right, or not needed in an answer.'
+        text = f"{told} Remove or edit it, or say why it may stay."
         title = f"{_names(opinion, refused)} marked no"
         gates.append(Gate(code="nugget_no", title=title, message=text, nugget_ids=tuple(refused), can_override=True))
     if every and (blank := [n.nugget_id for n in opinion.probe.rubric if n.nugget_id not in opinion.labels]):

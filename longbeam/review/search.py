@@ -45,18 +45,17 @@ class AbsenceView(Record):
     needed: int
     """Distinct searches before acceptance."""
     made: int
-    """Distinct searches that count."""
+    """Searches that count, and searches of which a hit was gone to; no more than are needed."""
     is_by_rote: bool
-    """Whether no hit was looked at, and no search is the reviewer's own: the gate stays closed."""
+    """Whether no hit was gone to, and no search is the reviewer's own: the gate stays closed."""
     queries: tuple[QueryMade, ...]
     """Queries in the order in which they were made, each once."""
     hits: int
     """Hits of all distinct searches together."""
     looked_at: int
-    """Hits that were shown to the reviewer."""
+    """Hits that the reviewer went to."""
     suggested: tuple[str, ...]
     """Searches to begin with: the author's, then words of what is said to be missing and of the question."""
-    missing: str
 
 
 def count_hits(conversation: OpenConversation, query: str, wanted: SearchFilter) -> dict[int, int]:
@@ -82,24 +81,27 @@ def places_of(content: str, query: str, most: int = 1000) -> list[tuple[int, int
     return found
 
 
-def counted_queries(opinion: Opinion) -> set[str]:
-    """Return the distinct searches that speak for an abstention, in plain form.
+def counted_queries(opinion: Opinion) -> list[frozenset[str]]:
+    """Return what speaks for an abstention, as the stems of the words that were searched for.
 
-    A search with hits counts once one of them was shown to the reviewer. A search without hits counts if it shares a
-    word with the question, the gold answer or the author's own searches: three searches for nonsense prove nothing.
+    A search counts if it shares a word with the question, the gold answer or the author's own searches: three searches
+    for nonsense prove nothing. Any search counts, or counts once more, where the reviewer went to one of its hits.
     """
     probe = opinion.probe
     known = (probe.question, probe.gold_answer, probe.details.missing, *probe.details.searches)
     words = content_words(" ".join(known))
-    looked_for = {_plain(query) for query in opinion.looked_for}
-    last = {_plain(s.query): s for s in opinion.searches if s.query.strip()}
-    fit = {query for query, s in last.items() if not s.total and (content_words(query) & words or not words)}
-    return looked_for & set(last) | fit
+    looked_for = {_stems(query) for query in opinion.looked_for}
+    made = {_stems(s.query) for s in opinion.searches if s.query.strip()}
+    return [query for query in made if query & words or not words] + [query for query in made if query in looked_for]
 
 
 def is_searched_by_rote(opinion: Opinion) -> bool:
-    """Return whether a reviewer looked at no hit and made no counting search but the suggested ones."""
-    return not opinion.looked_for and counted_queries(opinion) <= set(map(_plain, suggested_searches(opinion.probe)))
+    """Return whether a reviewer went to no hit, and searched in vain for nothing but what was suggested.
+
+    A search in vain for a synonym is one of the reviewer's own, although it shares no word with the question.
+    """
+    suggested = set(map(_stems, suggested_searches(opinion.probe)))
+    return not opinion.looked_for and all(s.total or _stems(s.query) in suggested for s in opinion.searches)
 
 
 def needed_searches(probe: Probe, least: int) -> int:
@@ -111,31 +113,33 @@ def suggested_searches(probe: Probe) -> tuple[str, ...]:
     """Return searches that could disprove an abstention, each once: the author's, then the longest words that count."""
     said = re.findall(r"\w+", f"{probe.details.missing} {probe.question}")
     words = sorted((word for word in said if content_words(word)), key=lambda word: (-len(word), word))
-    found: dict[str, str] = {}
+    found: dict[frozenset[str], str] = {}
     for query in (*probe.details.searches, *words):
-        found.setdefault(_plain(query), query)
+        found.setdefault(_stems(query), query)
     return tuple(found.values())[:MOST_SUGGESTED]
 
 
 def absence_view(conversation: OpenConversation, opinion: Opinion, least: int) -> AbsenceView:
     """Return a reviewer's searches for an item, and their coverage by session."""
     looked_at = {i for i in opinion.looked_at if 0 <= i < len(conversation.lines)}
-    last = {_plain(s.query): s for s in opinion.searches}
-    counted = counted_queries(opinion)
+    last = {" ".join(s.query.casefold().split()): s for s in opinion.searches}
+    counted, needed = counted_queries(opinion), needed_searches(opinion.probe, least)
     return AbsenceView(
-        needed=needed_searches(opinion.probe, least),
-        made=len(counted),
+        needed=needed,
+        made=min(len(counted), needed),
         is_by_rote=is_searched_by_rote(opinion),
-        queries=tuple(QueryMade(query=s.query, total=s.total, is_counted=q in counted) for q, s in last.items()),
+        queries=tuple(
+            QueryMade(query=s.query, total=s.total, is_counted=_stems(s.query) in counted) for s in last.values()
+        ),
         hits=sum(s.total for s in last.values()),
         looked_at=len(looked_at),
         suggested=suggested_searches(opinion.probe),
-        missing=opinion.probe.details.missing,
     )
 
 
-def _plain(query: str) -> str:
-    return " ".join(query.casefold().split())
+def _stems(query: str) -> frozenset[str]:
+    """Return what makes two searches the same: the stems of their words, or the text where it has none."""
+    return content_words(query) or frozenset({query.strip().casefold()})
 
 
 def _passes(line: ArchiveLine, wanted: SearchFilter) -> bool:

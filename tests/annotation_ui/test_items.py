@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+from pydantic import JsonValue
+
 from longbeam.review import Workspace
 from tests.annotation_ui.conftest import Enter
 
@@ -89,7 +92,7 @@ async def test_abstention_needs_distinct_searches(enter: Enter) -> None:
     await ana.act(item, "edited", "question", "Where is the dentist in Oslo?")
     await ana.post(f"/api/items/{item}/check")
     await ana.act(item, "judged", "nugget/abstention.0.n0", {"label": "yes"})
-    for query in ("dentist", "DENTIST ", "zzzz1", "zzzz2", "zzzz3", "the"):
+    for query in ("dentist", "DENTIST ", "dentists", "zzzz1", "zzzz2", "zzzz3", "the"):
         await ana.act(item, "searched", after={"query": query, "total": 0})
     gates = {gate["code"]: gate for gate in (await ana.item(item))["gates"]}
     # Nonsense and "the" share no word with the question; it has two words to search for, so that two searches do.
@@ -97,12 +100,16 @@ async def test_abstention_needs_distinct_searches(enter: Enter) -> None:
     assert (await ana.get(f"/items/{item}/absence.json"))["suggested"] == ["dentist", "Oslo"]
     await ana.act(item, "searched", after={"query": "hotel", "total": 1})
     assert "searches" in {gate["code"] for gate in (await ana.item(item))["gates"]}
-    await ana.act(item, "looked", after={"query": "hotel", "message_ids": [0]})  # a synonym, and its hit was shown
+    await ana.act(item, "looked", after={"query": "hotel", "message_ids": [0]})  # one went to its hit
     await ana.judge(item, "accept", override=["error_findings", "what_if"], note="nobody says it")
     assert (await ana.item(item))["status"] == "edited"
 
 
-async def test_suggested_searches_alone_do_not_open_an_abstention(enter: Enter) -> None:
+@pytest.mark.parametrize(
+    ("kind", "after"),
+    [("looked", {"query": "any dentist", "message_ids": [1]}), ("searched", {"query": "orthodontist", "total": 0})],
+)
+async def test_suggested_searches_alone_do_not_open_an_abstention(enter: Enter, kind: str, after: JsonValue) -> None:
     ana = await enter("ana")
     item = "c000/abstention.0"
     await ana.act(item, "edited", "question", "Where is the dentist in Oslo?")
@@ -115,10 +122,10 @@ async def test_suggested_searches_alone_do_not_open_an_abstention(enter: Enter) 
         await ana.act(item, "searched", after={"query": query, "total": 0})
     record = await ana.get(f"/items/{item}/absence.json")
     assert record["made"] >= record["needed"]
-    assert (record["is_by_rote"], await gate()) == (True, "one search of your own")
+    assert (record["is_by_rote"], await gate()) == (True, "go to a hit yourself")
     await ana.act(item, "searched", after={"query": f"any {suggested[0]}", "total": 2})
-    assert await gate() == "one search of your own"  # it found two messages, and nobody looked
-    await ana.act(item, "looked", after={"query": f"any {suggested[0]}", "message_ids": [1]})
+    assert await gate() == "go to a hit yourself"  # it found two messages, and nobody went to one
+    await ana.act(item, kind, after=after)  # a hit, or a synonym in vain
     assert await gate() is None
 
 

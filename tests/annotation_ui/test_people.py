@@ -23,7 +23,15 @@ async def test_opinions_are_hidden_until_both_have_saved(enter: Enter, two: Work
     seen = await bo.item(ITEM)
     assert (seen["is_blind"], seen["saved"], seen["others"], seen["notes"]) == (True, 1, [], [])
     assert (await bo.get(f"/items/{ITEM}/history.json"))["events"] == []
+    named = (await bo.client.get(f"/items/{ITEM}/history")).text
+    assert f"<h1>{seen['name']}: 0 entries</h1>" in named
+    assert "Nobody has done anything with this item yet." in named
     await bo.judge(ITEM, "accept")
+    lead = await enter("lea", "lead")
+    queue = " ".join((await lead.client.get("/queue")).text.split())
+    rows = (await lead.get("/queue.json"))["counts"]
+    said = f"Of {rows['all']} items 0 are decided, {rows['all'] - 1} undecided, 1 in conflict."
+    assert (said in queue, "1 for you to decide" in queue) == (True, True)
     seen = await bo.item(ITEM)
     assert (seen["is_blind"], seen["status"]) == (False, "conflict")
     assert [(o["reviewer_id"], o["verdict"], o["note"]) for o in seen["others"]] == [("ana", "reject", "wrong date")]

@@ -132,7 +132,7 @@ class Worker:
             if key == "a" and note.count() and not note.input_value():  # a check found an error
                 self.notes.append(f"{item} may stay as it is.")
                 note.fill(self.notes[-1])
-                self.page.keyboard.press("Control+Enter")
+                self.page.get_by_role("button", name="Accept all the same").click()
             assert time.monotonic() - begun < PATIENCE_MS / 1000, item
             self.page.wait_for_timeout(50)
 
@@ -159,7 +159,7 @@ def decide_conflicts(lead: Page, server: Server) -> int:
     lead.goto(f"{server.base}/adjudication")
     count = int(lead.locator("h1").inner_text().split()[0])
     for left in range(count, 0, -1):
-        for key in ("1", "1", "3", "n"):
+        for key in ("1", "1", "3", "c"):
             lead.keyboard.press(key)
         lead.keyboard.type(f"decision {left}")
         lead.keyboard.press("Control+Enter")

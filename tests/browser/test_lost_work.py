@@ -148,10 +148,12 @@ def test_only_hits_that_were_visited_count_as_looked_at(shared: Server, open_pag
     expect(page.locator("#search-count")).to_contain_text("messages")
     page.wait_for_timeout(2_000)
     record = api(page, server, f"{item}/absence.json")
-    assert (record["made"], record["looked_at"]) == (1, 1)
-    page.keyboard.press("h")
-    page.wait_for_timeout(2_000)
-    assert api(page, server, f"{item}/absence.json")["looked_at"] == 2
+    assert (record["made"], record["looked_at"]) == (0, 0)  # the first hit opened by itself
+    for number in (1, 2):
+        page.keyboard.press("h")
+        page.wait_for_timeout(2_000)
+        record = api(page, server, f"{item}/absence.json")
+        assert (record["made"], record["looked_at"]) == (1, number)
 
 
 def test_back_after_a_verdict_then_reload_shows_the_item_with_its_verdict(shared: Server, open_page: Opened) -> None:

@@ -66,7 +66,7 @@ def test_a_nugget_in_dispute_is_ruled_on_and_leaves_the_rubric(half: Server, ope
     page.keyboard.press("1")
     for nugget_id in disputed:
         expect(page.locator("tr.asked .label").first).to_contain_text(f"nugget {int(nugget_id.rsplit('n', 1)[1]) + 1}")
-        page.keyboard.press("2" if nugget_id == disputed[0] else "1")
+        page.keyboard.press("n" if nugget_id == disputed[0] else "y")
     page.keyboard.press("3")
     page.keyboard.press("5")
     page.keyboard.press("Control+Enter")
@@ -93,6 +93,8 @@ def test_an_abstention_says_nothing_of_searches_before_one_is_made(half: Server,
         page.locator("dialog .chips button").nth(number).click()
         expect(page.locator("dialog .hits button").first).to_be_visible()  # what it found is read in the dialog
         expect(page.locator("#room [data-count]")).to_contain_text(f"{number + 1} of")
+    expect(page.locator("dialog .gate")).to_be_visible()  # the first hit opened by itself
+    page.locator("dialog .hits button").first.click()
     expect(page.locator("dialog")).to_contain_text("Nothing stands in the way")
     expect(page.locator("#panel")).to_contain_text("Your searches: ")
 
@@ -159,13 +161,14 @@ def test_a_letter_is_a_capital_with_shift_whatever_caps_lock_says(half: Server, 
 
 def test_evidence_says_who_spoke_and_an_old_value_does_not_look_right(half: Server, open_page: Opened) -> None:
     page = open_page(half, "who")
-    for ability, role in (("knowledge_update", "old value"), ("contradiction_resolution", "one side")):
+    roles = {"knowledge_update": ("old value", "doubted"), "contradiction_resolution": ("one side", "contested")}
+    for ability, (role, look) in roles.items():
         item = first_of(page, half, ability)
         begin(page, half, item)
         expect(page.locator("#dock .evidence").first).to_contain_text(re.compile("(user|assistant): "))
         expect(page.locator("#dock .evidence").first).to_contain_text(role)
         expect(page.locator(".message .tag", has_text=role).first).to_be_visible()
-        expect(page.locator(".message mark.doubted").first).to_be_visible()
+        expect(page.locator(f".message mark.{look}").first).to_be_visible()
         expect(page.locator("#panel .ok")).to_have_count(0)
     page.goto(f"{half.base}{item}/provenance")
     for piece in api(page, half, f"{item}.json")["evidence"]:

@@ -62,7 +62,10 @@ def accept(page: Page) -> None:
     if "abstention" in shown(page):
         for number in range(needed := searches_needed(page)):
             page.keyboard.press(".")
-            expect(page.locator("[data-count]")).to_contain_text(f"{number + 1} of {needed}")
+            expect(page.locator("#room .chips [aria-pressed=true]")).to_have_count(number + 1)
+            page.keyboard.press("h")
+        expect(page.locator("#room [data-count].ok")).to_have_text(f"{needed} of {needed} count")
+        expect(page.locator("#room .chips .warning")).to_have_count(0)
     page.keyboard.press("a")
 
 
@@ -150,7 +153,7 @@ def test_two_reviewers_are_blind_then_a_lead_decides(start: Start, open_page: Op
     expect(lead.locator(".deciding [aria-pressed=true]")).to_have_count(0)  # nothing is chosen beforehand
     for key in ("1", "2", "4"):
         lead.keyboard.press(key)
-    lead.keyboard.press("n")
+    lead.keyboard.press("c")
     lead.keyboard.type("clearer")
     lead.keyboard.press("Control+Enter")
     expect(lead.locator("h1")).to_have_text("0 open, 1 decided")

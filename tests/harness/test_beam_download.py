@@ -83,7 +83,7 @@ def assert_becomes_a_folder(row: dict[str, Any]) -> None:
 
 
 def test_a_benchmark_of_one_size_says_what_the_script_lacks_and_is_read_without_it(tmp_path: Path) -> None:
-    report = export_huggingface([OWN], SPEC, tmp_path / "out")
+    report = export_huggingface([OWN.with_head(target_tokens=128_000)], SPEC, tmp_path / "out")
     splits = run_python(LOAD, tmp_path)
 
     assert report.warnings == (
@@ -97,7 +97,7 @@ def test_a_benchmark_of_one_size_says_what_the_script_lacks_and_is_read_without_
 
 def test_a_size_without_conversations_cannot_be_an_empty_split(tmp_path: Path) -> None:
     # Why the export warns: with such a split `datasets` loads none of the others either.
-    write(export_huggingface, [OWN], tmp_path / "out")
+    write(export_huggingface, [OWN.with_head(target_tokens=128_000)], tmp_path / "out")
     (file,) = (tmp_path / "out" / "data").iterdir()
     duckdb.sql(f"COPY (FROM '{file}' WHERE false) TO '{file.with_name('500K-00000-of-00001.parquet')}'")
     card = tmp_path / "out" / "README.md"

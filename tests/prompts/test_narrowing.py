@@ -82,7 +82,7 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
         ("events", "events.0.event", "e99"),
         ("events", "events.0.narrative", "no such narrative"),
         ("events", "events.1.people", ["Nobody"]),
-        ("events", "events.0.after", [{"event": "e24", "least_days": 1, "most_days": None}]),
+        ("events", "events.0.after", [{"event": "e99", "least_days": 1, "most_days": None}]),
         ("sub_plan", "bullets.0.event", "e99"),
         ("sub_plan", "bullets.0.facts", [{"slot": "p9.f9", "name": "rent", "value": "$5", "day": ""}]),
         ("augment", "updates.0.target_id", "u99"),

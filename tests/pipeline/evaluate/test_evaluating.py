@@ -144,6 +144,7 @@ async def test_an_edited_system_is_asked_again(
     benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # bytecode knows an edit by its second and its size
 
     async def read(part: str) -> list[str]:
         (tmp_path / "mine_of_mine.py").write_text(CUSTOM.replace("{part}", part), encoding="utf-8")

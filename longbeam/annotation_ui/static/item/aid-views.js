@@ -9,7 +9,7 @@ import { showAid } from "./aids.js";
 import { goTo } from "./conversation.js";
 import { show, takeIn, travel } from "./deciding.js";
 import { Link, Panel } from "./panel.js";
-import { complain, mayWork, store } from "./state.js";
+import { ask, complain, mayWork, store } from "./state.js";
 import { Writing } from "./writing.js";
 
 /** Aids that are always in reach; the others are in a menu. */
@@ -140,21 +140,14 @@ function lead(event, href) {
   const key = rest.join("-");
   const { item } = store.get();
   if (!item) return;
+  const place = (list, id) => list.findIndex((one) => one[id] === key);
   if (kind === "evidence") {
-    const piece = Math.max(
-      item.evidence.findIndex((evidence) => evidence.message_key === key),
-      0,
-    );
+    const piece = Math.max(place(item.evidence, "message_key"), 0);
     store.set({ piece });
     const id = item.evidence[piece]?.message_id;
     if (id !== null && id !== undefined) goTo(id);
   } else if (kind === "nugget") {
-    store.set({
-      nugget: Math.max(
-        item.rubric.findIndex((nugget) => nugget.nugget_id === key),
-        0,
-      ),
-    });
+    store.set({ nugget: Math.max(place(item.rubric, "nugget_id"), 0) });
   }
   store.set({ pointed: name, tab: kind === "evidence" ? "evidence" : "question" });
   document.getElementById(kind === "evidence" ? "dock" : name)?.scrollIntoView({ block: "nearest" });
@@ -181,9 +174,10 @@ function Against({ candidate, item }) {
   const clear = { kind: "cleared", target: `message/${candidate.message_key}` };
   const adopt = { kind: "evidence_added", after: { message_key: candidate.message_key, quote: candidate.quote } };
   const id = candidate.message_id;
+  const change = () => ask({ kind: "reason", likely: candidate.signs.includes("later") ? "outdated" : "wrong_gold" });
   return html`<li class=${`candidate${candidate.is_cleared ? " soft" : ""}`}>
     <${Link} message=${candidate} />
-    <span class="small"> ${said(candidate.sent_at)} </span>
+    <span class="small"> ${candidate.speaker}, ${said(candidate.sent_at)} </span>
     ${candidate.signs.map((sign) => html`<span key=${sign} class="tag">${words(sign)}</span>`)}
     <div dir="auto" dangerouslySetInnerHTML=${{ __html: candidate.excerpt_html }}></div>
     ${
@@ -193,6 +187,7 @@ function Against({ candidate, item }) {
           ? html`<p class="row">
             <button type="button" onClick=${() => settle(clear)} aria-label=${`message ${id} changes nothing`}>changes nothing</button>
             <button type="button" onClick=${() => settle(adopt)} aria-label=${`cite it: message ${id}`}>cite it</button>
+            <button type="button" onClick=${change} aria-label=${`message ${id} changes the answer`}>changes the answer</button>
           </p>`
           : null
     }

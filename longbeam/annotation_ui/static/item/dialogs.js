@@ -43,6 +43,9 @@ function Frame({ title, weight, children }) {
 
 const about = ({ target }) => (target === "item" ? "" : " (about the selected message)");
 
+/** The main act of a dialog. What passes a gate has no such key: it is pressed on purpose. */
+const CHORD = { "data-main": true, "data-key": "Ctrl+Enter" };
+
 /** A text to send; what is typed outlives the dialog, the page and the server. */
 function Text({ item, place, label, button = "Save", weight = "primary", hint = "", finish }) {
   const [text, setText] = useState(kept(item.item_id, place) ?? "");
@@ -61,7 +64,7 @@ function Text({ item, place, label, button = "Save", weight = "primary", hint = 
   };
   return html`<p class="soft small">${hint}</p>
     <${GrowingArea} value=${text} onText=${change} aria-label=${label} />
-    <p><button type="button" class=${weight} data-main data-key="Ctrl+Enter" onClick=${done}>${button}</button></p>`;
+    <p><button type="button" class=${weight} ...${weight ? CHORD : {}} onClick=${done}>${button}</button></p>`;
 }
 
 const sayIt = async (body, told) => {
@@ -119,7 +122,11 @@ const Jump = ({ item }) =>
     }}
   />`;
 
-function Reason({ item }) {
+function Reason({ dialog: { likely }, item }) {
+  const mend = () => {
+    closeDialog();
+    edit("gold_answer");
+  };
   const choose = (code) => {
     closeDialog();
     decide("reject", { reason_code: code });
@@ -130,13 +137,14 @@ function Reason({ item }) {
     event.preventDefault();
     choose(code);
   };
-  return html`<ol class="plain reasons" onKeyDown=${press}>
+  return html`${likely ? html`<p><button type="button" onClick=${mend}>Edit the gold answer instead</button></p>` : null}
+  <ol class="plain reasons" onKeyDown=${press}>
     ${Object.entries(item.reasons).map(
       ([code, means], i) => html`<li key=${code}>
         <button
           type="button"
           data-reason=${code}
-          data-first=${i === 0 ? "" : undefined}
+          data-first=${(likely ? code === likely : i === 0) ? "" : undefined}
           aria-keyshortcuts=${String(i + 1)}
           data-key=${i + 1}
           onClick=${() => choose(code)}
@@ -181,7 +189,7 @@ function Gates({ item }) {
     ${
       gates.length
         ? null
-        : html`<p><button type="button" class="primary" data-main data-key="Ctrl+Enter" onClick=${() => accept()}>Accept</button></p>`
+        : html`<p><button type="button" class="primary" ...${CHORD} onClick=${() => accept()}>Accept</button></p>`
     }`;
 }
 
@@ -249,7 +257,7 @@ function Searches({ item }) {
     <p><input
       type="search"
       data-first
-      placeholder="or a search of your own, then Enter"
+      placeholder="your own words, then Enter"
       aria-label="search of your own"
       value=${query}
       onInput=${(event) => setQuery(event.target.value)}
@@ -272,7 +280,7 @@ export function Suggested({ record }) {
       >${text}</button>`,
     )}
     <span class=${`small ${record.made >= record.needed ? "ok" : "soft"}`} data-count>${record.made} of ${record.needed} count</span>
-    ${record.is_by_rote && record.made >= record.needed ? html`<span class="small warning">and one of your own</span>` : null}
+    ${record.is_by_rote && record.made >= record.needed ? html`<span class="small warning">now go to a hit (h), or search for a synonym</span>` : null}
   </p>`;
 }
 

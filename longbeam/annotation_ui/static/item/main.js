@@ -22,16 +22,12 @@ function draw() {
   render(html`<${ItemPage} state=${state} />`, stage);
 }
 
-/** Whether a button or a search has the focus, where Ctrl+Enter must not give a verdict. */
-const isElsewhere = () => Boolean(document.activeElement?.closest(".tools, #writing, dialog"));
-
+/** Saves the field or what the dialog asks for; a verdict has a key of its own, so that no key gives it by accident. */
 function save() {
   const { dialog, edit: open } = store.get();
   if (dialog)
     return document.querySelector("dialog[open] [data-main]")?.dispatchEvent(new Event("click", { bubbles: true }));
-  if (isElsewhere()) return undefined;
-  if (open?.phase === "saving") return tryNow();
-  return open ? saveField() : decide("accept");
+  return open?.phase === "saving" ? tryNow() : saveField();
 }
 
 function leaveOpen() {
@@ -157,7 +153,10 @@ on("what-if", () => showAid("what-if"));
 on("counter", () => showAid("counter"));
 on("guidelines", () => showAid("guidelines"));
 on("decisions", () => showAid("decisions"));
-on("solve", () => store.set(({ isBlind }) => ({ isBlind: !isBlind })));
+on("solve", () => {
+  store.set(({ isBlind }) => ({ isBlind: !isBlind }));
+  if (store.get().isBlind) goTo(0); // the message that is shown is evidence
+});
 on("help", () => ask({ kind: "keys" }));
 on("save", save);
 on("leave", leaveOpen);

@@ -84,14 +84,14 @@ export function ItemPage({ state }) {
           >${name[0].toUpperCase() + name.slice(1)}${tabCount(item, name)}</button>`,
         )}
       </nav>
-      <div class="panes" data-tab=${state.tab}>
+      <div class=${`panes${state.isBlind ? " is-blind" : ""}`} data-tab=${state.tab}>
         <div class="pane left" tabindex="0" role="region" aria-label="question and rubric">
           <${Probe} state=${state} item=${item} />
         </div>
         <div class="pane middle">
-          <${Dock} item=${item} piece=${state.piece} record=${state.aids.further} />
+          ${state.isBlind ? null : html`<${Dock} item=${item} piece=${state.piece} record=${state.aids.further} />`}
           <div id="room">
-            <${Pane} talk=${talk} evidence=${evidence} comments=${comments} say=${say}>
+            <${Pane} talk=${talk} evidence=${state.isBlind ? [] : evidence} comments=${comments} say=${say}>
               ${state.aids.further?.suggested ? html`<${Suggested} record=${state.aids.further} />` : null}
             </${Pane}>
           </div>
@@ -178,7 +178,7 @@ function Dock({ item, piece, record }) {
   const spread =
     count > 1 ? `, ${plural(item.spread, "message")} apart, in ${plural(item.sessions_touched, "session")}` : "";
   const none = isSearched
-    ? `No message is cited as evidence; you made ${plural(record.made, "search")} for it`
+    ? `No message is cited as evidence; you made ${plural(record.queries.length, "search")} for it`
     : isAbsent
       ? "No message is cited: search whether it is told after all"
       : "No message is cited as evidence";
@@ -299,22 +299,23 @@ function Standing({ state, item }) {
 function Buttons({ state, item }) {
   const isOff = state.isDeciding || !isWanted(item);
   const judged = item.rubric.filter((nugget) => nugget.label !== null && !nugget.is_stale).length;
-  const count = judged < item.rubric.length ? `${judged} of ${item.rubric.length} judged` : "";
+  // Where no gate asks for marks, it accepts without them, and says so.
+  const count = judged < item.rubric.length ? `${judged} of ${item.rubric.length} judged, optional` : "";
   const [gate] = item.gates;
   // It has the weight of the one primary button only when nothing is left to do; a closed gate says what is missing.
   const weight = gate ? "shut" : count ? "" : "primary";
   const more = item.gates.length > 1 ? ` +${item.gates.length - 1}` : "";
   return html`<div class="buttons">
     <${KeyButton} action="accept" class=${weight} disabled=${isOff} title=${gate?.message ?? count}>
-      <${Icon} name=${gate ? "lock" : "check"} /> Accept <span class="small missing">${gate ? gate.title + more : count}</span>
+      <${Icon} name=${gate || isOff ? "lock" : "check"} /> Accept <span class="small missing">${gate ? gate.title + more : count}</span>
     </${KeyButton}>
     <${KeyButton} action="reject" disabled=${isOff}><${Icon} name="cross" /> Reject</${KeyButton}>
     <${KeyButton} action="skip" disabled=${isOff} title="leave it to somebody else">Skip</${KeyButton}>
     <span class="row from-tablet">
-      <${Small} action="undo" name="undo" icon="undo" />
-      <${Small} action="redo" name="redo" icon="redo" />
-      <${Small} action="comment" name="comment" icon="comment" />
-      <${Small} action="flag" name="ask a lead to look at it" icon="flag" />
+      <${Step} action="undo" name="undo" icon="undo" />
+      <${Step} action="redo" name="redo" icon="redo" />
+      <${Step} action="comment" name="comment" icon="comment" />
+      <${Step} action="flag" name="ask a lead to look at it" icon="flag" />
     </span>
     <details class="menu">
       <summary class="only-icon" title="more"><${Icon} name="more" /><span class="sr">more acts</span></summary>
@@ -334,16 +335,6 @@ const ACTS = [
   ["return", "Send back to its author", "return"],
   ["help", "Keys", "keyboard"],
 ];
-
-const Small = ({ action, name, icon }) =>
-  html`<button
-    type="button"
-    class="quiet only-icon"
-    data-action=${action}
-    aria-label=${name}
-    title=${`${name} (${keyOf(action)})`}
-    onClick=${() => perform(action)}
-  ><${Icon} name=${icon} /></button>`;
 
 /** A lead sets the right verdict: reviewers are measured by it without knowing. */
 const Gold = ({ item }) => html`

@@ -80,15 +80,15 @@ const Values = ({ values }) => html`<h3>Values told</h3>
 /** Why a search does not count for the abstention. */
 function whyNot({ is_counted: isCounted, total }) {
   if (isCounted) return "";
-  return total ? ": counts once you have looked at one" : ": does not count, it shares no word with the question";
+  return total ? ": counts once you go to one" : ": does not count, it shares no word with the question";
 }
 
-const OWN_SEARCH = "Look at a hit, or make one search of your own: the suggested ones alone do not settle it.";
+const OWN_SEARCH = "Go to a hit, or search for a synonym as well: the suggested searches alone do not settle it.";
 
 function Absence({ record }) {
   if (!record.queries.length) return html`<p class="warning">You have not searched yet whether it is told.</p>`;
   return html`<h3>Your searches: ${record.made} of ${record.needed} count</h3>
-    <p>${`You looked at ${record.looked_at.toLocaleString("en")} of ${plural(record.hits, "hit")}.`}</p>
+    <p>${`You went to ${record.looked_at.toLocaleString("en")} of ${plural(record.hits, "hit")}.`}</p>
     ${record.is_by_rote ? html`<p class="warning">${OWN_SEARCH}</p>` : null}
     <ul>
       ${record.queries.map(

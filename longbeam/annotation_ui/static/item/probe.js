@@ -24,7 +24,8 @@ export function Probe({ state, item }) {
       ${item.moment ? html`<p class="notice small" id="moment">${item.moment}</p>` : null}
       ${
         item.can_write && !item.mine?.is_saved && !state.isBlind
-          ? html`<p><${KeyButton} action="solve" class="quiet small">Answer it yourself first</${KeyButton}></p>`
+          ? html`<p><${KeyButton} action="solve" class="quiet small wrapped">
+              Hide gold answer, rubric, evidence and checks, and answer it yourself</${KeyButton}></p>`
           : null
       }
     </${Part}>
@@ -123,7 +124,7 @@ function Rubric({ state, item }) {
           : null
       }
     </div>
-    <p class="soft small">Is each point right, and needed in an answer? Mark it “no” if it is wrong or beside the point.</p>
+    <p class="soft small">Is each point right, and needed in an answer? If not, mark it “no”.</p>
     <ol>
       ${item.rubric.map(
         (nugget, i) =>

@@ -140,19 +140,19 @@ export class Talk {
     this.count = `${found.total.toLocaleString("en")} in ${found.messages.toLocaleString("en")} messages`;
     this.changed();
     await this.onSearched(found);
-    if (this.hits.length) await this.nextHit();
+    if (this.hits.length) await this.nextHit(0, false);
     return undefined;
   }
 
-  /** Goes to the next hit, or to the one at a place of the list; false if there is none. */
-  async nextHit(place = this.hit + 1) {
+  /** Goes to the next hit, or to the one at a place of the list; one that opens by itself is not one looked at. */
+  async nextHit(place = this.hit + 1, isLooked = true) {
     if (!this.hits.length) return false;
     this.hit = place % this.hits.length;
     const id = this.hits[this.hit];
     const { query } = this;
     await this.go(id);
     clearTimeout(this.looking);
-    this.looking = setTimeout(() => query === this.query && this.onLooked(query, id), LOOK_MS);
+    if (isLooked) this.looking = setTimeout(() => query === this.query && this.onLooked(query, id), LOOK_MS);
     return true;
   }
 
