@@ -38,8 +38,6 @@ from longbeam.prompts.calls.plans import (
     EventsReply,
     OutlineInputs,
     OutlineReply,
-    PlanSeedsInputs,
-    PlanSeedsReply,
     PlanSummaryInputs,
     SubPlanInputs,
     SubPlanReply,
@@ -57,6 +55,8 @@ from longbeam.prompts.calls.scaffold import (
     NarrativesInputs,
     NarrativesReply,
     PersonalityInputs,
+    PlanSeedsInputs,
+    PlanSeedsReply,
     SeedsInputs,
     SeedsReply,
 )
