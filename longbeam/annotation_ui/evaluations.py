@@ -43,6 +43,7 @@ from longbeam.evaluation import (
     read_run,
     report_environment,
     sections_of,
+    unpaired_line,
 )
 from longbeam.pages import theme_switch
 from longbeam.pipeline.evaluate import evaluation_folder
@@ -97,6 +98,8 @@ class RunPage(Record):
     """The table of each run."""
     pairs: tuple[RunPair, ...]
     """Differences of the first run's systems to those of the one beside it."""
+    unpaired: str
+    """Sentence on the systems that no pair is of."""
     columns: tuple[RunColumn, ...]
     abilities: tuple[str, ...]
     total: int
@@ -247,7 +250,7 @@ class RunPages:
         self._section = lru_cache(maxsize=4)(self._read)  # a run never changes, and takes seconds to read and resample
         environment = report_environment(TEMPLATES).overlay(finalize=shown_value)
         environment.filters.update(reading=_read_text, local_time=local_time)
-        environment.globals.update(static=STATIC_PATH, benchmark=benchmark.spec.name, any=ANY, page=PAGE)
+        environment.globals.update(static=STATIC_PATH, benchmark=benchmark.spec.name, any=ANY, page=PAGE, passed=PASSED)
         environment.globals["theme_switch"] = Markup(theme_switch())
         self.templates = Jinja2Templates(env=environment)
 
@@ -260,11 +263,13 @@ class RunPages:
         """Return one run, or two side by side."""
         table = self._table(run, wanted)
         rows, sections = table.rows(), table.sections
+        pairs = tuple(compare_runs(sections[1].evaluated, sections[0].evaluated)) if len(sections) > 1 else ()
         view = RunPage(
             runs=table.runs,
             others=tuple(k for k in reversed(kept_runs(self.folder)) if k.run_id != table.runs[0].run_id),
             lines=tuple(section.lines for section in sections),
-            pairs=tuple(compare_runs(sections[1].evaluated, sections[0].evaluated)) if len(sections) > 1 else (),
+            pairs=pairs,
+            unpaired=unpaired_line(sections[1].evaluated, sections[0].evaluated, pairs) if pairs else "",
             columns=tuple(column for column, *_ in table.columns()),
             abilities=sections[0].abilities,
             total=len(rows),
@@ -293,7 +298,7 @@ class RunPages:
             previous=hrefs[order[at - 1]] if 0 < at < len(order) else "",
             next=hrefs[order[at + 1]] if at + 1 < len(order) else "",
         )
-        return self._answer(request, "run_probe.html", view)
+        return self._answer(request, "run_probe.html", view, sections=table.sections)
 
     def refused(self, request: Request, exc: Exception) -> Response:
         """Answer for a run, a probe or a page that does not exist."""

@@ -363,7 +363,7 @@ def compare(
     if json:
         print(jsons.dumps([asdict(pair) for pair in pairs], indent=2))
     else:
-        print(render_pairs(pairs, first.label, second.label), end="")
+        print(render_pairs(pairs, first, second), end="")
     return OK
 
 

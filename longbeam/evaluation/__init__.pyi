@@ -19,6 +19,7 @@ from .comparing import (
     compare_runs as compare_runs,
     conversations_needed as conversations_needed,
     render_pairs as render_pairs,
+    unpaired_line as unpaired_line,
 )
 from .controlled import (
     ControlledRow as ControlledRow,
@@ -34,7 +35,6 @@ from .controls import (
     without_evidence as without_evidence,
 )
 from .difficulty import DifficultyMeter as DifficultyMeter
-from .failures import grouped_failures as grouped_failures
 from .fixed_answers import (
     FIXED_ANSWERS as FIXED_ANSWERS,
     in_words as in_words,
@@ -50,6 +50,7 @@ from .interference import (
 from .judging import (
     CREDIT as CREDIT,
     JUDGE_PROMPTS as JUDGE_PROMPTS,
+    items_of as items_of,
     judge_answer as judge_answer,
     judge_nuggets as judge_nuggets,
 )
@@ -60,7 +61,6 @@ from .metrics import (
     retrieval_of as retrieval_of,
     rubric_values as rubric_values,
 )
-from .ordered_lists import items_of as items_of
 from .probe_gate import (
     BATCH as BATCH,
     CHECK as CHECK,
@@ -93,6 +93,7 @@ from .results import (
     Evaluated as Evaluated,
     asked_probe as asked_probe,
     contexts_path as contexts_path,
+    grouped_failures as grouped_failures,
     read_results as read_results,
     reworded as reworded,
     write_results as write_results,

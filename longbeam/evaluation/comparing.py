@@ -17,7 +17,7 @@ from longbeam.terminal import counted
 _ALPHA, _POWER = 0.05, 0.8
 """Two-sided error of the first kind, and the chance to see the difference that is asked for."""
 PASSED = 0.5
-"""Score from which an answer is on the right side: below it, most of its nuggets are missed."""
+"""Score from which a system has won a probe, here and in the filter of `view`: below it, most nuggets are missed."""
 _NAMED = 10
 """Probes that changed sides and are named for each system."""
 
@@ -28,6 +28,7 @@ class RunPair:
 
     comparison: Comparison
     won: int
+    """Probes that went from below `PASSED` to it or above; `lost` is the reverse, `tied` all others."""
     lost: int
     tied: int
     changed: tuple[tuple[str, str, float, float], ...]
@@ -69,22 +70,33 @@ def _paired(first: Sequence[Result], second: Sequence[Result], names: tuple[str,
         for r in first
         if (new := r.score("paper")) is not None and (old := before.get((r.conversation_id, r.probe_id))) is not None
     ]
+    changed = tuple(row for row in scored if (row[2] >= PASSED) is not (row[3] >= PASSED))
     return RunPair(
         comparison,
-        won=sum(new > old for *_, old, new in scored),
-        lost=sum(new < old for *_, old, new in scored),
-        tied=sum(new == old for *_, old, new in scored),
-        changed=tuple(row for row in scored if (row[2] >= PASSED) is not (row[3] >= PASSED)),
+        won=sum(new > old for *_, old, new in changed),
+        lost=sum(new < old for *_, old, new in changed),
+        tied=len(scored) - len(changed),
+        changed=changed,
     )
 
 
-def render_pairs(pairs: Sequence[RunPair], before: str, now: str) -> str:
+def unpaired_line(before: Evaluated, now: Evaluated, pairs: Sequence[RunPair]) -> str:
+    """Return the sentence that names the systems that no pair is of; empty if there are none."""
+    paired = {pair.comparison.system.removesuffix(" now") for pair in pairs}
+    alone = {s: of.label for of in (before, now) for s in of.run.systems if kind_of(s) == "system" and s not in paired}
+    both = set(before.run.systems) & set(now.run.systems)
+    named = [s if s in both else f"{s} (only in {of})" for s, of in alone.items()]
+    return f"Not paired: {', '.join(named)}." if named else ""
+
+
+def render_pairs(pairs: Sequence[RunPair], before: Evaluated, now: Evaluated) -> str:
     """Return the differences of two runs as text; ends with a line break."""
-    return "\n".join(_pair_lines(pairs, before, now)) + "\n"
+    return "\n".join(filter(None, _pair_lines(pairs, before, now))) + "\n"
 
 
-def _pair_lines(pairs: Sequence[RunPair], before: str, now: str) -> Iterator[str]:
-    yield f"{now} minus {before}, on the probes that have a score in both (95 % interval over conversations; p by Holm)"
+def _pair_lines(pairs: Sequence[RunPair], before: Evaluated, now: Evaluated) -> Iterator[str]:
+    yield f"{now.label} minus {before.label}, on the probes that have a score in both"
+    yield f"(95 % interval over conversations; p by Holm; won: from a score below {PASSED} to one of {PASSED} or more)"
     for pair in pairs:
         c = pair.comparison
         name = c.system.removesuffix(" now")
@@ -95,8 +107,8 @@ def _pair_lines(pairs: Sequence[RunPair], before: str, now: str) -> Iterator[str
             yield f"    {'won ' if new > old else 'lost'} {conversation_id}/{probe_id}: {old:.2f} to {new:.2f}"
         if len(pair.changed) > _NAMED:
             yield f"    and {counted(len(pair.changed) - _NAMED, 'more probe')} that changed sides"
-    if few := few_conversations(min(pair.comparison.conversations for pair in pairs)):
-        yield few
+    yield unpaired_line(before, now, pairs)
+    yield few_conversations(min(pair.comparison.conversations for pair in pairs))
 
 
 def conversations_needed(one: Evaluated, first: str, second: str, difference: float) -> tuple[int, float]:

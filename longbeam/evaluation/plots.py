@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from zlib import crc32
 
 WIDTH, HEIGHT = 720, 340
 LEFT, RIGHT, TOP, BOTTOM = 48, 190, 14, 44
@@ -60,9 +61,14 @@ class _Scale:
 
 
 def _classes(series: Sequence[Series]) -> dict[str, str]:
-    """Return the class of each series, which has its colour: its kind, or the number of a system."""
-    systems = [s.name for s in series if s.kind == "system"]
-    return {s.name: f"series-{systems.index(s.name) % _COLOURS if s.name in systems else s.kind}" for s in series}
+    """Return the class of each series, which has its colour: its kind, or for a system a number that its name gives."""
+    numbers: dict[str, int] = {}
+    for name in sorted(s.name for s in series if s.kind == "system"):
+        number = crc32(name.encode())
+        while number % _COLOURS in numbers.values() and len(numbers) < _COLOURS:
+            number += 1
+        numbers[name] = number % _COLOURS
+    return {s.name: f"series-{numbers.get(s.name, s.kind)}" for s in series}
 
 
 def _axes(scale: _Scale, ticks: Sequence[tuple[float, str]], x_label: str) -> list[str]:

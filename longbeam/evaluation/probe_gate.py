@@ -30,7 +30,7 @@ from longbeam.prompts.calls import (
     ReadReply,
 )
 from longbeam.schemas import Difficulty, Evidence, EvidencePart, Message, MessageRole, Nugget, Probe, Severity
-from longbeam.text import LaterPassage, Subject, find_evidence, sentences, values_in, words_of
+from longbeam.text import PASSAGE, LaterPassage, Subject, find_evidence, sentences, values_in, words_of
 
 CHECK = "gate"
 PROMPTS = ("read_passages", "criticise_probes", "mark_answers")
@@ -125,15 +125,20 @@ def matters_of(
 
 
 def _nearest(passages: Iterable[LaterPassage]) -> list[Message]:
-    """Return the first passages of each speaker as messages, oldest first."""
+    """Return the first passages of each speaker as messages, oldest first; of each message one."""
     left = dict(SHOWN)
-    taken = []
+    taken: dict[int, LaterPassage] = {}
     for passage in passages:
-        if left[passage.message.role]:
-            taken.append(passage)
+        if left[passage.message.role] and passage.place not in taken:
+            taken[passage.place] = passage
             left[passage.message.role] -= 1
-    taken.sort(key=lambda p: (p.place, p.start))
-    return [p.message.model_copy(update={"content": p.text}) for p in taken]
+    return [p.message.model_copy(update={"content": _in_context(p)}) for _, p in sorted(taken.items())]
+
+
+def _in_context(passage: LaterPassage) -> str:
+    """Return a passage with as much before it: what "I assume that this suits" is about stands there."""
+    content, start = passage.message.content, passage.start
+    return content[next((a for a, _ in sentences(content) if start - PASSAGE <= a < start), start) : passage.end]
 
 
 @dataclass(frozen=True)
@@ -189,8 +194,10 @@ class _Trial:
         return self.wanted <= self.met.get(name, frozenset())
 
 
-async def judge_batch(asker: Asker, matters: Sequence[Matter], others: Sequence[Probe]) -> list[Outcome]:
-    """Return the outcome for each probe of a batch; `others` are further probes of the conversation.
+async def judge_batch(
+    asker: Asker, matters: Sequence[Matter], others: Sequence[Probe], wishes: Sequence[str] = ()
+) -> list[Outcome]:
+    """Return the outcome for each probe of a batch; `others` are further probes, `wishes` hold at the end.
 
     Raises ReplyError where a model gives no usable reply.
     """
@@ -200,7 +207,7 @@ async def judge_batch(asker: Asker, matters: Sequence[Matter], others: Sequence[
     guesses = await _read(asker, "guess", matters, None)
     evidence = await _read(asker, "evidence", matters, alone)
     whole = await _read(asker, "all", matters, every)
-    critiques = await _criticised(asker, matters, every)
+    critiques = await _criticised(asker, matters, every, wishes)
     trials = [
         _Trial(matter, _answers(matter, others, critique, guess.answer, own.answer, read.answer), {})
         for matter, critique, guess, own, read in zip(matters, critiques, guesses, evidence, whole, strict=True)
@@ -228,7 +235,7 @@ async def _read(asker: Asker, place: str, matters: Sequence[Matter], shown: _Sho
     return [answers[q.number] for q in questions]
 
 
-async def _criticised(asker: Asker, matters: Sequence[Matter], shown: _Shown) -> list[Critique]:
+async def _criticised(asker: Asker, matters: Sequence[Matter], shown: _Shown, wishes: Sequence[str]) -> list[Critique]:
     probes = tuple(
         JudgedProbe(
             number=i,
@@ -252,7 +259,7 @@ async def _criticised(asker: Asker, matters: Sequence[Matter], shown: _Shown) ->
             if unknown := sorted(named - shown.keys.keys()):
                 yield f"probe {c.probe} names passage {unknown[0]}; there are 1 to {len(shown.keys)}"
 
-    inputs = CriticInputs(passages=shown.passages, probes=probes)
+    inputs = CriticInputs(passages=shown.passages, probes=probes, wishes=tuple(wishes))
     reply: CriticReply = await asker.structured(PROMPTS[1], inputs, place="critic", accept=Acceptance(check=check))
     critiques = {c.probe: c for c in reversed(reply.critiques)}
     return [critiques[i] for i in range(1, len(probes) + 1)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +43,7 @@ from longbeam.evaluation.timings import Latency
 from longbeam.evaluation.variations import ABLATION, Variation, alike_notes, variations_of
 from longbeam.formats import advice_without_probes
 from longbeam.pages import PAGE_END, page_start, stylesheet
-from longbeam.schemas import AskedProbe, Nugget, PreparationUsage, Result, Spending
+from longbeam.schemas import AskedProbe, EvaluationRun, PreparationUsage, Result, Spending, is_language_model
 
 PROBES_SHOWN = 20
 """Probes per ability in the drill-down, by default."""
@@ -63,7 +63,7 @@ class ReportLine:
 
     row: Row
     rank: int | None
-    """Rank among the systems, from 1; None for floors and ceilings, and where the judge cannot score."""
+    """Rank among the systems, from 1; None for others, few conversations, and where the judge cannot score."""
     kind: str
     """`system`, `floor` or `ceiling`."""
     by_ability: dict[str, Interval | None]
@@ -139,7 +139,7 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
         if not any(name == baseline or name.startswith(f"{baseline}[budget=") for name in baselines):
             raise UserError(f"--against {baseline!r}: {one.label} has no such system; it has {', '.join(names)}")
     judged = calibration_of(rows, one.run.judge)
-    ranked = ranked_rows(rows, figure_of(can_score=judged.can_score))
+    ranked = ranked_rows(rows, figure_of(can_score=judged.can_score), one.run.conversations)
     pairs = [
         compare(one.results, row.system, baseline, rule("paper"))
         for _, row in ranked
@@ -275,7 +275,7 @@ def token_plot(section: Section) -> str:
         name = line.row.system
         if line.row.score is not None and name != "gold":
             if budget := budgets.get(name):
-                name = re.sub(rf"\[budget={budget}\]|,?budget={budget}| {budget}$", "", name)
+                name = re.sub(rf"\[budget={budget}\]|,budget={budget}\b|\bbudget={budget},| {budget}$", "", name)
             points[name, line.kind].append((max(1.0, line.row.tokens or 1.0), line.row.score))
     series = [Series(name, kind, tuple(sorted(of))) for (name, kind), of in points.items()]
     most = max(x for of in points.values() for x, _ in of)
@@ -354,14 +354,17 @@ def report_environment(*folders: Path, is_html: bool = True) -> Environment:
         ablation=ABLATION,
         leads_released=leads_released,
         blank_floors=BEAM_BLANK_FLOORS,
-        page_start=_page_start,
+        few_conversations=few_conversations,
+        rules_line=_rules_line,
+        page_start=lambda *texts: Markup(page_start(*map(str, texts))),
         page_end=Markup(PAGE_END),
     )
     return environment
 
 
-def _page_start(title: str, brand: str, style: str) -> Markup:
-    return Markup(page_start(str(title), brand, style))
+def _rules_line(run: EvaluationRun) -> str:
+    by_rule = [role for role, model in (("reader", run.reader), ("judge", run.judge)) if not is_language_model(model)]
+    return f"{' and '.join(by_rule)}: rules, no language model" if by_rule else ""
 
 
 def _by_length(sections: Sequence[Section]) -> list[tuple[str, str, list[float | None]]]:
@@ -399,61 +402,19 @@ def _cut(text: str, _quotes: Sequence[str] = ()) -> str:
     return f"{text[:half]}\n\n{left_out}\n\n{text[-half:]}"
 
 
-def _heat(value: float | None) -> str:
-    """Return the class of a cell of a heat map: six steps from 0 to 1."""
-    return "" if value is None else f"heat-{round(5 * value)}"
-
-
-def _nugget(rubric: Sequence[Nugget], nugget_id: str) -> str:
-    return next((n.text for n in rubric if n.nugget_id == nugget_id), nugget_id)
-
-
-def _figure(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:,.{digits}f}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"
-
-
-def _usd(value: float | None) -> str:
-    return "–" if value is None else f"${value:.4g}"
-
-
-def _span(interval: Interval | None) -> str:
-    return "–" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
-
-
-def _p(value: float | None) -> str:
-    return "–" if value is None else "<.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _cell(text: str) -> str:
-    """Return a text that is safe in a Markdown table."""
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _deciles(places: Iterable[int]) -> str:
-    return ", ".join(str(p + 1) for p in places) or "none"
-
-
-def _settings(values: Mapping[str, str]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in values.items()) or "as default"
-
-
 _FILTERS: dict[str, Callable[..., Any]] = {
-    "figure": _figure,
-    "signed": _signed,
-    "usd": _usd,
-    "span": _span,
-    "p": _p,
+    "figure": lambda value, digits=3: "–" if value is None else f"{value:,.{digits}f}",
+    "signed": lambda value: "–" if value is None else f"{value:+.3f}",
+    "usd": lambda value: "–" if value is None else f"${value:.4g}",
+    "span": lambda interval: "–" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
+    "p": lambda value: "–" if value is None else "<.001" if value < 0.001 else f"{value:.3f}",
     "tokens": _tokens,
     "share_read": share_read,
     "reading": _cut,
-    "heat": _heat,
-    "nugget": _nugget,
-    "cell": _cell,
-    "settings": _settings,
-    "deciles": _deciles,
+    "heat": lambda value: "" if value is None else f"heat-{round(5 * value)}",  # classes of six steps from 0 to 1
+    "nugget": lambda rubric, nugget_id: next((n.text for n in rubric if n.nugget_id == nugget_id), nugget_id),
+    "cell": lambda text: text.replace("|", "\\|").replace("\n", " "),  # of a Markdown table
+    "settings": lambda values: ", ".join(f"{key} {value}" for key, value in values.items()) or "as default",
+    "deciles": lambda places: ", ".join(str(place + 1) for place in places) or "none",
     "plain": lambda name: name.replace("_", " "),
 }

@@ -22,7 +22,7 @@ DRAWS = 4_000
 PATTERNS = 2**14
 """Patterns of signs that are tried; with more conversations than 14, so many are drawn."""
 FEW = 8
-"""Conversations below which intervals are called too narrow: a bootstrap of so few has little to draw from."""
+"""Conversations below which intervals are too narrow and rows have no ranks: a bootstrap has little to draw from."""
 _NO_PROOF = 6
 """Conversations below which no difference can reach p < 0.05 in the sign-flip test: 2 / 2^5 is .0625."""
 _SEED = 20_251_027
@@ -66,9 +66,11 @@ def few_conversations(count: int) -> str:
     if count >= FEW:
         return ""
     if count == 1:
-        return "One conversation: there is no interval, and no difference can be told from chance."
+        return "One conversation: there is no interval, no ranking, and no difference can be told from chance."
     proof = f"; p cannot fall below {2 / 2**count:.3g}, so no difference can be called significant"
-    return f"{count} conversations: intervals are too narrow below {FEW}{proof if count < _NO_PROOF else ''}."
+    return (
+        f"{count} conversations: intervals are too narrow; no ranking below {FEW}{proof if count < _NO_PROOF else ''}."
+    )
 
 
 def interval_of(

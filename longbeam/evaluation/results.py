@@ -7,6 +7,7 @@ as the numbers of its paragraphs, because systems read the same exchanges for ma
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from longbeam.evaluation.timings import Timings
 from longbeam.keys import ItemId
 from longbeam.schemas import AskedProbe, Context, EvaluationRun, KeptRun, Probe, Result
 from longbeam.store import write_recorded
-from longbeam.terminal import printable, whole_text
+from longbeam.terminal import counted, printable, whole_text, without_places
 
 RESULTS_FILE = "results.jsonl"
 TIMINGS_FILE = "timings.json"
@@ -163,3 +164,32 @@ def asked_probe(conversation_id: str, probe: Probe, places: Mapping[str, float])
         variety=probe.details.variety,
         is_on_the_way=probe.asked_at is not None,
     )
+
+
+def grouped_failures(failures: Sequence[str]) -> tuple[str, ...]:
+    """Return the failures, first ones first: those of a system and stage with one reason as one line with their number.
+
+    Reasons are one where they differ in numbers and in the places of the calls alone; the first one is shown. A failure
+    that no other one equals stays as it is, with its conversation and probe.
+    """
+    groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for failure in failures:
+        unit, _, reason = failure.partition(": ")
+        groups[_system_of(unit), without_places(reason)].append(failure)
+    return tuple(
+        alike[0]
+        if len(alike) == 1
+        else f"{system} ({counted(len(alike), _noun(system))}): {alike[0].partition(': ')[2]}"
+        for (system, _), alike in groups.items()
+    )
+
+
+def _system_of(unit: str) -> str:
+    """Return stage and system of a unit: `answer/rag` of `c000/answer/rag/x`, `used/rag` of `c000/used/rag`."""
+    within = unit.partition("/")[2]
+    return within if _noun(within) == "conversation" else within.rpartition("/")[0]
+
+
+def _noun(within: str) -> str:
+    """Return the name of the units of a stage: use and close of a system are counted once a conversation."""
+    return "conversation" if within.startswith(("used/", "close/")) else "probe"

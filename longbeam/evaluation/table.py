@@ -11,7 +11,7 @@ from statistics import fmean
 from longbeam.abilities import Trait, ability_of
 from longbeam.evaluation.arms import EVIDENCE
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
-from longbeam.evaluation.resampling import Interval, few_conversations, interval_of
+from longbeam.evaluation.resampling import FEW, Interval, few_conversations, interval_of
 from longbeam.memory import FLOORS
 from longbeam.schemas import AskedProbe, EvaluationRun, Result, Spending, digest_of, is_language_model
 
@@ -202,17 +202,21 @@ KINDS = ("system", "floor", "ceiling")
 """Kinds of rows in tables, in this order; systems are ranked."""
 
 
-def ranked_rows(rows: Sequence[Row], by: Callable[[Row], float | None]) -> list[tuple[int | None, Row]]:
+def ranked_rows(
+    rows: Sequence[Row], by: Callable[[Row], float | None], conversations: int = FEW
+) -> list[tuple[int | None, Row]]:
     """Return rows with their ranks: systems first, best first, then floors and ceilings, which have none.
 
-    Equal systems share a rank; one without a figure is last and has none. Rows that calibrate the judge are left out.
+    Equal systems share a rank; one without a figure is last and has none; with fewer conversations than `FEW` no row
+    has one. Rows that calibrate the judge are left out.
     """
     found: list[tuple[int | None, Row]] = []
     for kind in KINDS:
+        is_ranked = kind == "system" and conversations >= FEW
         own = sorted((r for r in rows if kind_of(r.system) == kind), key=lambda r: -(by(r) or 0.0))
         figures = [round(by(r) or 0.0, 3) for r in own]
         found += [
-            (figures.index(figure) + 1 if kind == "system" and by(row) is not None else None, row)
+            (figures.index(figure) + 1 if is_ranked and by(row) is not None else None, row)
             for row, figure in zip(own, figures, strict=True)
         ]
     return found
@@ -224,8 +228,7 @@ def figure_of(*, can_score: bool) -> Callable[[Row], float | None]:
 
 
 def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result]) -> list[str]:
-    """Return what a reader of the table must know: few conversations, unequal budgets, equal systems."""
-    few = few_conversations(run.conversations)
+    """Return what a reader of the table must know: unequal budgets, preparation by rules, equal systems."""
     budget = run.settings.budget
     fits = (
         f"A conversation of {run.tokens:,} tokens fits into the budget of {budget:,}: nothing has to be found, and the "
@@ -240,6 +243,10 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
         if by_rule
         else ""
     )
+    as_floor = [o.name for o in run.described if o.system == "rag" and not o.embedder and "retriever" not in o.settings]
+    floored = (
+        f"Without an embedder rag ranks by BM25, as the floor bm25 does: {', '.join(as_floor)}." if as_floor else ""
+    )
     budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     below = [
         f"{row.system} ({row.tokens:,.0f} of {allowed:,})"
@@ -248,7 +255,7 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
         if row.tokens < HALF_READ * (allowed := budgets.get(row.system, budget))
     ]
     unequal = f"Not at equal budget, less than half of it was read: {', '.join(below)}." if below else ""
-    return [note for note in (few, fits, unequal, rehearsed, equality_line(equal_systems(results))) if note]
+    return [note for note in (fits, unequal, rehearsed, floored, equality_line(equal_systems(results))) if note]
 
 
 def equal_systems(results: Sequence[Result]) -> list[tuple[str, ...]]:

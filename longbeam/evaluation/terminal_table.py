@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from longbeam.evaluation.calibration import calibration_of, reader_note
-from longbeam.evaluation.resampling import Interval
+from longbeam.evaluation.resampling import Interval, few_conversations
 from longbeam.evaluation.table import (
     Row,
     ability_figures,
     figure_of,
+    kind_of,
     notes_on,
     order_legend,
     ranked_rows,
@@ -24,21 +25,19 @@ from longbeam.terminal import counted
 WIDTH = 80
 _NAME, _ABILITIES, _ABILITY = 17, 10, 24
 """Columns of a name, abilities beside each other, and columns of an ability's name."""
-LEGEND = (
-    "Ranked rows are systems. Below them floors, which read nothing or without skill, and ceilings: gold, the gold "
-    "answers, and evidence, the cited messages alone."
-)
+_HEADS = {"floor": "floors, which read nothing or without skill:", "ceiling": "ceilings, the gold and cited messages:"}
 
 
 def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
     """Return the table as text of 80 columns, ranks first, with the judge's calibration; it ends with a line break."""
     rows = rows_of(results, run.spending)
     judged = calibration_of(rows, run.judge)
-    ranked = ranked_rows(rows, figure_of(can_score=judged.can_score))
+    ranked = ranked_rows(rows, figure_of(can_score=judged.can_score), run.conversations)
     varied = variations_of(run, rows, is_scored=judged.can_score)
     unscored = sum(row.unscored for row in rows)
     lines = [
         *([judged.refusal, ""] if judged.refusal else []),
+        *filter(None, [few_conversations(run.conversations)]),
         *_main_table(ranked, run.tokens, is_scored=judged.can_score),
         "",
         *(_ability_table(run, ranked, results) if judged.can_score else []),
@@ -46,7 +45,6 @@ def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
         *notes_on(run, rows, results),
         *alike_notes(run, varied, results),
         *([note] if judged.can_score and (note := reader_note(rows)) else []),
-        LEGEND,
         *filter(None, [order_legend(run, results) if judged.can_score else ""]),
         f"{run.benchmark}{f', control {run.control}' if run.control else ''}: "
         f"{counted(run.conversations, 'conversation')} of {run.tokens:,} tokens, "
@@ -62,7 +60,11 @@ def _main_table(rows: Sequence[tuple[int | None, Row]], of: int, *, is_scored: b
     """Yield the lines of the table; `of` is the length of a conversation, of which `read` is the share."""
     score = "  score  95 % interval" if is_scored else ""
     yield f"{'':3} {'system':{_NAME}}{score}  evid.  source  hit@5   tokens  read"
+    headed = "system"
     for rank, row in rows:
+        if (kind := kind_of(row.system)) != headed:
+            headed = kind
+            yield f"{'':3} {_HEADS[kind]}"
         cells = f"  {_cell(row.score, 5)}  {_span(row.interval):>13}" if is_scored else ""
         tokens = f"{row.tokens:7,.0f}  {share_read(row, of):>4}" if row.tokens is not None else f"{'-':>7}  {'-':>4}"
         figures = f"{_cell(row.recall, 5)}  {_cell(row.source_recall, 6)}  {_cell(row.hits[5], 5)}  {tokens}"

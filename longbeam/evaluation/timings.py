@@ -27,9 +27,6 @@ class Latency:
     """Exchanges taken in per second of preparation."""
     context_s: float | None
     """Median time to find the context; for systems that answer themselves, the time of the whole answer."""
-    answer_s: float | None
-    """Median time until the answer, while other questions are asked at the same time."""
-    answer_p95_s: float | None
     answers: int
 
 
@@ -105,7 +102,6 @@ class Timings:
         pairs = list(self.answers.get(system, {}).values())
         if not (prepared or pairs):
             return None
-        whole = sorted(answer for _, answer in pairs)
         whole_s = sum(of["seconds"] for of in prepared)
         return Latency(
             prepare_s=whole_s / len(prepared) if prepared else None,
@@ -113,7 +109,5 @@ class Timings:
             add_p95_s=fmean(of["p95_s"] for of in prepared) if prepared else None,
             exchanges_per_s=sum(of["exchanges"] for of in prepared) / whole_s if whole_s else None,
             context_s=median(context for context, _ in pairs) if pairs else None,
-            answer_s=median(whole) if whole else None,
-            answer_p95_s=percentile(whole, 0.95) if whole else None,
-            answers=len(whole),
+            answers=len(pairs),
         )

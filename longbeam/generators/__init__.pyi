@@ -1,3 +1,4 @@
+from .additions import AdditionInputs as AdditionInputs, with_additions as with_additions
 from .advice import ADVICE_PROMPTS as ADVICE_PROMPTS, advised_plan as advised_plan, write_advice as write_advice
 from .advice_sheet import LEAST_SET_ASIDE as LEAST_SET_ASIDE, Advised as Advised, StageToAdvise as StageToAdvise
 from .augmentation import (
@@ -5,7 +6,12 @@ from .augmentation import (
     StageToAugment as StageToAugment,
     write_special_bullets as write_special_bullets,
 )
-from .augmented import Augmented as Augmented, Targets as Targets, augmented_plan as augmented_plan
+from .augmented import (
+    Augmented as Augmented,
+    PassedOver as PassedOver,
+    Targets as Targets,
+    augmented_plan as augmented_plan,
+)
 from .budget import Budget as Budget
 from .bullets import (
     Drafted as Drafted,
@@ -76,7 +82,6 @@ from .entailment_judge import (
 )
 from .layout import (
     NARRATIVES as NARRATIVES,
-    SHORT as SHORT,
     Layout as Layout,
     Pace as Pace,
     layout_for as layout_for,
@@ -129,15 +134,11 @@ from .plan_seeds import (
 from .plans import (
     EVENTS_PROMPTS as EVENTS_PROMPTS,
     OUTLINE_PROMPTS as OUTLINE_PROMPTS,
-    SUB_PLAN_PROMPTS as SUB_PLAN_PROMPTS,
     Frame as Frame,
     PlanContext as PlanContext,
-    ends_of as ends_of,
-    ledger_of as ledger_of,
     outlined as outlined,
     write_events as write_events,
     write_outline as write_outline,
-    write_sub_plan as write_sub_plan,
 )
 from .quotas import Demand as Demand
 from .reply_excerpt import (
@@ -162,7 +163,6 @@ from .seeds import (
     write_seeds as write_seeds,
 )
 from .seeds_file import domain_of as domain_of, parse_seeds as parse_seeds, read_seeds_file as read_seeds_file
-from .side_stories import SideInputs as SideInputs, with_side_stories as with_side_stories
 from .stages import (
     StageSize as StageSize,
     narratives_for as narratives_for,
@@ -180,6 +180,12 @@ from .story_graph import (
     relaxed as relaxed,
     unclosed as unclosed,
     with_days as with_days,
+)
+from .sub_plans import (
+    SUB_PLAN_PROMPTS as SUB_PLAN_PROMPTS,
+    ends_of as ends_of,
+    ledger_of as ledger_of,
+    write_sub_plan as write_sub_plan,
 )
 from .transcript import Transcript as Transcript, TranscriptLine as TranscriptLine, turns_asked as turns_asked
 from .turn_cards import (

@@ -22,6 +22,7 @@ from longbeam.generators.entailment_judge import (
     contradiction_fault,
     unsaid_claims,
 )
+from longbeam.generators.layout import SHORT
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.keys import SubPlanKey
@@ -79,10 +80,10 @@ class StageToAugment:
     """The plan without special bullets."""
     stage: Stage
     targets: Targets
+    length: int
+    """Tokens of the conversation; up to SHORT it has no preference to spare that another could replace."""
     before: tuple[Augmented, ...] = ()
     """Special bullets of the stages before."""
-    may_replace: bool = True
-    """Whether a preference may replace an earlier one; a short story has none to spare."""
 
     @cached_property
     def plan(self) -> Plan:
@@ -111,7 +112,7 @@ class StageToAugment:
     @cached_property
     def replaceable(self) -> tuple[Bullet, ...]:
         """Preferences that one told in the stage may replace."""
-        if not self.may_replace or not any(t.kind is BulletKind.PREFERENCE for t in self.targets.wishes):
+        if self.length <= SHORT or not any(t.kind is BulletKind.PREFERENCE for t in self.targets.wishes):
             return ()
         before = self.stage.first_day - dt.timedelta(days=EVOLVES_AFTER_DAYS)
         return tuple(b for b in self.wishes if b.kind is BulletKind.PREFERENCE and b.happens_on <= before)
@@ -119,7 +120,7 @@ class StageToAugment:
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of all parts."""
-        return digest_of(self.frame, self.base.digest, self.stage, self.targets, self.before, self.may_replace)
+        return digest_of(self.frame, self.base.digest, self.stage, self.targets, self.before, self.length > SHORT)
 
 
 async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented:
@@ -306,7 +307,7 @@ def _update_faults(text: str, target: UpdateTarget, value: Value | None) -> Iter
 
 
 def _contradiction_faults(text: str, target: ContradictionTarget, value: Value | None) -> Iterator[str]:
-    if target.variety == "other_value":
+    if target.slip.variety == "other_value":
         if value is None or not says(text, value):
             yield "must state another value, in `value` and in its text"
         elif target.fact and target.fact.value and value.means_same_as(target.fact.value):
@@ -354,9 +355,9 @@ def _assemble(written: Sequence[_Draft], task: StageToAugment, remarks: _Remarks
             assertions.append(_assertion(bullet, target.fact.fact_id, Stance.UPDATES, remarks.value_of(draft, target)))
         elif isinstance(target, ContradictionTarget):
             bullet = _referring_to(target, BulletKind.CONTRADICTION, next(ids), draft.text)
-            bullet = bullet.model_copy(update={"variety": target.variety})
+            bullet = bullet.model_copy(update={"variety": target.slip.variety})
             if target.fact is not None:
-                value = remarks.value_of(draft, target) if target.variety == "other_value" else None
+                value = remarks.value_of(draft, target) if target.slip.variety == "other_value" else None
                 assertions.append(_assertion(bullet, target.fact.fact_id, Stance.DENIES, value))
         else:
             assert isinstance(draft, WishDraft)

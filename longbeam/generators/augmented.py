@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from longbeam.prompts.calls import ContradictionTarget, PassedOver, Place, UpdateTarget, WishTarget
+from longbeam.prompts.calls import ContradictionTarget, Place, UpdateTarget, WishTarget
 from longbeam.schemas import Assertion, Bullet, Plan, Record, compact
 
 Target = UpdateTarget | ContradictionTarget | WishTarget
 """What a special bullet is about."""
+
+
+class PassedOver(Record):
+    """A fact or an aspect that was not chosen, and why."""
+
+    use: str
+    """`update`, `slip` or `wish`."""
+    of: str
+    """Id of the fact, or the aspect."""
+    reason: str
 
 
 class Targets(Record):

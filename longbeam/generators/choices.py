@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from longbeam.generators.augmented import Targets
+from longbeam.generators.augmented import PassedOver, Targets
 from longbeam.generators.layout import Layout, Pace, start_of_ending
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
@@ -25,7 +25,6 @@ from longbeam.keys import plan_index_of
 from longbeam.prompts.calls import (
     ContradictionTarget,
     LedgerLine,
-    PassedOver,
     Place,
     Slip,
     StoryEvent,
@@ -87,7 +86,7 @@ FORMS = (
     "thrown in as an afterthought, half a sentence",
 )
 """Forms of a sentence that states a wish with its occasion. None brings in somebody who reads the answers along: from
-such a person something may be kept (`side_stories.tell_confidences`), which everybody must then leave unsaid."""
+such a person something may be kept (`additions.tell_confidences`), which everybody must then leave unsaid."""
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
 _NAMED = frozenset({ValueKind.NAME, ValueKind.VERSION, ValueKind.TEXT})
 """Kinds of values that say which one a thing is or who does it."""

@@ -1,25 +1,28 @@
 """The events of a stage as a graph: what is wrong with it, and the day of each event.
 
-`after` links are difference constraints between days. They can all hold exactly if the constraint graph has no negative
-circle, and then its shortest paths bound every day; any day within these bounds, taken in topological order, leaves the
-other events possible (Dechter, Meiri and Pearl 1991, "Temporal constraint networks", section 3).
+`after` links limit the days between two events, and an event may want a workday or a weekend. The earlier days of two
+solutions are a solution too, so that propagation decides: if it leaves each event a day, the first days left hold
+(Jeavons and Cooper 1995, "Tractable constraints on ordered domains").
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import networkx as nx
 
-from longbeam.prompts.calls import Link, OpenOn, StoryEvent
+from longbeam.prompts.calls import OpenOn, StoryEvent
 from longbeam.schemas import CLOSING, BulletKind
 from longbeam.text import content_words
 
 Constraints = Any  # networkx has no types: a DiGraph whose edge u -> v says day(v) - day(u) <= weight
+Days = dict[str, list[int]]
+"""Days that each event can have, in order, counted from the window's first day."""
 SATURDAY, SUNDAY = 5, 6
 """Numbers of the days that end a week, from Monday."""
 _FIRST_DAY = "the first day"
@@ -142,71 +145,59 @@ def relaxed(
     Of the events of a conflict, the one told last loses its links, its fixed day and its weekday.
     """
     kept, reasons = list(events), list[str]()
+    loose = {"after": (), "on": None, "open_on": OpenOn.ANY}
     while True:
         try:
             return with_days(kept, window, placed), tuple(reasons)
         except DayConflict as exc:
             reasons.append(str(exc))
-            bound = [
-                i
-                for i, e in enumerate(kept)
-                if e.event_id in exc.event_ids and (e.after or e.on or e.open_on is not OpenOn.ANY)
-            ]
-            loose = {"after": (), "on": None, "open_on": OpenOn.ANY}
+            bound = [i for i, e in enumerate(kept) if e.event_id in exc.event_ids and e.model_copy(update=loose) != e]
             kept[bound[-1]] = kept[bound[-1]].model_copy(update=loose)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Scheduler:
     events: tuple[StoryEvent, ...]
     window: Window
     placed: Mapping[str, dt.date]
-    pins: dict[str, int] = field(default_factory=dict)
-    """Days of events that need an open one, where the days of others would leave them none."""
 
     @cached_property
     def _own(self) -> dict[str, StoryEvent]:
         return {e.event_id: e for e in self.events}
 
     def scheduled(self) -> tuple[StoryEvent, ...]:
+        """Return the events with days: each in turn has the one nearest to its target that leaves all others one."""
         order = self._topological()
-        targets = dict(zip(order, self._targets(order), strict=True))
-        while True:
-            distance = self._distances()
-            offsets = {_FIRST_DAY: 0}
-            for event_id in order:
-                own = distance[event_id]
-                far = 2 * self.window.days
-                least = max(day - own.get(other, far) for other, day in offsets.items())
-                most = min(day + distance[other].get(event_id, far) for other, day in offsets.items())
-                day = self._open_day(event_id, targets[event_id], least, most)
-                if day is None:
-                    # The days of the others leave this one none that is open: it is fixed first, and they follow.
-                    self.pins[event_id] = self._pinned(event_id, least, most)
-                    break
-                offsets[event_id] = day
-            else:
-                break
-        dated = [self._own[i].model_copy(update={"day": self._day(offsets[i])}) for i in order]
-        return tuple(sorted(dated, key=lambda e: offsets[e.event_id]))
+        days = self._narrowed(self._open_days(self.events))
+        if not days:
+            raise self._conflict()
+        for event_id, target in zip(order, self._targets(order), strict=True):
+            nearest = sorted((abs(day - target), day) for day in days[event_id])
+            days = next(left for _, day in nearest if (left := self._narrowed({**days, event_id: [day]})))
+        dated = [self._own[i].model_copy(update={"day": self._day(days[i][0])}) for i in order]
+        return tuple(sorted(dated, key=lambda e: days[e.event_id]))
 
-    def _pinned(self, event_id: str, least: int, most: int) -> int:
-        """Return the open day nearest to some bounds on which an event can be fixed; raises DayConflict without one."""
-        event = self._own[event_id]
-        low, high = self._bounds(event)
-        for day in sorted(range(low, high + 1), key=lambda d: (max(least - d, d - most), d)):
-            if self.window.is_open(self._day(day), event.open_on):
-                self.pins[event_id] = day
-                try:
-                    self._distances()
-                except DayConflict:
-                    continue
-                return day
-        self.pins.pop(event_id, None)
-        reason = (
-            f"{event_id} wants a {event.open_on}, and {self._day(least)} to {self._day(most)}, which others leave it"
-        )
-        raise DayConflict([event_id], f"{reason}, has none")
+    def _open_days(self, events: Iterable[StoryEvent]) -> Days:
+        """Return the days on which each event could be told without the others."""
+        days = {_FIRST_DAY: [0]}
+        for event in events:
+            low, high = self._bounds(event)
+            own = (d for d in range(low, high + 1) if self.window.is_open(self._day(d), event.open_on))
+            days[event.event_id] = list(own)
+        return days
+
+    def _narrowed(self, days: Days) -> Days:
+        """Return the days without those that the limits rule out; nothing if an event has none left."""
+        days, before = dict(days), -1
+        while before != (before := sum(map(len, days.values()))):
+            for one, other, most in self._limits:
+                if one in days and other in days:
+                    if not (days[one] and days[other]):
+                        return {}
+                    earliest, latest = days[other][0] - most, days[one][-1] + most
+                    days[one] = days[one][bisect_left(days[one], earliest) :]
+                    days[other] = days[other][: bisect_right(days[other], latest)]
+        return days if all(days.values()) else {}
 
     def _day(self, offset: int) -> dt.date:
         return self.window.first + dt.timedelta(days=offset)
@@ -223,23 +214,27 @@ class _Scheduler:
             circle = [a for a, _ in nx.find_cycle(graph)]
             raise DayConflict(circle, f"{' comes before '.join([*circle, circle[0]])}: a circle") from None
 
-    def _distances(self) -> dict[str, dict[str, int]]:
-        """Return the shortest paths of the constraint graph: the most days from one event to another."""
-        graph: Constraints = nx.DiGraph()
-        for event in self.events:
-            low, high = self._bounds(event)
-            self._limit(graph, _FIRST_DAY, event.event_id, high)
-            self._limit(graph, event.event_id, _FIRST_DAY, -low)
-            for link in event.after:
-                self._link(graph, event.event_id, link)
-        if circle := _negative_circle(graph):
-            raise self._conflict(graph, circle)
-        return dict(nx.all_pairs_bellman_ford_path_length(graph))
+    @cached_property
+    def _limits(self) -> tuple[tuple[str, str, int], ...]:
+        """Two events each, and the most days by which the second lies behind the first."""
+        return tuple(limit for event in self.events for limit in self._limits_of(event))
+
+    def _limits_of(self, event: StoryEvent) -> Iterator[tuple[str, str, int]]:
+        low, high = self._bounds(event)
+        yield _FIRST_DAY, event.event_id, high
+        yield event.event_id, _FIRST_DAY, -low
+        for link in event.after:
+            other, since = link.event, 0
+            if other not in self._own:
+                if other not in self.placed:
+                    continue
+                other, since = _FIRST_DAY, (self.placed[other] - self.window.first).days
+            yield event.event_id, other, -(since + link.least)
+            if link.most is not None:
+                yield other, event.event_id, since + link.most
 
     def _bounds(self, event: StoryEvent) -> tuple[int, int]:
         """Return the first and the last day of an event without its links, counted from the window's first day."""
-        if (pin := self.pins.get(event.event_id)) is not None:
-            return pin, pin
         if event.on is not None:
             day = (event.on - self.window.first).days
             return day, day
@@ -249,25 +244,14 @@ class _Scheduler:
             return 0, 0
         return 0, (self.window.going_on_until - self.window.first).days
 
-    def _link(self, graph: Constraints, event_id: str, link: Link) -> None:
-        if link.event in self._own:
-            self._limit(graph, event_id, link.event, -link.least)
-            if link.most is not None:
-                self._limit(graph, link.event, event_id, link.most)
-        elif (day := self.placed.get(link.event)) is not None:
-            since = (day - self.window.first).days
-            self._limit(graph, event_id, _FIRST_DAY, -(since + link.least))
-            if link.most is not None:
-                self._limit(graph, _FIRST_DAY, event_id, since + link.most)
-
-    @staticmethod
-    def _limit(graph: Constraints, one: str, other: str, most: int) -> None:
-        """Note that `other` lies at most so many days behind `one`; the narrowest limit counts."""
-        before = graph.get_edge_data(one, other, {"weight": most})["weight"]
-        graph.add_edge(one, other, weight=min(before, most))
-
-    def _conflict(self, graph: Constraints, circle: Sequence[str]) -> DayConflict:
-        """Return a conflict that says how many days the events of a circle lack."""
+    def _conflict(self) -> DayConflict:
+        """Return a conflict that says how many days the events of a circle lack, or which open days are missing."""
+        graph: Constraints = nx.DiGraph()
+        for one, other, most in self._limits:
+            before = graph.get_edge_data(one, other, {"weight": most})["weight"]
+            graph.add_edge(one, other, weight=min(before, most))  # the narrowest limit counts
+        if not (circle := _negative_circle(graph)):
+            return self._closed()
         pairs = list(zip(circle, [*circle[1:], circle[0]], strict=True))
         lacking = -sum(graph[a][b]["weight"] for a, b in pairs)
         ids = [i for i in circle if i != _FIRST_DAY]
@@ -279,8 +263,8 @@ class _Scheduler:
             if any(e.part == CLOSING for e in self.events):
                 days += f", those that tell how things came out {self.window.closing_from} to {self.window.last}"
             place = f"; {days}" + (f", and {', '.join(fixed)} is fixed" if fixed else "")
-        plural = "days" if lacking > 1 else "day"
-        return DayConflict(ids, f"{told} cannot all hold: the days between them are {lacking} {plural} too many{place}")
+        days = f"{lacking} day{'s' if lacking > 1 else ''} too many"
+        return DayConflict(ids, f"{told} cannot all hold: the days between them are {days}{place}")
 
     def _targets(self, order: Sequence[str]) -> Iterator[int]:
         """Yield the days on which the events would be told without any constraint: evenly spread, the ending behind."""
@@ -296,11 +280,23 @@ class _Scheduler:
                 yield room * going // max(count - 1, 1)
                 going += 1
 
-    def _open_day(self, event_id: str, target: int, least: int, most: int) -> int | None:
-        """Return the day between two bounds that is nearest to a target and on which an event can happen."""
-        near, open_on = min(max(target, least), most), self._own[event_id].open_on
-        days = sorted(range(least, most + 1), key=lambda d: (abs(d - near), d)) if open_on is not OpenOn.ANY else [near]
-        return next((d for d in days if self.window.is_open(self._day(d), open_on)), None)
+    def _closed(self) -> DayConflict:
+        """Return a conflict that names the fewest events whose links leave them no open days."""
+        needed = list(self.events)
+        for event in self.events:
+            rest = [e for e in needed if e is not event]
+            if not self._narrowed(self._open_days(rest)):
+                needed = rest
+        room = self._narrowed(self._open_days(e.model_copy(update={"open_on": OpenOn.ANY}) for e in needed))
+        wanting = [e for e in needed if e.open_on is not OpenOn.ANY]
+        shut = [e for e in wanting if not any(self.window.is_open(self._day(d), e.open_on) for d in room[e.event_id])]
+        named = shut[:1] or wanting
+        wants = "; ".join(
+            f"{e.event_id} wants a {e.open_on}, and {self._day(own[0])} to {self._day(own[-1])}, which others leave it"
+            for e, own in ((e, room[e.event_id]) for e in named)
+        )
+        reason = f"{wants}, has none" if shut else f"{wants}: no such days keep their links"
+        return DayConflict([e.event_id for e in named], reason)
 
 
 def _negative_circle(graph: Constraints) -> list[str]:

@@ -15,6 +15,7 @@ from text_to_num import alpha2digit
 
 from longbeam.prompts.calls import AlignInputs, AlignReply, JudgeInputs, JudgeReply
 from longbeam.schemas import Value, ValueKind
+from longbeam.terminal import counted
 from longbeam.text import (
     NEGATOR,
     content_words,
@@ -162,7 +163,7 @@ def _judge_unsaid(inputs: JudgeInputs) -> JudgeReply | None:
         return None
     wanted, said = content_words(match[1]), content_words(inputs.answer)
     leaks = any(says(inputs.answer, v) for v in values_in(match[2]))
-    return _verdict("whether the answer says the one thing and not the other", wanted <= said and not leaks)
+    return _verdict("say", f"{match[1]} without {match[2]}", wanted <= said and not leaks)
 
 
 def _judge_only(inputs: JudgeInputs) -> JudgeReply | None:
@@ -172,7 +173,7 @@ def _judge_only(inputs: JudgeInputs) -> JudgeReply | None:
     wanted = set(re.split(r", | and ", match[1]))
     named = set(_WITHIN.findall(inputs.answer)) - set(re.findall(r"\w+", inputs.question))
     has_all = all(re.search(rf"\b{re.escape(name)}\b", inputs.answer) for name in wanted)
-    return _verdict("whether the answer names these people and nobody else", has_all and named <= wanted)
+    return _verdict("name", f"{match[1]} and nobody else", has_all and named <= wanted)
 
 
 def _judge_absence(inputs: JudgeInputs) -> JudgeReply | None:
@@ -180,7 +181,7 @@ def _judge_absence(inputs: JudgeInputs) -> JudgeReply | None:
         return None
     guessed = _GUESSES.search(inputs.answer) and any(not says(inputs.question, v) for v in values_in(inputs.answer))
     says_so = _says_nothing_known(inputs.answer) and not guessed
-    return _verdict("whether the answer says that there is no information, and guesses none", says_so)
+    return _verdict("say", f"that there is no information{' without a guess at it' if guessed else ''}", says_so)
 
 
 def _judge_contradiction(inputs: JudgeInputs) -> JudgeReply | None:
@@ -188,16 +189,16 @@ def _judge_contradiction(inputs: JudgeInputs) -> JudgeReply | None:
         return None
     says_so = _CONTRADICTS.search(inputs.answer) or _TELLS_BOTH.search(inputs.answer)
     contradicts = says_so and not _NO_CONFLICT.search(inputs.answer)
-    return _verdict("whether the answer says that two statements contradict", contradicts)
+    return _verdict("say", "that two statements contradict each other", contradicts)
 
 
 def _judge_question(inputs: JudgeInputs) -> JudgeReply | None:
     if _PUTS_QUESTION.search(inputs.nugget):
-        return _verdict("whether the answer has a question on the subject", "?" in inputs.answer and _is_about(inputs))
+        return _verdict("ask", "a question on the subject", "?" in inputs.answer and _is_about(inputs))
     if not _ASKS.search(inputs.nugget):
         return None
     asks = _ASKED.search(inputs.answer) and not content_words(inputs.answer) <= content_words(inputs.question)
-    return _verdict("whether the answer asks back which one holds", asks)
+    return _verdict("ask", "back which one holds", asks)
 
 
 def _judge_shape(inputs: JudgeInputs) -> JudgeReply | None:
@@ -206,19 +207,19 @@ def _judge_shape(inputs: JudgeInputs) -> JudgeReply | None:
         return None
     if order := _ONE_BEFORE_OTHER.search(inputs.nugget.casefold()):
         first, second = (inputs.answer.casefold().find(word) for word in order.groups())
-        return _verdict(f"whether {order[1]!r} stands before {order[2]!r}", 0 <= first < second)
+        return _verdict("say", f"{order[1]!r} before {order[2]!r}", 0 <= first < second)
     if not _is_about(inputs):
         return None
     if _FOR_EACH.search(inputs.nugget) and (unit := _UNITS.search(inputs.nugget)):
         counted = rf"\d[\d.,]*(?: to \d+| ?[-–] ?\d+)?[- ](?:\w+ )?{unit[1].casefold().removesuffix('s')}"
         times = len(re.findall(counted, alpha2digit(inputs.answer, "en", threshold=0), re.IGNORECASE))
-        return _verdict(f"the answer gives {unit[1]} {times} times", times >= _EACH)
+        return _verdict("give", f"{unit[1]} at least {_EACH} times", times >= _EACH)
     if unit := _IN_UNIT.search(inputs.nugget):
         stem = unit[1].casefold().removesuffix("s").removesuffix("ful")
         if any(stem in word for word in inputs.answer.casefold().split()):
-            return _verdict(f"the answer says {unit[1]}", is_met=True)
+            return _verdict("say", unit[1], is_met=True)
     if _SHORTCOMING.search(inputs.nugget) and _FALLS_SHORT.search(inputs.answer):
-        return _verdict("the answer says what is lacking", is_met=True)
+        return _verdict("say", "what is lacking", is_met=True)
     return None
 
 
@@ -233,8 +234,11 @@ def _is_about(inputs: JudgeInputs) -> bool:
     return bool(said & asked) and not said <= asked
 
 
-def _verdict(reason: str, is_met: object) -> JudgeReply:
-    return JudgeReply(reason=reason, verdict="met" if is_met else "not met")
+def _verdict(verb: str, said: str, is_met: object) -> JudgeReply:
+    """Return "met" or "not met"; the reason says that the answer does this, or that it does not."""
+    if is_met:
+        return JudgeReply(reason=f"the answer {verb}s {said}", verdict="met")
+    return JudgeReply(reason=f"the answer does not {verb} {said}", verdict="not met")
 
 
 def judge_words(inputs: JudgeInputs) -> JudgeReply:
@@ -253,17 +257,30 @@ def judge_words(inputs: JudgeInputs) -> JudgeReply:
         return JudgeReply(reason=reason, verdict="not met")
     said = set(words_of(claimed))
     share = len(fresh & said) / len(fresh) if fresh else 1.0
+    reason = _measured(inputs.nugget, values, found, fresh, said)
     if values:
         # A value beside the nugget's words is about the same thing; so is a value in an answer of a few words.
         near = len(telling & _beside(claimed, found)) / len(telling) if telling else 1.0
-        share = max(share, near, 0.5 if telling - fresh and _is_alone(claimed, found, fresh & said) else 0.0)
-    reason = f"{len(found)} of {len(values)} values and {share:.0%} of the telling words are in the answer"
+        alone = _FULL_WITH_VALUES if telling - fresh and _is_alone(claimed, found, fresh & said) else 0.0
+        if found and max(near, alone) > share:
+            share = max(near, alone)
+            beside = f"{near:.0%} of the point's words stand beside its values"
+            reason += f"; {beside if near >= alone else 'so short that its values count alone'}"
     enough = (_FULL_WITH_VALUES if values else _FULL) if inputs.is_strict else _HALF
     if len(found) == len(values) and share >= enough:
         return JudgeReply(reason=reason, verdict="met")
     has_half = 2 * len(found) >= len(values) and share >= _HALF
     partly = has_half and not _says_nothing_known(inputs.answer)
     return JudgeReply(reason=reason, verdict="partly met" if partly else "not met")
+
+
+def _measured(nugget: str, values: Sequence[Value], found: Sequence[Value], fresh: set[str], said: set[str]) -> str:
+    """Return how many of a nugget's values and telling words an answer has, and which are missing."""
+    unsaid = [word for word in re.findall(r"[\w'’-]+", nugget) if not fresh.isdisjoint(set(words_of(word)) - said)]
+    missing = ", ".join(dict.fromkeys([*(v.text for v in values if v not in found), *unsaid]))
+    has = [(len(found), len(values), "value"), (len(fresh & said), len(fresh), "telling word")]
+    said_of = " and ".join(f"{have} of {counted(of, noun)}" for have, of, noun in has if of)
+    return f"the answer has {said_of or 'nothing to say'}{f' (missing: {missing})' if missing else ''}"
 
 
 def _telling(inputs: JudgeInputs, values: Sequence[Value]) -> tuple[set[str], set[str]]:

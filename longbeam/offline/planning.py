@@ -452,7 +452,7 @@ def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) 
     fact, fields = target.fact, {"it": target.bullet.topic, "attribute": "details"}
     if fact is not None:
         fields["attribute"] = fact.attribute
-    if target.variety == "other_value" and fact is not None and fact.value is not None:
+    if target.slip.variety == "other_value" and fact is not None and fact.value is not None:
         slot = slot_of(thread, fact.attribute) if thread else None
         told = target.bullet.happens_on
         other = misremembered(slot, fact.value, rng, told) if slot else _other_value(fact.value, rng)

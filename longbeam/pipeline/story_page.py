@@ -14,11 +14,11 @@ from functools import cached_property
 from html import escape
 
 from longbeam.errors import UserError
-from longbeam.generators import Augmented, Drafted, Ledger, augmented_plan, ends_of
-from longbeam.generators.plans import plan_of
+from longbeam.generators import Augmented, Drafted, Ledger, PassedOver, augmented_plan, ends_of
+from longbeam.generators.sub_plans import plan_of
 from longbeam.keys import plan_index_of
 from longbeam.pages import PAGE_END, page_start
-from longbeam.prompts.calls import PassedOver, Stage, StageStory, StoryEvent, StoryGraph, Weight
+from longbeam.prompts.calls import Stage, StageStory, StoryEvent, StoryGraph, Weight
 from longbeam.schemas import CLOSING, Bullet, BulletKind, Fact, Plan, Probe, Stance
 from longbeam.store import Benchmark, SealedConversation, WorkLog
 from longbeam.terminal import counted

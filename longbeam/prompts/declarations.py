@@ -38,8 +38,6 @@ from longbeam.prompts.calls.plans import (
     EventsReply,
     OutlineInputs,
     OutlineReply,
-    PlanSeedsInputs,
-    PlanSeedsReply,
     PlanSummaryInputs,
     SubPlanInputs,
     SubPlanReply,
@@ -57,6 +55,8 @@ from longbeam.prompts.calls.scaffold import (
     NarrativesInputs,
     NarrativesReply,
     PersonalityInputs,
+    PlanSeedsInputs,
+    PlanSeedsReply,
     SeedsInputs,
     SeedsReply,
 )
@@ -170,15 +170,15 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 5, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", 11),
-    _probe("multi_session_reasoning", 10),
-    _probe("knowledge_update", 8),
-    _probe("temporal_reasoning", 11),
-    _probe("event_ordering", 11, OrderReply),
-    _probe("contradiction_resolution", 9),
-    _probe("summarization", 11),
-    _probe("preference_following", 6),
-    _probe("instruction_following", 6),
+    _probe("information_extraction", 12),
+    _probe("multi_session_reasoning", 11),
+    _probe("knowledge_update", 9),
+    _probe("temporal_reasoning", 12),
+    _probe("event_ordering", 12, OrderReply),
+    _probe("contradiction_resolution", 10),
+    _probe("summarization", 12),
+    _probe("preference_following", 7),
+    _probe("instruction_following", 7),
     Prompt("probe_abstention", 7, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
     Prompt(
@@ -248,10 +248,10 @@ PROMPTS: tuple[Prompt, ...] = (
     # Any request that a content filter withheld.
     Prompt("neutral_words", 1, Role.WRITER, NeutralInputs, NeutralReply),
     # The gate of probes. The passages come first, so that its readers and its critic share them as a prefix.
-    Prompt("read_passages", 1, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
+    Prompt("read_passages", 2, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
         "criticise_probes",
-        4,
+        5,
         Role.CHECKER,
         check_calls.CriticInputs,
         check_calls.CriticReply,

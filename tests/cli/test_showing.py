@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.generators import Augmented, Drafted
-from longbeam.prompts.calls import Link, PassedOver, Stage, StageStory, StoryEvent
+from longbeam.generators import Augmented, Drafted, PassedOver
+from longbeam.prompts.calls import Link, Stage, StageStory, StoryEvent
 from longbeam.review import reviewed_probes
 from longbeam.schemas import Assertion, Author, BenchmarkSpec, Bullet, BulletKind, Stance
 from longbeam.store import (

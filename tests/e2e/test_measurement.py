@@ -60,12 +60,11 @@ def test_the_afternoon_runs_as_written(tmp_path: Path, environment: dict[str, st
             assert (ran.returncode == 0) is (find_spec("mem0") is not None), ran.stderr
         elif script.startswith(VIEW):
             command = ["longbeam", *script.split()[1:], "--port", "0", "--no-open"]
-            viewing = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
-            assert viewing.stdout is not None
-            address = viewing.stdout.readline().split()[1]
-            page = urllib.request.urlopen(address).read().decode()
-            viewing.terminate()
-            viewing.wait(20)
+            with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as viewing:
+                assert viewing.stdout is not None
+                with urllib.request.urlopen(viewing.stdout.readline().split()[1]) as answered:
+                    page = answered.read().decode()
+                viewing.terminate()
             assert "Our memory, December" in page
         else:
             ran = subprocess.run(
@@ -74,7 +73,7 @@ def test_the_afternoon_runs_as_written(tmp_path: Path, environment: dict[str, st
             assert ran.returncode == 0, f"{script}\n{ran.stderr}"
             shown += ran.stdout
     for system in ("people:Recent", f"http://127.0.0.1:{server}", "rag", "light"):
-        assert re.search(rf"^ *\d+ {re.escape(system)}", shown, re.M), system
+        assert re.search(rf"^    {re.escape(system)}", shown, re.M), system
     assert re.search(r"^people:Recent: [+-]\d\.\d{3} ", shown, re.M)
     assert "you need about" in shown
     assert "Our memory, November; Our memory, December" in (tmp_path / "report.html").read_text("utf-8")

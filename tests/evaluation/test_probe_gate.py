@@ -160,6 +160,26 @@ async def test_readers_see_neither_gold_nor_rubric() -> None:
         assert ("GOLD" in text) == (call.prompt.prompt_id != "read_passages"), call.prompt.prompt_id
 
 
+async def test_the_critic_sees_the_wishes_that_hold() -> None:
+    panel = Panel({}, RIGHT)
+    matters = matters_of(lambda: SAID, [probe()], {})
+    await judge_batch(asker_for(panel.model), matters, [], ["when I ask about money: the answer is in euros"])
+    texts = {c.prompt.prompt_id: c.messages()[-1].content for c in panel.model.calls}
+    assert "- when I ask about money: the answer is in euros\n" in texts["criticise_probes"]
+
+
+def test_a_passage_has_what_stands_before_it_and_a_message_gives_one() -> None:
+    ruling = "Nobody deletes anything here, whoever asks. "
+    text = f"{'Far away it is dry. ' * 60}{ruling}{'It stays as it was. ' * 45}A birthday gift may be small."
+    reply = SAID[5].model_copy(update={"content": text})
+    said = [*SAID[:5], reply, *SAID[6:]]
+    (matter,) = matters_of(lambda: said, [probe()], {})
+    (shown,) = (m.content for m in matter.found if m.message_key == reply.message_key)
+    assert shown.endswith("A birthday gift may be small.")
+    assert ruling in shown
+    assert len(shown) < len(reply.content)
+
+
 async def test_an_absence_is_neither_read_from_evidence_nor_guessed() -> None:
     absent = "There is no information about it."
     panel = Panel({"all": absent, "guess": absent}, (absent, "fifty"))

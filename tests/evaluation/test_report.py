@@ -26,7 +26,7 @@ from longbeam.evaluation import (
 from longbeam.pipeline.evaluate import results_path
 from longbeam.schemas import BenchmarkSpec, EvaluatedSystem, Preparation, PreparationUsage
 from longbeam.store import create_benchmark
-from tests.evaluation.evaluated import evaluated
+from tests.evaluation.evaluated import Scores, evaluated
 
 SCORES = {"blank": [[0, 0], [0, 0]], "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], "gold": [[1, 1], [1, 1]]}
 
@@ -41,11 +41,11 @@ def test_html_holds_no_script_and_loads_nothing() -> None:
 
 def test_systems_are_ranked_first_and_floors_follow() -> None:
     scores = {
-        "blank": [[0, 0]] * 2,
-        "bm25": [[1, 1]] * 2,
-        "rag": [[0, 1]] * 2,
-        "cmv": [[1, 1]] * 2,
-        "gold": [[1, 1]] * 2,
+        "blank": [[0, 0]] * 8,
+        "bm25": [[1, 1]] * 8,
+        "rag": [[0, 1]] * 8,
+        "cmv": [[1, 1]] * 8,
+        "gold": [[1, 1]] * 8,
     }
     (section,) = sections_of([evaluated(scores)])
     assert [(x.row.system, x.rank) for x in section.lines] == [
@@ -54,6 +54,56 @@ def test_systems_are_ranked_first_and_floors_follow() -> None:
     page = render_html([section])
     assert page.index(">cmv<") < page.index(">bm25<")
     assert page.index("<svg") < page.index("<h3>Abilities</h3>")  # one plot beside the ranking, the others below
+
+
+def test_below_eight_conversations_nothing_is_ranked_and_a_line_above_the_table_says_so() -> None:
+    scores = {"bm25": [[1, 1]] * 3, "rag": [[0, 1]] * 3, "cmv": [[1, 1]] * 3, "gold": [[1, 1]] * 3}
+    made = evaluated(scores)
+    (section,) = sections_of([made])
+    assert [(x.row.system, x.rank) for x in section.lines][:2] == [("cmv", None), ("rag", None)]
+    for text, row in (
+        (render_table(made.run, made.results), "    cmv "),
+        (render_markdown([section]), "|  | cmv | system |"),
+        (render_html([section]), '<td>cmv</td><td class="left">system</td><td></td>'),
+    ):
+        assert 0 <= text.find("3 conversations: intervals are too narrow; no ranking") < text.find(row)
+    lines = render_table(made.run, made.results).splitlines()
+    assert lines.index("    floors, which read nothing or without skill:") + 1 == next(
+        i for i, line in enumerate(lines) if line.strip().startswith("bm25 ")
+    )
+
+
+def test_every_report_begins_with_what_was_measured_with_and_says_where_that_is_rules() -> None:
+    made = evaluated(SCORES, judge="openai:judge (judge_nugget.v9 abc; strict)")
+    page = render_html(sections_of([made]))
+    head = page[: page.index("Ranking")]
+    for name, value in (("reader", "a reader"), ("judge", "openai:judge"), ("embedder", "none"), ("probes", "4")):
+        assert f'<span class="label">{name}</span> {value}</span>' in head
+    assert "reader: rules, no language model" in head
+    by_model = replace(made, run=made.run.model_copy(update={"reader": "openai:one"}))
+    assert "rules, no language model" not in render_html(sections_of([by_model]))
+    assert "- reader and judge: rules, no language model" in render_markdown(sections_of([evaluated(SCORES)]))
+
+
+def test_a_row_of_rag_without_an_embedder_is_named_as_the_floor_that_it_is() -> None:
+    made = evaluated({"bm25": [[1, 1]] * 2, "rag": [[1, 1]] * 2, "rag[embedder=e]": [[1, 1]] * 2})
+    described = (
+        EvaluatedSystem(name="rag", system="rag"),
+        EvaluatedSystem(name="rag[embedder=e]", system="rag", embedder="e", settings={"retriever": "hybrid"}),
+    )
+    page = render_html(sections_of([replace(made, run=made.run.model_copy(update={"described": described}))]))
+    assert "Without an embedder rag ranks by BM25, as the floor bm25 does: rag.<" in page
+
+
+def test_a_system_has_one_colour_whatever_its_rank() -> None:
+    def colour(scores: Scores) -> str:
+        svg = plots_of(sections_of([evaluated(scores)]))[0][1]
+        found = re.search(r'<text class="(series-\d)"[^>]*>rag</text>', svg)
+        assert found is not None
+        return found[1]
+
+    first = {"bm25": [[0, 0]] * 2, "rag": [[1, 1]] * 2, "light": [[0, 1]] * 2}
+    assert colour(first) == colour({**first, "rag": [[0, 0]] * 2})
 
 
 def test_a_judge_that_cannot_tell_right_from_wrong_ranks_nobody() -> None:
@@ -121,7 +171,7 @@ def test_the_table_fits_eighty_columns() -> None:
     made = evaluated({"light[k=5,without=retrieval]": [[0.5, 1]] * 3, **SCORES, "gold": [[1, 1]] * 2})
     table = render_table(made.run, made.results)
     assert max(map(len, table.splitlines())) <= 80
-    assert "  2 light[k=5,without=retrieval]" in table
+    assert "    light[k=5,without=retrieval]" in table
 
 
 def test_names_in_plots_are_escaped() -> None:
@@ -300,7 +350,7 @@ def test_a_run_without_probes_says_what_makes_them(imported_from: str, advice: s
 
 
 def test_a_floor_at_several_budgets_stays_a_floor_and_is_compared_at_its_own_budget() -> None:
-    scores = {f"{name}[budget={b}]": [[score]] * 2 for b in (1000, 4000) for name, score in (("bm25", 0), ("rag", 1))}
+    scores = {f"{name}[budget={b}]": [[score]] * 8 for b in (1000, 4000) for name, score in (("bm25", 0), ("rag", 1))}
     made = evaluated(scores)
     described = tuple(EvaluatedSystem(name=name, system=name[:4], settings={"budget": name[-5:-1]}) for name in scores)
     (section,) = sections_of([replace(made, run=made.run.model_copy(update={"described": described}))])
@@ -312,3 +362,13 @@ def test_a_floor_at_several_budgets_stays_a_floor_and_is_compared_at_its_own_bud
     ]  # fmt: skip
     ((_, curves), *_) = plots_of([section])
     assert curves.count("<polyline") == 2  # one for each system
+
+
+def test_a_curve_over_budgets_has_the_name_of_its_system() -> None:
+    scores = {f"rag[{b},k=3]": [[1]] * 2 for b in ("budget=1000", "budget=4000")} | {"bm25": [[0]] * 2}
+    made = evaluated(scores)
+    described = tuple(
+        EvaluatedSystem(name=name, system="rag", settings={"budget": name[11:15], "k": "3"}) for name in scores
+    )[:2]
+    ((_, curves), *_) = plots_of(sections_of([replace(made, run=made.run.model_copy(update={"described": described}))]))
+    assert ">rag[k=3]</text>" in curves

@@ -78,14 +78,23 @@ def test_two_runs_are_compared_probe_by_probe(tmp_path: Path) -> None:
     assert pair.changed == (
         ("c000", "summarization.1", 0, 1), ("c001", "summarization.0", 0, 1), ("c002", "summarization.1", 1, 0)
     )  # fmt: skip
-    text = render_pairs([pair], before.label, now.label)
+    text = render_pairs([pair], before, now)
     assert text.startswith("mine, run new minus mine, run old")
     assert "won 2, lost 1, tied 3" in text
+    assert "won: from a score below 0.5 to one of 0.5 or more" in text
     assert "    lost c002/summarization.1: 1.00 to 0.00" in text
     assert "3 conversations: intervals are too narrow" in text
     assert len(compare_runs(before, now, ["rag", "bm25"])) == 2
     with pytest.raises(UserError, match="no system is in both runs"):
         compare_runs(before, now, ["light"])
+
+
+def test_a_comparison_counts_probes_that_change_sides_and_names_systems_without_a_partner() -> None:
+    before = evaluated({"rag": [[0.5, 0]] * 2, "light": [[1, 1]] * 2})
+    now = evaluated({"rag": [[1, 0.25]] * 2, "cmv": [[1, 1]] * 2, "bm25": [[0, 0]] * 2})
+    (pair,) = compare_runs(before, now)
+    assert (pair.won, pair.lost, pair.tied) == (0, 0, 4)  # better, and on the same side
+    assert "Not paired: light (only in mine), cmv (only in mine)." in render_pairs([pair], before, now)
 
 
 def test_a_report_has_title_date_and_what_ran(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def _task(specials: int = 2, plan: Plan | None = None, before: tuple[Augmented, 
     targets = Targets(stage_index=1, updates=drawn.updates[:count], contradictions=slips, wishes=wishes)
     assert len(targets.updates) == len(slips) == len(wishes) == count
     stage = Stage(stage_index=1, first_day=ANCHORS[1], last_day=ANCHORS[1] + dt.timedelta(days=30))
-    return StageToAugment(frame, plan, stage, targets, before)
+    return StageToAugment(frame, plan, stage, targets, 128_000, before)
 
 
 def _reply(targets: Targets, **changes: object) -> AugmentReply:
@@ -91,7 +91,7 @@ async def test_special_bullets_get_ids_targets_places_and_assertions() -> None:
     ]
     assert by_kind[BulletKind.UPDATE].target_bullet_id == update.bullet.bullet_id
     assert by_kind[BulletKind.CONTRADICTION].target_bullet_id == denial.bullet.bullet_id
-    assert by_kind[BulletKind.CONTRADICTION].variety == denial.variety == "other_value"
+    assert by_kind[BulletKind.CONTRADICTION].variety == denial.slip.variety == "other_value"
     assert by_kind[BulletKind.INSTRUCTION].narrative == task.targets.wishes[0].narrative
     assert [(a.stance.value, a.value) for a in written.assertions] == [("updates", money(500)), ("denies", money(7))]
     places = {b.bullet_id: after for b, after in zip(written.bullets, written.after, strict=True)}
@@ -314,6 +314,8 @@ async def test_a_preference_with_the_condition_of_one_that_may_be_replaced_repla
     assert [b.condition for b in asked.replaceable] == ["when I ask about fish"]
     (bullet,) = [b for b in made.bullets if b.kind is BulletKind.PREFERENCE]
     assert (bullet.topic, bullet.condition, bullet.variety) == ("fish", "when I ask about fish", "evolved")
+    for length, offered in ((16_000, 0), (64_000, 0), (65_000, 1)):
+        assert len(replace(task, length=length).replaceable) == offered  # a story of 64K has none to spare
     same = _wish("when I ask about fish", before.bullets[0].requirement)
     (bullet,) = [b for b in (await _ask(task, _reply(task.targets, wishes=[same])))[0].bullets if b.condition]
     assert bullet.variety == ""

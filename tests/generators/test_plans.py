@@ -23,7 +23,7 @@ from longbeam.generators import (
     write_outline,
     write_sub_plan,
 )
-from longbeam.generators.plans import plan_of
+from longbeam.generators.sub_plans import plan_of
 from longbeam.models import ModelCall
 from longbeam.prompts.calls import (
     BulletDraft,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -156,3 +158,77 @@ def test_others_make_room_for_an_event_that_wants_a_workday() -> None:
     told = with_days(events, window, {})
     assert told[2].day == dt.date(2024, 3, 8)
     assert _holds(told, {})
+
+
+def test_no_day_given_first_leaves_a_later_event_without_an_open_one() -> None:
+    # A workday for e25 is one to three days behind e21 and one or two before e28; e19 would be told late at first.
+    window = Window(
+        dt.date(2022, 12, 19), dt.date(2023, 1, 16), dt.date(2023, 1, 7), dt.date(2023, 1, 13), "United Kingdom"
+    )
+    events = [
+        _event(16, _after(14, 4, 9), open_on=OpenOn.WORKDAY),
+        _event(17, _after(7, 14, 24), open_on=OpenOn.WORKDAY),
+        _event(19, _after(17, 1, 2), open_on=OpenOn.WORKDAY),
+        _event(21, _after(16, 9, 16), open_on=OpenOn.WORKDAY),
+        _event(25, _after(19, 7, 16), _after(21, 1, 3), open_on=OpenOn.WORKDAY),
+        _event(28, _after(25, 1, 2), open_on=OpenOn.WORKDAY),
+        _event(29, _after(28, 5, 12), open_on=OpenOn.WORKDAY, part=CLOSING),
+    ]
+    placed = {"e14": dt.date(2022, 12, 13), "e7": dt.date(2022, 12, 1)}
+    told = with_days(events, window, placed)
+    assert _holds(told, placed)
+    assert all(window.is_open(e.day, e.open_on) for e in told if e.day)
+
+
+def test_events_whose_links_leave_them_no_open_days_are_named() -> None:
+    # The day before a Sunday is no workday.
+    graph = [_event(1, open_on=OpenOn.WORKDAY), _event(2, _after(1, 1, 1), open_on=OpenOn.SUNDAY), _event(3)]
+    window = Window(DAY, dt.date(2024, 3, 12), dt.date(2024, 3, 12), dt.date(2024, 3, 12))
+    with pytest.raises(
+        DayConflict,
+        match=r"e1 wants a workday, .* others leave it; e2 wants a Sunday, .*: no such days keep their links",
+    ) as caught:
+        with_days(graph, window, {})
+    assert caught.value.event_ids == ("e1", "e2")
+
+
+def _found(events: list[StoryEvent], window: Window, days: dict[str, dt.date]) -> Iterator[dict[str, dt.date]]:
+    """Yield all days of events, by trying each; `days`: those of the events before."""
+    if not events:
+        yield days
+        return
+    event, *others = events
+    last = window.last if event.part == CLOSING else window.going_on_until
+    first = window.closing_from if event.part == CLOSING else window.first
+    for n in range((last - first).days + 1):
+        day = first + dt.timedelta(days=n)
+        dated = days | {event.event_id: day}
+        if window.is_open(day, event.open_on) and _holds((event.model_copy(update={"day": day}),), days):
+            yield from _found(others, window, dated)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_whenever_trying_all_days_finds_some_so_does_the_scheduler(seed: int) -> None:
+    rng = random.Random(seed)
+    window = Window(
+        dt.date(2022, 12, 22), dt.date(2023, 1, 4), dt.date(2023, 1, 2), dt.date(2023, 1, 1), "United Kingdom"
+    )
+    wishes = [OpenOn.ANY, OpenOn.WORKDAY, OpenOn.WORKDAY, OpenOn.WEEKEND, OpenOn.SUNDAY]
+    for _ in range(25):
+        count = rng.randint(3, 6)
+        events = []
+        for number in range(1, count + 1):
+            others = rng.sample(range(number), min(number, rng.choice([1, 1, 2])))
+            gaps = [(rng.randint(0, 4), rng.randint(0, 3)) for _ in others]
+            links = [_after(other, least, least + more) for other, (least, more) in zip(others, gaps, strict=True)]
+            part = CLOSING if number == 6 else ""
+            events.append(_event(number, *links, open_on=rng.choice(wishes), part=part))
+        placed = {"e0": dt.date(2022, 12, 21)}
+        is_possible = next(_found(events, window, placed), None) is not None
+        if not is_possible:
+            with pytest.raises(DayConflict):
+                with_days(events, window, placed)
+            continue
+        told = with_days(events, window, placed)
+        assert _holds(told, placed)
+        assert all(window.is_open(e.day, e.open_on) for e in told if e.day)

@@ -117,3 +117,29 @@ def test_a_right_answer_in_free_wording_is_met(question: str, nugget: str, answe
 def test_a_tempting_wrong_answer_is_not_met(question: str, nugget: str, answer: str) -> None:
     inputs = JudgeInputs(question=question, nugget=nugget, answer=answer, is_strict=True)
     assert judge(inputs).verdict == "not met"
+
+
+@pytest.mark.parametrize(
+    ("question", "nugget", "answer", "reason"),
+    [
+        ("How long was the call?", "States that the call lasted 50 minutes", "I know of no call.",
+         "the answer has 0 of 1 value (missing: 50 minutes)"),
+        ("What of the machines?", "States that the wet grinder cost 749 PLN", "It was 749 PLN.",
+         "the answer has 1 of 1 value and 0 of 2 telling words (missing: wet, grinder)"),
+        ("What did the grinder cost?", "States that the wet grinder cost 749 PLN", "749 PLN.",
+         "the answer has 1 of 1 value and 0 of 1 telling word (missing: wet); so short that its values count alone"),
+        ("What did the grinder cost?", "States that the wet grinder cost 749 PLN", "The grinder cost 749 PLN.",
+         "the answer has 1 of 1 value and 0 of 1 telling word (missing: wet); "
+         "50% of the point's words stand beside its values"),
+        ("What did I buy?", "States that the user bought a wet grinder", "You bought a blender.",
+         "the answer has 1 of 3 telling words (missing: wet, grinder)"),
+        ("What did Kendra think?", "States that the conversation has no information about what Kendra thought",
+         "There is no information on that.", "the answer says that there is no information"),
+        ("What did Kendra think?", "States that the conversation has no information about what Kendra thought",
+         "She liked it.", "the answer does not say that there is no information"),
+        ("Is it so?", "States that the statements contradict each other", "It is so.",
+         "the answer does not say that two statements contradict each other"),
+    ],
+)  # fmt: skip
+def test_a_reason_says_what_the_answer_did(question: str, nugget: str, answer: str, reason: str) -> None:
+    assert judge(JudgeInputs(question=question, nugget=nugget, answer=answer, is_strict=True)).reason == reason

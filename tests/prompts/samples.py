@@ -645,6 +645,7 @@ SAMPLES: dict[str, PromptInputs] = {
         (_SIGNED_SAID, excerpt(1, "support", _RENT, LEDGER[1])),
         variety="thing",
         beside=("the lease, deposit: the user's messages disagree",),
+        wishes=("when I ask about rent: the answer gives it by the week",),
     ),
     "probe_preference_following": probe(
         "preference_following",
@@ -758,6 +759,7 @@ SAMPLES: dict[str, PromptInputs] = {
                 passages=(1, 2),
             ),
         ),
+        wishes=("when I ask about money: the answer is in euros",),
     ),
     "mark_answers": check_calls.MarkInputs(
         probes=(

@@ -39,6 +39,7 @@ from .instruction_following import difficulty_by_age as difficulty_by_age
 from .material import ProbeMaterial as ProbeMaterial
 from .nuggets import assemble_probe as assemble_probe
 from .on_the_way import Moments as Moments, ask_on_the_way as ask_on_the_way
+from .own_logs import find_log_questions as find_log_questions
 from .registry import check_generators as check_generators, generator_for as generator_for
 from .selection import (
     ENOUGH as ENOUGH,
@@ -47,7 +48,6 @@ from .selection import (
     Places as Places,
     select_probes as select_probes,
 )
-from .side_stories import find_side_questions as find_side_questions
 from .summarization import messages_for as messages_for
 from .writing import (
     further_candidates as further_candidates,

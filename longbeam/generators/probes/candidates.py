@@ -73,6 +73,8 @@ class ProbeCandidate(Record):
     """What is known of the user, where a request is to be written that anybody could make."""
     beside: tuple[str, ...] = ()
     """What else was told of the things of a summary, and is no part of its answer."""
+    wishes: tuple[str, ...] = ()
+    """The user's wishes that hold at the end."""
     details: ProbeDetails = Field(default_factory=ProbeDetails)
     question: str = ""
     """The worded question, where the model words and chooses in one call (abstention); else empty."""

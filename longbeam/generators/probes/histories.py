@@ -19,7 +19,7 @@ from longbeam.schemas import Assertion, Bullet, BulletKind, Fact, Plan, Stance, 
 
 Made = tuple[Bullet, Assertion]
 """An assertion with the bullet that makes it."""
-_STANDING = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
+_STANDING = (BulletKind.INSTRUCTION, BulletKind.PREFERENCE)
 
 
 class HistoryStep(NamedTuple):
@@ -189,6 +189,12 @@ class Histories:
         # A contested one still replaces what was before it: neither can be asked for.
         gone = self._across.replaced | self.contested_bullets
         return tuple(pair for pair in latest.values() if pair[0].bullet_id not in gone)
+
+    @cached_property
+    def wishes(self) -> tuple[str, ...]:
+        """The wishes in force at the end, each in a line: when it applies, and what an answer does then."""
+        standing = (wish for kind in _STANDING for wish, _ in self.standing(kind) if wish.requirement)
+        return tuple(": ".join(filter(None, (wish.condition, wish.requirement))) for wish in standing)
 
 
 def _made(plan: Plan) -> list[Made]:

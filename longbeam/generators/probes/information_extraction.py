@@ -7,8 +7,9 @@ list of options or steps (medium), and the option that the user took, who names 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, islice
+from itertools import chain, combinations, islice, pairwise
 
 from longbeam.abilities import INFORMATION_EXTRACTION
 from longbeam.generators.probes.candidates import (
@@ -40,6 +41,7 @@ from longbeam.text import plain
 ABILITY = INFORMATION_EXTRACTION.name
 Asked = tuple[str, FactQuote] | tuple[str, FactQuote, FactQuote]
 """A variety of question, and the facts that it is about."""
+_NUMBERED = re.compile(r"^\s*(\d+)[.)]\s", re.MULTILINE)
 MAX_PAIRS = 3
 """Pairs made of the facts of one thing: more would ask the same again."""
 
@@ -58,8 +60,6 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         found += [("several", *pair) for pair in islice(combinations(group, 2), MAX_PAIRS)]
         if not words_of(group[0].subject):
             continue  # "me": there is no name to keep back
-        if group[0].subject == "me":
-            continue  # the user cannot be asked after as somebody known by a clue
         # Each fact of a thing is asked for once, with the next one as the clue.
         clues = zip(group, group[1:] + group[:1], strict=True)
         found += [("indirect", asked, clue) for asked, clue in clues if _is_clue(clue, asked, by_attribute)]
@@ -81,10 +81,17 @@ def _of_assistant(material: ProbeMaterial) -> Iterator[Sketch]:
 
 
 def _is_given_for_more(material: ProbeMaterial, given: GivenList) -> bool:
-    """Return whether another reply has all items of a list: whoever finds that one could answer without this one."""
-    own = given.whole.message_key
-    others = (m for m in material.search.with_all_of(given.advice.items) if m.message_key != own)
-    return any(message.role is MessageRole.ASSISTANT for message in others)
+    """Return whether another reply has all items of a list, or a numbered list as long on the same thing."""
+    advice, search = given.advice, material.search
+    as_long = (m for m in search.close_together([advice.topic]) if len(advice.items) in _lengths(m.content))
+    others = chain(search.with_all_of(advice.items), as_long)
+    return any(m.role is MessageRole.ASSISTANT and m.message_key != given.whole.message_key for m in others)
+
+
+def _lengths(text: str) -> set[int]:
+    """Return the lengths of a text's numbered lists."""
+    numbers = map(int, [*_NUMBERED.findall(text), 1])
+    return {last for last, following in pairwise(numbers) if following == 1}
 
 
 def _sketch(asked: Asked) -> Sketch:

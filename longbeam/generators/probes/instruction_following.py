@@ -53,9 +53,8 @@ def _sketch(material: ProbeMaterial, instruction: Bullet) -> Sketch | None:
 
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
-    if is_kind(candidate.variety):
-        return run_checks(candidate, reply, (check_form, check_coverage, check_unsaid))
-    return run_checks(candidate, reply, (check_form, check_coverage, check_requirement))
+    own = check_unsaid if is_kind(candidate.variety) else check_requirement
+    return run_checks(candidate, reply, (check_form, check_coverage, own))
 
 
 def check_unsaid(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:

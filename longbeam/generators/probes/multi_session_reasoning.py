@@ -2,7 +2,7 @@
 
 Sums and differences name the things they are over, so nothing hangs on what else was said, and take values as they
 are after updates; a count is only asked where every fact of the attribute is settled and said, because it must be
-complete. Code computes the result. `side_stories` finds joins, differences, counts and totals over series.
+complete. Code computes the result. `own_logs` finds joins, differences, counts and totals over series.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from longbeam.generators.probes.candidates import (
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
 from longbeam.generators.probes.evidence import FactQuote, words_of
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.generators.probes.side_stories import find_side_questions
+from longbeam.generators.probes.own_logs import find_log_questions
 from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.prompts.calls import ProbeReply
 from longbeam.schemas import AMOUNT_KINDS, EvidencePart, MessageRole, ProbeDetails, Value, ValueKind
@@ -76,7 +76,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     sketch = partial(_sketch, before)
     own = thin_out(found, sketch, material.total_messages)
     pool = with_advice(own, filter(None, map(sketch, _of_assistant(material))), material.total_messages)
-    sketches = list(find_side_questions(material.stated))
+    sketches = list(find_log_questions(material.stated))
     for kind in dict.fromkeys(s.fields["variety"] for s in sketches):
         pool = with_kind(pool, (s for s in sketches if s.fields["variety"] == kind), material.total_messages)
     return pool

@@ -9,17 +9,8 @@ from functools import partial
 
 from longbeam.abilities import PREFERENCE_FOLLOWING
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
-from longbeam.generators.probes.checks import (
-    check_coverage,
-    check_form,
-    check_requirement,
-    check_words,
-    english_only,
-    run_checks,
-    shown,
-    words_beyond,
-)
-from longbeam.generators.probes.evidence import coverage, find_words
+from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, check_words, run_checks
+from longbeam.generators.probes.evidence import find_words
 from longbeam.generators.probes.instruction_following import difficulty_by_age
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls import ProbeReply
@@ -68,20 +59,9 @@ def _sketch(material: ProbeMaterial, pair: tuple[Bullet, Bullet | None]) -> Sket
     )
 
 
-@english_only
-def check_superseded(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """No nugget demands what the user preferred before."""
-    own = words_beyond(candidate.details.old_value, f"{candidate.requirement} {candidate.condition} {candidate.topic}")
-    if not own:
-        return None
-    stale = next((n.text for n in reply.nuggets if coverage(own, n.text) > 0.5), None)
-    return f"the point {shown(stale)} demands what the user no longer prefers" if stale else None
-
-
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
-    checks = (check_form, check_coverage, check_requirement, check_superseded, check_words(GIVEAWAYS))
-    return run_checks(candidate, reply, checks)
+    return run_checks(candidate, reply, (check_form, check_coverage, check_requirement, check_words(GIVEAWAYS)))
 
 
 GENERATOR = AbilityGenerator(find_candidates, check)

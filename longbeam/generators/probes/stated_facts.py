@@ -30,7 +30,7 @@ class StatedFacts:
     with_attribute: Mapping[str, int]
     """Number of facts by attribute, case-folded."""
     side_stories: Mapping[str, tuple[FactQuote | None, ...]]
-    """Facts of each side story, in the order of the ledger; None for one that no message states."""
+    """Facts of each log and each confidence, in the order of the ledger; None for one that no message states."""
     of_assistant: tuple[FactQuote, ...] = ()
     """Facts of one value that the assistant brought into an imported chat, in the order of the ledger."""
 

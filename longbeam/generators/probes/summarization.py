@@ -168,13 +168,20 @@ def _told_beside(material: ProbeMaterial) -> dict[str, list[str]]:
 
 def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Told]) -> Sketch | None:
     told = sorted((one for own in group for one in own), key=lambda one: one[0].position)
+    facts = [s for s, part in told if isinstance(s, FactQuote) and part == EvidencePart.SUPPORT]
+    current = [s.value for s in facts]
+    # What one fact no longer is another may well be.
+    stale = tuple(v for s in facts for v in s.past if not any(v.means_same_as(c) for c in current))
+    # Nothing can be demanded in words that give what no longer holds.
+    dated = [one for one in told if not isinstance(one[0], FactQuote) and any(says(one[0].quote, v) for v in stale)]
+    if any(part != EvidencePart.SUPPORT for _, part in dated):
+        return None  # a side of what is contested
+    told = [one for one in told if one not in dated]
     said = [quote for quote, _ in told]
     if len({s.position for s in said}) < MIN_MESSAGES or len(said) > MAX_CITED or sessions_of(said) < 2:
         return None
-    facts = [s for s, part in told if isinstance(s, FactQuote) and part == EvidencePart.SUPPORT]
     subjects = [own[0][0].subject for own in group]
     topic, variety = listed(subjects), "thing" if len(group) == 1 else "things"
-    current = [s.value for s in facts]
     return Sketch.of(
         ABILITY,
         cite(said, [part for _, part in told]),
@@ -184,8 +191,7 @@ def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Told]) -> Sketc
         topic=topic,
         summary=f"{topic}: {'; '.join(f'{s.attribute} {s.value.text}' for s in facts)}",
         answers=tuple(current),
-        # What one fact no longer is another may well be.
-        stale=tuple(v for s in facts for v in s.past if not any(v.means_same_as(c) for c in current)),
+        stale=stale,
         beside=tuple(line for subject in subjects for line in beside.get(subject.casefold(), ())),
         details=ProbeDetails(variety=variety),
     )

@@ -64,7 +64,12 @@ async def plan_candidates(
         left = count - len(given) - len(kinds)
         offered = [*told[:left], *given, *kinds, *told[left:]]
         chosen = await _choose(asker, material, ability, offered, count) if offered else []
-    return [c.model_copy(update={"rank": rank, "language": material.language}) for rank, c in enumerate(chosen)]
+    return _ranked(material, chosen, 0)
+
+
+def _ranked(material: ProbeMaterial, chosen: Sequence[ProbeCandidate], first: int) -> list[ProbeCandidate]:
+    told = {"language": material.language, "wishes": material.histories.wishes}
+    return [c.model_copy(update={"rank": rank, **told}) for rank, c in enumerate(chosen, first)]
 
 
 def _parted(pool: Sequence[ProbeCandidate]) -> tuple[list[ProbeCandidate], ...]:
@@ -82,8 +87,7 @@ def further_candidates(material: ProbeMaterial, ability: str, known: Collection[
     """Return the candidates of the pool that are not `known`, ranked behind these; none where a model drafts them."""
     generator = generator_for(ability)
     pool = [] if generator.draft is not None else generator.candidates(material)
-    left = [c for c in pool if c.candidate_id not in known]
-    return [c.model_copy(update={"rank": len(known) + i, "language": material.language}) for i, c in enumerate(left)]
+    return _ranked(material, [c for c in pool if c.candidate_id not in known], len(known))
 
 
 async def _choose(
@@ -152,21 +156,11 @@ def worded_by_code(candidate: ProbeCandidate) -> ProbeReply:
 
 
 def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInputs:
-    """Return what the prompt shows of a candidate."""
+    """Return what the prompt shows of a candidate: all that they call by one name, and what is worked out."""
+    shared = ProbeInputs.model_fields.keys() & ProbeCandidate.model_fields.keys()
     return ProbeInputs(
-        ability=candidate.ability,
-        difficulty=candidate.difficulty,
-        variety=candidate.variety,
         category=head.seed.category,
         title=head.seed.title,
-        excerpts=candidate.excerpts,
-        topic=candidate.topic,
         computed_value=candidate.details.computed_value,
-        condition=candidate.condition,
-        requirement=candidate.requirement,
-        items=candidate.items,
-        listed_as=candidate.listed_as,
-        known=candidate.known,
-        purpose=candidate.purpose,
-        beside=candidate.beside,
+        **{name: getattr(candidate, name) for name in shared},
     )

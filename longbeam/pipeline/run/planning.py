@@ -20,8 +20,8 @@ from longbeam.generators import (
     PERSONALITY_PROMPTS,
     PLAN_SEEDS_PROMPTS,
     PLAN_SUMMARY_PROMPTS,
-    SHORT,
     SUB_PLAN_PROMPTS,
+    AdditionInputs,
     Advised,
     Augmented,
     Choices,
@@ -31,7 +31,6 @@ from longbeam.generators import (
     Ledger,
     PlanContext,
     PlanHistory,
-    SideInputs,
     StageToAdvise,
     StageToAugment,
     advised_plan,
@@ -56,7 +55,7 @@ from longbeam.generators import (
     sub_plans_of,
     subjects_of,
     user_of,
-    with_side_stories,
+    with_additions,
     write_advice,
     write_events,
     write_narratives,
@@ -67,7 +66,7 @@ from longbeam.generators import (
     write_special_bullets,
     write_sub_plan,
 )
-from longbeam.generators.plans import plan_of
+from longbeam.generators.sub_plans import plan_of
 from longbeam.keys import SubPlanKey
 from longbeam.models import Asker, is_spoken_by_rule
 from longbeam.pipeline.run.conversation import Conversation, PersonaResult, PlanningState, PlanResult
@@ -245,8 +244,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     )
     augmented: list[Augmented] = []
     for targets in choose_targets(choices):
-        stage, may_replace = stages[targets.stage_index], spec.length > SHORT
-        task = StageToAugment(frame, base, stage, targets, tuple(augmented), may_replace)
+        task = StageToAugment(frame, base, stages[targets.stage_index], targets, spec.length, tuple(augmented))
         augmented += await _special_bullets(c, plan_index, task)
     special = augmented_plan(base, augmented)
     advised: list[Advised] = []
@@ -257,12 +255,12 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         lines = StageToAdvise(frame, special, stage, tuple(advised), rng_key)
         advised += await _advice(c, plan_index, lines)
     plan = advised_plan(special, advised)
-    if spec.probes.kinds_share and spec.language == ENGLISH:  # the side stories are worded in English
+    if spec.probes.kinds_share and spec.language == ENGLISH:  # the additions are worded in English
         standing = frame.chapter.standing if frame.chapter else ()
         people, name = frame.relationships.people, frame.profile.name
         lacks_amounts = context.demand.lacks(Ledger.of(base), "alike")
-        beside = SideInputs(plan, layout, people, c.rng_key, name, standing, frame.seed.domain, lacks_amounts)
-        plan = with_side_stories(beside)
+        beside = AdditionInputs(plan, layout, people, c.rng_key, name, standing, frame.seed.domain, lacks_amounts)
+        plan = with_additions(beside)
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)
     return PlanResult(

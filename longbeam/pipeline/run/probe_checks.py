@@ -17,6 +17,7 @@ from functools import cached_property
 from longbeam.errors import ReplyError
 from longbeam.evaluation import BATCH, CHECK, PROMPTS, SEVERITIES, Matter, Outcome, judge_batch, matters_of
 from longbeam.generators import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
+from longbeam.generators.probes import Histories
 from longbeam.models import Asker
 from longbeam.pipeline.run.refusals import version_of
 from longbeam.pipeline.run.unit_spec import Dependencies, Digested, UnitSpec
@@ -89,6 +90,11 @@ class CheckedConversation:
         """The selected probes."""
         return [p for p in self.probes if p.is_selected]
 
+    @cached_property
+    def wishes(self) -> tuple[str, ...]:
+        """The user's wishes that hold at the end."""
+        return Histories(self.plans).wishes
+
     def batches(self, probes: Sequence[Probe]) -> list[list[Matter]]:
         """Return the probes in batches of neighbours of the conversation, with what their readers may see."""
         matters = matters_of(self.messages, probes, self._aliases(probes)) if probes else []
@@ -157,7 +163,7 @@ class _GateBatch:
     @cached_property
     def read(self) -> list[object]:
         """The text that it reads: the probes and the conversation."""
-        return [[version_of(m.probe) for m in self.matters], self.conversation.said()]
+        return [[version_of(m.probe) for m in self.matters], self.conversation.said(), self.conversation.wishes]
 
     async def run(self, units: Units) -> list[ProbeVerdict]:
         """Return the verdicts; none where the unit failed."""
@@ -175,13 +181,13 @@ class _GateBatch:
 
 
 def _judged_with(made_with: Dependencies, role: Role, conversation: CheckedConversation) -> str:
-    return made_with.fingerprint(replace(GATE, acting=role), (conversation.said(),))
+    return made_with.fingerprint(replace(GATE, acting=role), (conversation.said(), conversation.wishes))
 
 
 async def _ask(asker: Asker, batch: Digested[_GateBatch], judged_with: str) -> Sequence[ProbeVerdict]:
-    matters, others = batch.value.matters, batch.value.conversation.probes
+    matters, read = batch.value.matters, batch.value.conversation
     try:
-        outcomes = await judge_batch(asker, matters, others)
+        outcomes = await judge_batch(asker, matters, read.probes, read.wishes)
     except ReplyError as exc:
         if not batch.value.is_lenient:
             raise

@@ -70,6 +70,8 @@ class CriticInputs(PromptInputs):
 
     passages: tuple[DatedMessage, ...]
     probes: tuple[JudgedProbe, ...]
+    wishes: tuple[str, ...] = ()
+    """The user's wishes that hold at the end."""
 
 
 class RewordedNugget(ReplyModel):

@@ -1,4 +1,4 @@
-"""Inputs and replies of the planning prompts: plan seeds, summaries, outlines, sub-plans, augmentation."""
+"""Inputs and replies of the planning prompts: summaries, outlines, events, sub-plans, augmentation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pydantic import BeforeValidator, Field, model_validator
 from longbeam.schemas import (
     Bullet,
     BulletKind,
-    Domain,
     KeptJson,
     Narrative,
     Person,
@@ -23,7 +22,6 @@ from longbeam.schemas import (
     ReplyModel,
     Seed,
     Strategy,
-    Timeline,
     Value,
     ValueKind,
 )
@@ -40,40 +38,6 @@ class LedgerLine(Record):
     is_fixed: bool
     value: Value | None
     """None if the last assertion denied the fact."""
-
-
-class PlanSeedsInputs(PromptInputs):
-    """Write the subject and the bounds of each plan of a conversation of many plans."""
-
-    seed: Seed
-    """Seed of the conversation, with its whole timeline."""
-    profile: Profile
-    people: tuple[Person, ...]
-    strategy: Strategy
-    spans: tuple[Timeline, ...]
-    """Timeline of each plan."""
-    ideas: tuple[Seed, ...]
-    """One subject for each plan, the conversation's own first; the reply may use them or better ones."""
-
-
-class PlanSeedDraft(ReplyModel):
-    """One plan; code sets its days."""
-
-    domain: Domain
-    touches: Domain | None = None
-    topic: str
-    theme: str
-    subtopics: list[str] = Field(min_length=3)
-    phase: str
-    tense: str
-    can_mention: list[str] = Field(min_length=1)
-    cannot_mention: list[str] = Field(default_factory=list)
-
-
-class PlanSeedsReply(ReplyModel):
-    """One draft for each plan, in the order of time."""
-
-    plans: list[PlanSeedDraft]
 
 
 class Chapter(Record):
@@ -519,11 +483,6 @@ class ContradictionTarget(Record):
     related: tuple[Bullet, ...] = ()
     """Other bullets about the same thing, outside of the stage."""
 
-    @property
-    def variety(self) -> str:
-        """`never_statement` or `other_value`."""
-        return self.slip.variety
-
 
 class WishTarget(Record):
     """A standing wish to write: an instruction or a preference, with later events that meet it."""
@@ -540,16 +499,6 @@ class WishTarget(Record):
     """A later event that does not."""
     form: str = ""
     """Form of its sentence; empty for any."""
-
-
-class PassedOver(Record):
-    """A fact or an aspect that was not chosen, and why."""
-
-    use: str
-    """`update`, `slip` or `wish`."""
-    of: str
-    """Id of the fact, or the aspect."""
-    reason: str
 
 
 class StoryLine(Record):

@@ -66,6 +66,8 @@ class ProbeInputs(PromptInputs):
     """What the user wants to know it for."""
     beside: tuple[str, ...] = ()
     """What else was told of the things of a summary, and is no part of its answer."""
+    wishes: tuple[str, ...] = ()
+    """The user's wishes that hold at the end, for answers of every kind."""
 
 
 MAX_NUGGETS = 12

@@ -1,4 +1,4 @@
-"""Inputs and replies of the prompts for new seeds, personality and narratives."""
+"""Inputs and replies of the prompts for new seeds, plan seeds, personality and narratives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ from typing import Annotated
 
 from pydantic import Field
 
-from longbeam.schemas import DomainName, Narrative, Person, Profile, PromptInputs, ReplyModel, Seed
+from longbeam.schemas import (
+    Domain,
+    DomainName,
+    Narrative,
+    Person,
+    Profile,
+    PromptInputs,
+    ReplyModel,
+    Seed,
+    Strategy,
+    Timeline,
+)
 
 
 class SeedsInputs(PromptInputs):
@@ -36,6 +47,40 @@ class SeedsReply(ReplyModel):
     """Subjects; fewer than requested, or none, if there are no more."""
 
     seeds: list[SeedDraft]
+
+
+class PlanSeedsInputs(PromptInputs):
+    """Write the subject and the bounds of each plan of a conversation of many plans."""
+
+    seed: Seed
+    """Seed of the conversation, with its whole timeline."""
+    profile: Profile
+    people: tuple[Person, ...]
+    strategy: Strategy
+    spans: tuple[Timeline, ...]
+    """Timeline of each plan."""
+    ideas: tuple[Seed, ...]
+    """One subject for each plan, the conversation's own first; the reply may use them or better ones."""
+
+
+class PlanSeedDraft(ReplyModel):
+    """One plan; code sets its days."""
+
+    domain: Domain
+    touches: Domain | None = None
+    topic: str
+    theme: str
+    subtopics: list[str] = Field(min_length=3)
+    phase: str
+    tense: str
+    can_mention: list[str] = Field(min_length=1)
+    cannot_mention: list[str] = Field(default_factory=list)
+
+
+class PlanSeedsReply(ReplyModel):
+    """One draft for each plan, in the order of time."""
+
+    plans: list[PlanSeedDraft]
 
 
 class PersonalityInputs(PromptInputs):

@@ -158,6 +158,18 @@ def test_the_steps_of_a_plan_are_information_that_the_assistant_gave() -> None:
     assert not _given(event_ordering.find_candidates(story.material()))
 
 
+@pytest.mark.parametrize(("thing", "length", "asked"), [("floor", 0, 0), ("floor", 1, 1), ("roof", 0, 1)])
+def test_steps_are_not_asked_for_where_the_thing_has_another_list_as_long(thing: str, length: int, asked: int) -> None:
+    story = Story()
+    floor = story.tell(0, "the floor", "The floor creaks.")
+    listed = "Steps for the floor:\n" + "\n".join(f"{i}. {s}" for i, s in enumerate(STEPS, 1)) + "\n\n"
+    story.bring_in(floor, AdviceKind.STEPS, "steps", listed, items=STEPS)
+    story.tell(1, "the roof", "The roof leaks.")
+    points = (f"{i}. point {i} of the {thing}" for i in range(1, len(STEPS) + 1 + length))
+    story.messages[-1] = story.messages[-1].model_copy(update={"content": "\n".join(["Mind:", *points])})
+    assert len(_given(information_extraction.find_candidates(story.material()))) == asked
+
+
 @pytest.mark.parametrize(("other", "asked"), [(OPTIONS, 0), (STEPS[:3], 1)])
 def test_options_are_not_asked_for_that_are_given_for_another_thing(other: tuple[str, ...], asked: int) -> None:
     story = Story()

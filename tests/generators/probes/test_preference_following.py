@@ -47,11 +47,11 @@ def test_contradicted_preference_is_no_candidate() -> None:
     assert [c.requirement for c in find_candidates(story.material())] == []
 
 
-def test_check_refuses_the_superseded_preference() -> None:
+def test_check_takes_a_point_against_what_was_withdrawn() -> None:
     question, gold = "How do I lay out my kitchen?", "The plan should open with a table."
     nugget = ("The response opens with a table", [1])
     assert not check(_candidate(), reply(question, gold, nugget))
-    stale = ("The response begins with a sketch", [0])
-    assert "no longer prefers" in str(check(_candidate(), reply(question, gold, nugget, stale)))
+    against = ("The response leaves out that it begins with a sketch", [0, 1])
+    assert not check(_candidate(), reply(question, gold, nugget, against))
     leading = "How do I lay out my kitchen, as I prefer it?"
     assert "'prefer'" in str(check(_candidate(), reply(leading, gold, nugget)))

@@ -44,6 +44,13 @@ def test_an_event_of_the_thing_without_a_fact_is_part_of_its_story() -> None:
     assert candidate.excerpts[-1].value is None
 
 
+def test_an_event_in_words_that_give_a_superseded_value_is_left_out() -> None:
+    story = _story()
+    story.tell(4, "the kitchen", "We danced in the finished kitchen, all of $80.")
+    (candidate,) = find_candidates(story.material())
+    assert all(e.value for e in candidate.excerpts)
+
+
 @pytest.mark.parametrize(("messages", "wanted"), [(20, 3), (100, 3), (500, 7), (1_700, 16), (4_000, 27)])
 def test_the_number_of_messages_grows_with_the_conversation(messages: int, wanted: int) -> None:
     assert messages_for(messages) == wanted

@@ -15,9 +15,11 @@ from longbeam.generators.probes import (
     generator_for,
     plan_candidates,
     planning_prompts,
+    probe_inputs,
     write_probe,
     writing_prompts,
 )
+from longbeam.prompts import default_registry
 from longbeam.prompts.calls import CandidatesInputs, CandidatesReply, OrderReply, ProbeInputs, ProbeReply
 from longbeam.schemas import ABILITIES, Probe, Value, ValueKind
 from longbeam.text import parse_value, recompute, says
@@ -43,6 +45,16 @@ def test_every_ability_gives_eight_probes_and_no_failure(ability: str) -> None:
     written = _written(ability)
     assert len(written) >= 8
     assert [p.rank for p in written] == list(range(len(written)))
+
+
+async def test_every_writer_sees_the_wishes_that_hold() -> None:
+    wishes = MATERIAL.histories.wishes
+    assert wishes
+    for ability in (a for a in ABILITIES if generator_for(a).draft is None):
+        for candidate in await plan_candidates(asker(), MATERIAL, ability):
+            inputs = probe_inputs(MATERIAL.head, candidate)
+            shown = default_registry()[f"probe_{ability}"].render(inputs)[-1].content
+            assert all(f"- {wish}\n" in shown for wish in wishes)
 
 
 @pytest.mark.parametrize("ability", ABILITIES)

@@ -56,7 +56,7 @@ from longbeam.text import (
 )
 
 QUESTIONS_PER_ENTRY = 6
-"""Questions of a plan for each entry of a side story."""
+"""Questions of a plan for each entry of its log."""
 FEW, FULL, MOST_ENTRIES = 5, 10, 16
 """Entries of the log of a short plan that lacks amounts to add up, and fewest and most entries of a plan that has one
 anyway."""
@@ -78,7 +78,6 @@ LEVELS: Mapping[str, int] = {
 }  # fmt: skip
 """By what the amounts of a confidence are multiplied, roughly: a wage of 5,900 pesos a month is none."""
 
-
 SPAN = (0.04, 0.86)
 """Part of the plan over which bullets are spread: none lies in the last tenth."""
 Entry = dict[str, Value]
@@ -86,8 +85,8 @@ Entry = dict[str, Value]
 
 
 @dataclass(frozen=True)
-class SideInputs:
-    """Everything that the side stories of a plan are drawn from."""
+class AdditionInputs:
+    """Everything from which code draws what it adds beside the story of a plan."""
 
     plan: Plan
     layout: Layout
@@ -103,7 +102,7 @@ class SideInputs:
     """Whether the story has too few amounts that can be added up."""
 
 
-def with_side_stories(inputs: SideInputs) -> Plan:
+def with_additions(inputs: AdditionInputs) -> Plan:
     """Return a plan with its confidences and, from FULL entries on, its log and a pasted document."""
     plan, layout = inputs.plan, inputs.layout
     questions = layout.sub_plans * layout.batches * layout.questions
@@ -120,14 +119,14 @@ def with_side_stories(inputs: SideInputs) -> Plan:
     return pen.plan_told()
 
 
-def _own_log(inputs: SideInputs) -> OwnLog | None:
+def _own_log(inputs: AdditionInputs) -> OwnLog | None:
     """Return the log of a plan, another one than those of the conversation's other plans; None beyond their number."""
     order = list(TRAVEL_LOGS if inputs.domain is Domain.TRIP else OWN_LOGS)
     random.Random(f"{inputs.rng_key}/side").shuffle(order)
     return order[inputs.plan.plan_index] if inputs.plan.plan_index < len(order) else None
 
 
-def _tell_log(pen: Pen, log: OwnLog, count: int, inputs: SideInputs) -> None:
+def _tell_log(pen: Pen, log: OwnLog, count: int, inputs: AdditionInputs) -> None:
     """Tell the entries of a log; nobody comes along to one place twice, and nobody while the user is away."""
     rng = random.Random(f"{inputs.rng_key}/side/{inputs.plan.plan_index}")
     grown = [p for p in inputs.people if p.age >= GROWN]
@@ -148,7 +147,7 @@ def _tell_log(pen: Pen, log: OwnLog, count: int, inputs: SideInputs) -> None:
 # --- what is to stay unsaid ---------------------------------------------------------------------------------------
 
 
-def tell_confidences(pen: Pen, inputs: SideInputs, *, both: bool) -> None:
+def tell_confidences(pen: Pen, inputs: AdditionInputs, *, both: bool) -> None:
     """Tell something private, and later ask to have its figure forgotten, or kept from one of the people."""
     rng = random.Random(f"{inputs.rng_key}/confidence/{inputs.plan.plan_index}")
     order = list(CONFIDENCES)
@@ -192,7 +191,7 @@ def _figure(plan: Plan, texts: Confidence, rng: random.Random) -> Value:
     return amount_like(own[0], 100 * rng.randint(*texts.figures) * level)
 
 
-def paste_claim(pen: Pen, inputs: SideInputs) -> None:
+def paste_claim(pen: Pen, inputs: AdditionInputs) -> None:
     """Paste a document of somebody else that gives an amount of the story otherwise than the user.
 
     Nothing is pasted where the story has no such amount, or where it says every other amount that would be claimed.
@@ -247,7 +246,7 @@ def _is_known(plan: Plan, value: Value) -> bool:
 
 
 class Pen:
-    """Adds bullets of side stories to a plan."""
+    """Adds bullets beside the story to a plan."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -258,7 +257,7 @@ class Pen:
         self._next_fact = max((FactId.parse(f.fact_id).ordinal for f in plan.facts), default=-1) + 1
 
     def places(self, count: int, span: tuple[float, float] = SPAN) -> list[Bullet]:
-        """Return bullets that side stories may follow, on different days, spread over the plan; each is given once."""
+        """Return bullets that additions may follow, on different days, spread over the plan; each is given once."""
         by_day = {b.happens_on: b for b in self._plan.bullets() if b.variety != CLOSING}
         free = [b for b in by_day.values() if b.bullet_id not in self._used]
         first, last = (int(share * len(free)) for share in span)
@@ -282,17 +281,17 @@ class Pen:
         self._added.append((bullet, after.bullet_id))
         return bullet
 
-    def tell(self, after: Bullet, story: str, text: str, entry: Entry) -> None:
-        """Add a bullet that tells an entry of a side story, with its facts."""
-        bullet = self.add(after, BulletKind.SIDE, story, text)
+    def tell(self, after: Bullet, topic: str, text: str, entry: Entry) -> None:
+        """Add a bullet that tells an entry of a log or a confidence, with its facts."""
+        bullet = self.add(after, BulletKind.SIDE, topic, text)
         for role, value in entry.items():
             fact = Fact(
                 fact_id=str(FactId(self._plan.plan_index, self._next_fact)),
-                subject=story,
+                subject=topic,
                 attribute=attribute_of(role, bullet.happens_on),
                 kind=value.kind,
                 is_fixed=True,
-                side_story=story,
+                side_story=topic,
             )
             self._next_fact += 1
             self._facts.append(fact)

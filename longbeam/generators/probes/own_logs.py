@@ -21,7 +21,7 @@ LEAST_ENTRIES = 4
 LEAST_TALLY = 2
 
 
-def find_side_questions(stated: StatedFacts) -> Iterator[Sketch]:
+def find_log_questions(stated: StatedFacts) -> Iterator[Sketch]:
     """Yield questions on each log all of whose entries are told."""
     for name, told in stated.side_stories.items():
         known = [s for s in told if s is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from longbeam.generators.probes import ProbeCandidate, assemble_probe, find_side_questions, probe_inputs
+from longbeam.generators.probes import ProbeCandidate, assemble_probe, find_log_questions, probe_inputs
 from longbeam.generators.probes.multi_session_reasoning import check, find_candidates
 from longbeam.offline import answer_over, answer_probe_prompt, judge, understand
 from longbeam.prompts.calls import JudgeInputs, ProbeReply
@@ -50,7 +50,7 @@ def _probe(story: Story, candidate: ProbeCandidate) -> Probe:
 
 def test_join_and_differences_name_the_right_people() -> None:
     # Along the canal: Dana, Olga. Through the woods: Olga, Ruth. Around the reservoir: Dana.
-    sketches = find_side_questions(_story().material().stated)
+    sketches = find_log_questions(_story().material().stated)
     found = {s.topic: s.fields["items"] for s in sketches if "items" in s.fields}
     both, never = (
         "who came along on evening runs both {} and {}",
@@ -68,7 +68,7 @@ def test_join_and_differences_name_the_right_people() -> None:
 
 
 def test_counts_and_totals_are_over_all_entries() -> None:
-    sketches = find_side_questions(_story().material().stated)
+    sketches = find_log_questions(_story().material().stated)
     found = {s.topic: s.fields["details"].computed_value for s in sketches}
     assert found["times that Dana came along on my evening run"] == "2"
     assert found["evening runs"] == "5"

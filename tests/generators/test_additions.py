@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from longbeam.generators import Layout, Ledger, SideInputs, with_side_stories
+from longbeam.generators import AdditionInputs, Layout, Ledger, with_additions
 from longbeam.schemas import AMOUNT_KINDS, BulletKind, Domain, Gender, Person, Plan, Relation, ValueKind
 from longbeam.text import BY_NAME, TRAVEL_LOGS, amount_like, money, relation_words, says
 from tests.generators.probes.story import START, full_story
@@ -42,14 +42,14 @@ def _series(plan: Plan) -> set[str]:
 
 
 def _made(layout: Layout = LONG, people: tuple[Person, ...] = PEOPLE) -> Plan:
-    return with_side_stories(SideInputs(_plan(), layout, people, "0/c000"))
+    return with_additions(AdditionInputs(_plan(), layout, people, "0/c000"))
 
 
 def test_long_plan_has_a_log_and_a_short_one_only_if_it_lacks_amounts() -> None:
     assert len(_series(_made())) == 1
     assert not _series(_made(SHORT))
-    lacking = SideInputs(_plan(), SHORT, PEOPLE, "0/c000", lacks_amounts=True)
-    assert len([b for b in with_side_stories(lacking).bullets() if b.topic in BY_NAME]) == 5
+    lacking = AdditionInputs(_plan(), SHORT, PEOPLE, "0/c000", lacks_amounts=True)
+    assert len([b for b in with_additions(lacking).bullets() if b.topic in BY_NAME]) == 5
 
 
 def test_log_of_a_plan_without_enough_people_has_nobody_come_along() -> None:
@@ -94,7 +94,7 @@ def test_same_key_gives_the_same_plan_and_other_plans_other_stories() -> None:
     assert _made().digest == _made().digest
     later = _plan().model_copy(update={"plan_index": 1})
     # Only the names differ here: ids of the story's bullets stay those of plan 0.
-    second = _series(with_side_stories(SideInputs(later, LONG, PEOPLE, "0/c000")))
+    second = _series(with_additions(AdditionInputs(later, LONG, PEOPLE, "0/c000")))
     assert _series(_made()).isdisjoint(second)
 
 
@@ -124,7 +124,7 @@ def test_nothing_is_pasted_where_the_story_says_every_other_amount() -> None:
         for step in range(3, 99)
     )
     told = plan.model_copy(update={"assertions": (*plan.assertions, *said)})
-    made = with_side_stories(SideInputs(told, LONG, PEOPLE, "0/c000"))
+    made = with_additions(AdditionInputs(told, LONG, PEOPLE, "0/c000"))
     assert not [b for b in made.bullets() if b.kind is BulletKind.PASTED]
 
 
@@ -139,14 +139,14 @@ def test_confidences_are_in_the_currency_of_the_story_if_the_amount_is_likely_in
         else a
         for a in plan.assertions
     )
-    made = with_side_stories(SideInputs(plan.model_copy(update={"assertions": told_in}), LONG, PEOPLE, "0/c000"))
+    made = with_additions(AdditionInputs(plan.model_copy(update={"assertions": told_in}), LONG, PEOPLE, "0/c000"))
     told = [b.text for b in made.bullets() if b.text.startswith("Something private")]
     assert told
     assert all(sign in text for text in told)
 
 
 def test_who_travels_keeps_a_log_of_the_road_and_nobody_comes_along() -> None:
-    made = with_side_stories(SideInputs(_plan(), LONG, PEOPLE, "0/c000", domain=Domain.TRIP))
+    made = with_additions(AdditionInputs(_plan(), LONG, PEOPLE, "0/c000", domain=Domain.TRIP))
     assert not [f for f in made.facts if f.attribute.startswith("companion")]
     assert _series(made) in ({log.name} for log in TRAVEL_LOGS)
 
@@ -161,7 +161,7 @@ def test_nothing_is_kept_from_somebody_whom_a_wish_names() -> None:
         }
     )
     for seed in range(8):
-        made = with_side_stories(SideInputs(plan, LONG, PEOPLE, f"{seed}/c000", standing=[wish]))
+        made = with_additions(AdditionInputs(plan, LONG, PEOPLE, f"{seed}/c000", standing=[wish]))
         assert {b.condition for b in made.bullets() if b.variety == "keep_from"} == {"when Mara reads along"}
 
 

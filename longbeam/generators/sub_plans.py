@@ -1,0 +1,256 @@
+"""The words of a story: the sub-plan of each stage, in which its events are bullets with their facts.
+
+One call words some six events, given all bullets before; code says which values are still missing (`quotas.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from longbeam.errors import ReplyError
+from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, repeated, same_words
+from longbeam.generators.draft_mends import Mender
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.plan_history import PlanHistory
+from longbeam.generators.plans import PlanContext, event_number
+from longbeam.generators.story_graph import introduction
+from longbeam.models import Asker, ListTask, Sifted, describe_changes
+from longbeam.prompts.calls import BulletDraft, LedgerLine, Stage, StoryEvent, StoryGraph, SubPlanInputs, SubPlanReply
+from longbeam.schemas import CLOSING, Incident, IncidentKind, Plan
+from longbeam.text import content_words
+
+SUB_PLAN_PROMPTS = ("sub_plan",)
+LARGEST_GROUP = 3
+"""How many times as large as at first a group may become."""
+LAST_TOLD = 60
+"""Bullets of the story whose sentences a small model might repeat: more than it is shown."""
+FOLLOWING_SHOWN, LATER_SHOWN = 3, 8
+"""Events just behind a group that its writer sees, and later ones that follow from it."""
+SLOTS_SHOWN = 24
+"""Values of a group's matters that its writer sees, the newest."""
+
+Written = tuple[StoryEvent, BulletDraft]
+"""An event and its words."""
+
+
+def ends_of(graph: StoryGraph, drafted: Iterable[Drafted], ledger: Ledger) -> dict[str, StoryEvent]:
+    """Return the event that ended the matter of each fact, by the fact's id; facts whose matter goes on have none.
+
+    A matter ends with the event that closes it or ends the story of its narrative: the fact's own, the first one behind
+    it, or one before it if nothing has opened the matter again since.
+    """
+    place = {e.event_id: i for i, e in enumerate(graph.events())}
+    of_bullet = {
+        b.bullet_id: event_id for d in drafted for b, event_id in zip(d.sub_plan.bullets, d.events, strict=False)
+    }
+    found: dict[str, StoryEvent] = {}
+    for fact in ledger.facts:
+        setting = ledger.bullet[ledger.by_fact[fact.fact_id][0].bullet_id] if ledger.by_fact.get(fact.fact_id) else None
+        if setting is None or (own := of_bullet.get(setting.bullet_id)) not in place:
+            continue
+        if (event := _end_of(fact.subject, setting.narrative, graph.events(), place[own])) is not None:
+            found[fact.fact_id] = event
+    return found
+
+
+def _end_of(matter: str, narrative: str, events: Sequence[StoryEvent], at: int) -> StoryEvent | None:
+    """Return the event with which a matter is over for what is told of it at a position; None if it goes on."""
+    name, end = matter.casefold(), None
+    for i, event in enumerate(events):
+        if i <= at and name in map(str.casefold, event.opens):
+            end = None
+        is_its = name in map(str.casefold, event.closes) or (event.part == CLOSING and event.narrative == narrative)
+        if is_its and end is None:
+            end = event
+        if i >= at and end is not None:
+            return end
+    return None
+
+
+async def write_sub_plan(asker: Asker, context: PlanContext, graph: StoryGraph, earlier: Sequence[Drafted]) -> Drafted:
+    """Return the sub-plan after those in `earlier`: its events, worded in groups.
+
+    A group that is accepted at once makes the next one larger, a refused one smaller. That follows from the replies
+    alone, so that a resumed run, which reads the same replies from the journal, asks for the same groups.
+    """
+    index = len(earlier)
+    stage = context.stages[index]
+    left = list(graph.stages[index].events)
+    if context.sizes[index].is_introduced:
+        left.insert(0, introduction(stage.first_day))
+    before = replace(_known(context, stage, graph, earlier), language=asker.spec.language)
+    size = (earlier[-1].group if earlier else 0) or context.group
+    drafts: list[Written] = []
+    made = assembled(drafts, before, context.plan_index)
+    while left:
+        known = replace(_known(context, stage, graph, (*earlier, made)), language=asker.spec.language)
+        # A rest of half a group is written along with the group before it; the ending when all before it is known.
+        due = left if len(left) <= size + size // 2 else left[:size]
+        going_on = [e for e in due if e.part != CLOSING]
+        due = going_on or due
+        left = left[len(due) :]
+        group = _Group(tuple(due), left[:FOLLOWING_SHOWN], graph)
+        written, was_accepted = await _write_group(asker.within(due[0].event_id), context, known, group)
+        larger = min(size + max(size // 2, 1), context.group * LARGEST_GROUP)
+        size = larger if was_accepted else max(size * 2 // 3, 1)
+        drafts += written
+        made = assembled(drafts, before, context.plan_index)
+    if not drafts:
+        raise ReplyError(
+            f"{asker.unit_key}, prompt 'sub_plan': no reply had an event that could be used", kind="schema"
+        )
+    return made.model_copy(update={"group": size})
+
+
+def _known(context: PlanContext, stage: Stage, graph: StoryGraph, parts: Sequence[Drafted]) -> Known:
+    """Return what is known behind these parts of the plan."""
+    frame, ledger = context.frame, ledger_of(parts, context.history)
+    carried = frame.chapter.facts if frame.chapter else ()
+    ends = ends_of(graph, parts, ledger)
+    told = {event_id for d in parts for event_id in d.events}
+    return Known(
+        stage=stage,
+        profile=frame.profile,
+        ledger=ledger,
+        history=context.history,
+        values={line.fact_id: line.value for line in (*carried, *ledger.lines())},
+        over={fact_id: event.event_id for fact_id, event in ends.items() if event.event_id in told},
+        people=frame.relationships.people,
+    )
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Events of a stage that are worded together."""
+
+    events: tuple[StoryEvent, ...]
+    next_ones: Sequence[StoryEvent]
+    """The events of the stage just behind these."""
+    graph: StoryGraph
+
+    def following(self) -> tuple[StoryEvent, ...]:
+        """Return the events just behind these, and those later on that follow from them or close what they open.
+
+        A day that a text announces is the day of such an event.
+        """
+        own = {e.event_id for e in self.events}
+        things = {m.casefold() for e in self.events for m in (e.thing, *e.opens)}
+        ids = own | {e.event_id for e in self.next_ones}
+        told = [e.event_id for e in self.graph.events()]
+        behind = self.graph.events()[max((told.index(i) + 1 for i in own if i in told), default=0) :]
+        later = [
+            e
+            for e in behind
+            if e.event_id not in ids
+            and (own & {a.event for a in e.after} or things & {m.casefold() for m in (e.thing, *e.closes)})
+        ]
+        return (*self.next_ones, *later[:LATER_SHOWN])
+
+    def share_told(self) -> float:
+        """Return the share of the plan's events that is told behind the group."""
+        ids = [e.event_id for e in self.graph.events()]
+        return (ids.index(self.events[-1].event_id) + 1) / len(ids) if self.events[-1].event_id in ids else 0.0
+
+    def slots(self, known: Known) -> tuple[LedgerLine, ...]:
+        """Return the values of the group's matters, the newest."""
+        things = {m.casefold() for e in self.events for m in (e.thing, *e.opens, *e.closes)}
+        labels = {e.narrative for e in self.events}
+        of_narrative = {b.topic.casefold() for b in known.ledger.bullets if b.narrative in labels}
+        own = [
+            line
+            for line in known.ledger.lines()
+            if line.subject.casefold() in things
+            or (line.subject.casefold() in of_narrative and line.fact_id not in known.over)
+        ]
+        own.sort(key=lambda line: line.subject.casefold() in things)  # those of the things themselves are kept longest
+        return tuple(own[-SLOTS_SHOWN:])
+
+
+async def _write_group(asker: Asker, context: PlanContext, known: Known, group: _Group) -> tuple[list[Written], bool]:
+    """Return the events that could be worded, with their words, and whether the first reply had all of them.
+
+    Good drafts are kept, and only missing and faulty ones are asked for again. Those that stay faulty are left out.
+    """
+    frame, events = context.frame, group.events
+    inputs = SubPlanInputs(
+        seed=frame.seed,
+        profile=frame.profile,
+        people=frame.relationships.people,
+        narratives=frame.narratives,
+        stages=context.stages,
+        stage_index=known.stage.stage_index,
+        earlier_bullets=known.ledger.bullets,
+        events=events,
+        following=group.following(),
+        slots=group.slots(known),
+        quotas=context.demand.menu(known.ledger, group.share_told(), len(events), is_ending=events[0].part == CLOSING),
+        chapter=frame.chapter,
+    )
+    was_accepted, is_first = True, True
+    told = [content_words(bullet.text) for bullet in known.ledger.bullets[-LAST_TOLD:]]
+    mender = Mender(known, told, is_copied=partial(asker.is_copied, "sub_plan", inputs))
+    mends: dict[str, str] = {}
+
+    def sift(kept: tuple[Written, ...], reply: SubPlanReply) -> Sifted[Written]:
+        nonlocal was_accepted, is_first
+        good, faults = {event.event_id: (event, draft) for event, draft in kept}, list[str]()
+        drafts = {f"e{event_number(draft.event)}": draft for draft in reversed(reply.bullets)}
+        for event in events:
+            name = event.event_id
+            if name in good:
+                continue
+            said = drafts.get(name)
+            if said is None:
+                faults.append(f"{name} is missing")
+                continue
+            others = [d for _, d in good.values()]
+            draft = mender.mended(said, event, others, is_last=not is_first)
+            mends[name] = "" if draft is said else f"{name}: {describe_changes(said, draft)}"
+            found, words = list(faults_of(draft, event, known)), content_words(draft.text)
+            if same := repeated(draft, others):
+                found.append(f"{name} repeats {same}; each event is one new thing")
+            elif any(same_words(words, earlier) for earlier in told):
+                found.append(f"{name} says again what was told before; each event is one new thing")
+            faults += found
+            if not found:
+                good[name] = event, draft
+        was_accepted, is_first = was_accepted and not faults, False
+        return Sifted(tuple(good[e.event_id] for e in events if e.event_id in good), tuple(faults))
+
+    def rest(kept: tuple[Written, ...]) -> SubPlanInputs:
+        written = {event.event_id for event, _ in kept}
+        return inputs.model_copy(update={"events": tuple(e for e in events if e.event_id not in written)})
+
+    task = ListTask(inputs, sift, rest, show=lambda item: f"{item[0].event_id}. {item[1].text}")
+    try:
+        written = await asker.listed("sub_plan", task, state=lambda: group.graph)
+    except ReplyError as exc:
+        for event in events:
+            detail = f"{event.event_id} of {events[0].event_id} to {events[-1].event_id}: {exc.reason}"
+            asker.note(Incident(kind=IncidentKind.SKIPPED, prompt_id="sub_plan", detail=detail))
+        return [], False
+    taken = {event.event_id for event, _ in written}
+    if detail := "; ".join(mend for name, mend in mends.items() if mend and name in taken):
+        asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="sub_plan", detail=detail))
+    return list(written), was_accepted
+
+
+def ledger_of(drafted: Iterable[Drafted], history: PlanHistory) -> Ledger:
+    """Return the ledger of the sub-plans drafted so far, with the facts of earlier plans that they touch."""
+    parts = tuple(drafted)
+    assertions = tuple(a for d in parts for a in d.assertions)
+    back = history.known({a.fact_id for a in assertions})
+    return Ledger(tuple(d.sub_plan for d in parts), (*back, *(f for d in parts for f in d.facts)), assertions)
+
+
+def plan_of(drafted: Iterable[Drafted], plan_index: int = 0) -> Plan:
+    """Return the plan made of its drafted sub-plans."""
+    parts = tuple(drafted)
+    return Plan(
+        plan_index=plan_index,
+        sub_plans=tuple(d.sub_plan for d in parts),
+        facts=tuple(f for d in parts for f in d.facts),
+        assertions=tuple(a for d in parts for a in d.assertions),
+    )
