@@ -99,19 +99,19 @@ class _Source:
             self.odd.add(NoteKind.UNREAD_FILE, "the file is empty", file.name)
         for number, messages in enumerate(bare.values(), 1):
             place = file.name if len(bare) == 1 else f"{file.name}: list {number}"
-            self.chats.append(ChatReader(Oddities()).plain(messages, place, title=file.stem))
+            self.read(messages, place, title=file.stem)
 
-    def read(self, element: object, place: str) -> None:
-        """Add the chat, or the chats, of an element of a file."""
+    def read(self, element: object, place: str, *, title: str = "") -> None:
+        """Add the chat, or the chats, of an element of a file; a list of messages gets the title."""
         try:
-            self._read(element, place)
+            self._read(element, place, title)
         except RecursionError:
             self.odd.add(NoteKind.UNREAD, "lists or objects lie too deep in each other", place)
 
-    def _read(self, element: object, place: str) -> None:
+    def _read(self, element: object, place: str, title: str = "") -> None:
         reader = ChatReader(Oddities())
         if isinstance(element, list):
-            self.chats.append(reader.plain(element, place))
+            self.chats.append(reader.plain(element, place, title=title))
             return
         if not isinstance(element, dict):
             self.odd.add(NoteKind.UNREAD, f"{kind_of(element)} where a chat or a message is needed", place)

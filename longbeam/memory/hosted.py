@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from longbeam.errors import MemorySystemError, ProviderError
 from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.culprits import name_of, place_of
-from longbeam.memory.hosting import Escaped, Host, Late, TimeLimits, copied, said_by
+from longbeam.memory.hosting import Escaped, Host, Late, TimeLimits, copied, kind_of, said_by
 from longbeam.memory.product import MOST_CHARACTERS
 from longbeam.memory.registry import Registered
 from longbeam.memory.returned import WrongReturn, items_of, require_text, value_of
@@ -113,7 +113,7 @@ class HostedSystem:
         if isinstance(exc, Late):
             return f"{called}: {said}"
         place = place_of(exc, self._made_by, method)
-        return f"{called}: {type(exc).__name__}: {said}" + (f" ({place})" if place else "")
+        return f"{called}: {kind_of(exc)}: {said}" + (f" ({place})" if place else "")
 
 
 class HostedAnsweringSystem(HostedSystem):

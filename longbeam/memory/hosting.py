@@ -75,6 +75,11 @@ def said_by(exc: BaseException) -> str:
     return printable(whole_text(" ".join(text[: _MOST_SAID * 4].split())))[:_MOST_SAID] or "no reason given"
 
 
+def kind_of(exc: BaseException) -> str:
+    """Return the name of a vendor's exception, as `said_by` returns its text."""
+    return printable(whole_text(" ".join(type(exc).__name__.split())))[:_MOST_SAID]
+
+
 def copied(value: T) -> T:
     """Return a copy of a record that shares nothing with it, so that nobody else reads what a system does to it."""
     return value.model_copy(deep=True) if isinstance(value, BaseModel) else value
@@ -125,7 +130,7 @@ class Host:
             return found
         if isinstance(exc, Exception):
             raise exc
-        raise Escaped(type(exc).__name__) from exc
+        raise Escaped(kind_of(exc)) from exc
 
     async def _look(self) -> None:
         """Note whether the loop of the async methods still turns."""

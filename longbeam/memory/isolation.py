@@ -22,7 +22,7 @@ from typing import Any, TextIO, cast
 from longbeam.errors import MemorySystemError
 from longbeam.memory.base import Tools
 from longbeam.memory.culprits import place_of
-from longbeam.memory.hosting import said_by
+from longbeam.memory.hosting import kind_of, said_by
 from longbeam.memory.product import Memory, ProductSettings, read_result
 from longbeam.memory.returned import WrongReturn
 from longbeam.models import load_tokenizer
@@ -252,7 +252,7 @@ def _got(value: Any) -> Any:  # Any: an argument
 
 def _failure(exc: BaseException, product: object, request: Mapping[str, Any]) -> dict[str, object]:
     place = place_of(exc, type(product), str(request.get("method", "__init__"))) if product is not None else ""
-    said = f" {said_by(exc)}" if isinstance(exc, WrongReturn) else f": {type(exc).__name__}: {said_by(exc)}"
+    said = f" {said_by(exc)}" if isinstance(exc, WrongReturn) else f": {kind_of(exc)}: {said_by(exc)}"
     return {"error": said + (f" ({place})" if place else ""), "is_transport": isinstance(exc, OSError)}
 
 

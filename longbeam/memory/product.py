@@ -26,7 +26,7 @@ from longbeam.errors import LongbeamError, MemorySystemError, ProviderError
 from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.culprits import name_of, place_of
-from longbeam.memory.hosting import Escaped, Host, Late, TimeLimits, copied, said_by
+from longbeam.memory.hosting import Escaped, Host, Late, TimeLimits, copied, kind_of, said_by
 from longbeam.memory.returned import WrongReturn, describe, items_of, require_text, value_of
 from longbeam.models import Asker
 from longbeam.schemas import Context, Exchange, MessageRole, Passage, PreparationUsage, Question
@@ -285,7 +285,7 @@ class ProductMemory:
         else:
             called = f"{name}.{method}" if name else method
         place = place_of(exc, made_by, method)
-        reason = f": {type(exc).__name__}: {said}"
+        reason = f": {kind_of(exc)}: {said}"
         if isinstance(exc, WrongReturn | Late):
             reason = f" {said}" if isinstance(exc, WrongReturn) else f": {said}"
         return called + reason + (f" ({place})" if place else "")

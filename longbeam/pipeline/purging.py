@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from pydantic import ValidationError
 
 from longbeam.errors import UserError
 from longbeam.pipeline.checking import make_again
-from longbeam.schemas import R, ReviewEvent
+from longbeam.schemas import R, Record, ReviewEvent
 from longbeam.store import (
     SUFFIX,
     Benchmark,
@@ -62,11 +63,15 @@ def purge(benchmark: Benchmark, texts: Sequence[str]) -> PurgeReport:
     A text is met in any case of letters, with accents as letters of their own, across line breaks, and with characters
     in it that nobody sees.
 
-    Raises UserError for a text that is too short, and StoreError where another process is writing.
+    Raises UserError, before anything is changed, for a text that is too short or that stands in a fixed value, such as
+    the benchmark's name; and StoreError where another process is writing.
     """
     if short := [text for text in texts if len(text.strip()) < _LEAST]:
         raise UserError(f"--text {short[0]!r}: a text of {_LEAST} characters or more is needed")
     pattern = _pattern_of(texts)
+    if pattern.search(REMOVED):
+        raise UserError(f"--text: {REMOVED!r} stands where a text was removed, and cannot be removed itself")
+    _refuse_fixed_values(benchmark, pattern)
     root, rewritten, deleted = benchmark.root, list[str](), list[str]()
     with ExitStack() as held:
         for path in sorted((root / "work").glob("*.sqlite")):
@@ -83,6 +88,32 @@ def purge(benchmark: Benchmark, texts: Sequence[str]) -> PurgeReport:
     files = [path for path in sorted(root.rglob("*")) if path.is_file()]
     left = tuple(path.relative_to(root).as_posix() for path in files if holds(path, pattern))
     return PurgeReport(tuple(rewritten), tuple(deleted), len(files), left)
+
+
+def _refuse_fixed_values(benchmark: Benchmark, pattern: re.Pattern[str]) -> None:
+    """Raise UserError where a text is part of a value without which the benchmark could not be read."""
+    for record in _records(benchmark):
+        try:
+            _cleared(record, pattern)
+        except ValidationError as exc:
+            why = exc.errors()[0]
+            place = ".".join(["", *map(str, why["loc"])])
+            raise UserError(
+                f"--text: it is part of a fixed value ({type(record).__name__}{place}: {why['msg']}); nothing was"
+                " removed. Name more of the text, or import the conversation again without it"
+            ) from exc
+
+
+def _records(benchmark: Benchmark) -> Iterator[Record]:
+    yield benchmark.spec
+    for conversation_id in benchmark.sealed_ids:
+        with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+            yield sealed.head
+            yield from sealed.messages()
+            yield from sealed.probes()
+    if has_reviews(benchmark.reviews_path):
+        with ReviewStore(benchmark.reviews_path, read_only=True) as store:
+            yield from (event for _, event in store.events())
 
 
 def _pattern_of(texts: Sequence[str]) -> re.Pattern[str]:

@@ -345,6 +345,12 @@ def test_deep_nesting_is_a_finding(tmp_path: Path) -> None:
     assert next(contents(given) for given in imported(tmp_path, content)) == ["Hi", "Hello"]
 
 
+def test_deep_nesting_in_bare_messages_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"role": "user", "content": ' + "[" * 900 + '"x"' + "]" * 900 + "}")
+    with pytest.raises(UserError, match="too deep in each other"):
+        list(import_chat(tmp_path / "a.json", ImportOptions()))
+
+
 def test_a_pipe_and_a_folder_among_the_files_are_passed_over(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "conversations.json")
     (tmp_path / "more.json").mkdir()

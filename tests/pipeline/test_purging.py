@@ -70,3 +70,16 @@ def test_a_file_that_is_not_of_the_benchmark_is_named(out: Path, capsys: pytest.
 def test_a_text_of_two_letters_is_refused(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["purge", "mine", "--text", "an", "--out", str(out)]) == USER_ERROR
     assert "3 characters or more" in capsys.readouterr().err
+
+
+def test_a_text_in_a_fixed_value_is_refused_before_anything_changes(
+    out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [path for path in sorted((out / "mine").rglob("*")) if path.is_file()]
+    before = [path.read_bytes() for path in files]
+    for text, named in (("Mine", "BenchmarkSpec"), ("user", "role"), ("[removed]", "was removed")):
+        capsys.readouterr()
+        assert run(["purge", "mine", "--text", text, "--out", str(out)]) == USER_ERROR
+        (line,) = capsys.readouterr().err.splitlines()
+        assert named in line
+    assert [path.read_bytes() for path in files] == before

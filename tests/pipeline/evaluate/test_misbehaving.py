@@ -27,6 +27,7 @@ ACTS = {
     "base": "raise type('Odd', (BaseException,), {})('odd')",
     "mute": "raise type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})",
     "steering": "raise ValueError('\\x1b[2J\\udc80\\n' * 9)",
+    "steering_name": "raise type('Bad\\x1b[2J\\nName', (ValueError,), {})('odd')",
     "memory": "raise MemoryError",
     "stop": "next(iter(()))",
     "deep": "getattr(self, METHOD)(*given)",
