@@ -1,4 +1,4 @@
-"""What code adds beside a story: a log of the user's own, confidences, and a document that somebody pastes.
+"""Additions of code beside a story: a log of the user's own, confidences, and a document that somebody pastes.
 
 The log makes questions possible that count, add up and join. Every entry is a bullet of its own, which says its values,
 and nothing else in the conversation is about them. Their facts are kept apart (`Fact.side_story`): questions on single
