@@ -106,7 +106,7 @@ def scores_of(found: object, size: int, where: str) -> NDArray[np.float32]:
     try:
         scores = np.asarray(found, dtype=np.float32)
     except (ValueError, TypeError):
-        scores = np.empty(())
+        scores = np.empty((), dtype=np.float32)
     if scores.shape != (size,) or not np.isfinite(scores).all():
         raise SpecError(f"{where} gave {type(found).__name__} as scores of {size} texts; return one number per text")
     return scores

@@ -63,7 +63,7 @@ class IsolatedProduct:
             sys.executable,
             "-m",
             __name__,
-            self._first["tokenizer"],
+            str(self._first["tokenizer"]),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

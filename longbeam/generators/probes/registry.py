@@ -37,11 +37,11 @@ def generator_for(ability: str) -> AbilityGenerator:
 def _guarded(ability: str, generator: AbilityGenerator) -> AbilityGenerator:
     """Return another package's generator; it raises SpecError where a function returns a value of another kind."""
 
-    def guarded(name: str, fits: Callable[[Any], bool], allowed: str) -> Callable[..., Any] | None:
+    def guarded(name: str, fits: Callable[[Any], bool], allowed: str) -> Any:
         function = getattr(generator, name)
 
-        def call(*given: object) -> Any:
-            found = function(*given)
+        def call(*given: object) -> object:
+            found: object = function(*given)
             require_returned(found, fits, f"abilities: {name} of {ability!r}", allowed)
             return found
 
