@@ -131,7 +131,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        12,
+        13,
         Role.WRITER,
         UserTurnsInputs,
         MoreTurnsReply,
