@@ -28,6 +28,7 @@ from longbeam.errors import UserError
 from longbeam.formats import EXPORTS, IMPORTS, LOCOMO_SESSIONS
 from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
+from longbeam.text import language_of
 
 if TYPE_CHECKING:
     from longbeam.pipeline.evaluate import ModelChecksRun
@@ -101,7 +102,7 @@ def validate(
     if html is not None:
         write_findings_page(benchmark, findings, html)
         print(f"written to {html}", file=sys.stderr if json else sys.stdout)
-    print(render_left_out(benchmark.spec.language), end="", file=sys.stderr if json else sys.stdout)
+    print(render_left_out(language_of(benchmark.spec.language)), end="", file=sys.stderr if json else sys.stdout)
     unfinished = warn_of_unfinished(benchmark, out)
     has_errors = any(finding.severity == "error" for finding in findings)
     return INCOMPLETE if has_errors or unfinished or failed else OK
@@ -141,7 +142,6 @@ def stats(
 ) -> int:
     """Print a benchmark's tables beside BEAM's published ones."""
     from longbeam.pipeline import count_and_store
-    from longbeam.schemas import ENGLISH
     from longbeam.store import open_benchmark, write_atomically
     from longbeam.validation import as_json, render_page, render_text
 
@@ -157,7 +157,7 @@ def stats(
     elif to is not None:
         write_atomically(to, text)
         print(f"written to {to}")
-    if (language := benchmark.spec.language) != ENGLISH:
+    if not language_of(language := benchmark.spec.language).reads_days:
         print(
             f"{language}: BEAM's columns are of English conversations, and only English names of months and days are "
             "masked",

@@ -44,7 +44,6 @@ from longbeam.prompts.calls import (
     WishTarget,
 )
 from longbeam.schemas import (
-    ENGLISH,
     Assertion,
     Bullet,
     BulletKind,
@@ -236,7 +235,7 @@ class _Remarks:
             return None
         if target.fact is None or not draft.value.strip():
             return None
-        if target.fact.kind is ValueKind.DATE and self.asker.spec.language != ENGLISH:
+        if target.fact.kind is ValueKind.DATE and not self.asker.language.reads_days:
             return Value(kind=ValueKind.DATE, text=draft.value.strip())  # code reads English days only
         return typed_value(draft.value, target.fact.kind, target.place.day)
 
@@ -288,7 +287,7 @@ class _Remarks:
             yield f"must be worded anew: {ruling.reason}"
 
     def _ruling(self, draft: _Draft, target: Target) -> Ruling:
-        language, value = self.asker.spec.language, self.value_of(draft, target)
+        language, value = self.asker.language, self.value_of(draft, target)
         if isinstance(target, UpdateTarget) and value is not None:
             return rule_on_update(draft.text, value, target, language)
         if isinstance(target, ContradictionTarget):

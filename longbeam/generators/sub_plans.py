@@ -81,12 +81,12 @@ async def write_sub_plan(asker: Asker, context: PlanContext, graph: StoryGraph, 
     left = list(graph.stages[index].events)
     if context.sizes[index].is_introduced:
         left.insert(0, introduction(stage.first_day))
-    before = replace(_known(context, stage, graph, earlier), language=asker.spec.language)
+    before = replace(_known(context, stage, graph, earlier), language=asker.language)
     size = (earlier[-1].group if earlier else 0) or context.group
     drafts: list[Written] = []
     made = assembled(drafts, before, context.plan_index)
     while left:
-        known = replace(_known(context, stage, graph, (*earlier, made)), language=asker.spec.language)
+        known = replace(_known(context, stage, graph, (*earlier, made)), language=asker.language)
         # A rest of half a group is written along with the group before it; the ending when all before it is known.
         due = left if len(left) <= size + size // 2 else left[:size]
         going_on = [e for e in due if e.part != CLOSING]

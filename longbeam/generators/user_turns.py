@@ -41,7 +41,6 @@ from longbeam.prompts.calls import (
     most_unsaid,
 )
 from longbeam.schemas import (
-    ENGLISH,
     SPECIAL_KINDS,
     Advice,
     Bullet,
@@ -56,7 +55,7 @@ from longbeam.schemas import (
     Value,
     digest_of,
 )
-from longbeam.text import date_value, says, sentences, trace_problem
+from longbeam.text import Language, date_value, says, sentences, trace_problem
 
 T = TypeVar("T")
 R = TypeVar("R", bound=MoreTurnsReply)
@@ -173,8 +172,8 @@ async def write_user_turns(asker: Asker, scene: TurnScene, batch: TurnBatch, pro
     voicing.days = {i: card.days for card in cards for i in card.bullet_ids}
 
     def check(reply: UserTurnsReply) -> Iterator[str]:
-        yield from check_turns(reply, briefs, batch.questions, asker.spec.language, cards)
-        yield from traces_in(reply, frame, asker.spec.language)
+        yield from check_turns(reply, briefs, batch.questions, cards)
+        yield from traces_in(reply, frame, asker.language)
         if world is not None:
             yield from new_values_in(reply, world, bullets, cards)
 
@@ -228,7 +227,6 @@ def check_turns(
     reply: UserTurnsReply,
     briefs: Sequence[BulletBrief],
     questions: int,
-    language: str = ENGLISH,
     cards: Sequence[TurnCard] = (),
 ) -> Iterator[str]:
     """Yield what is wrong: every bullet of the batch is voiced once, with its values; special bullets stand alone."""
@@ -267,7 +265,7 @@ def left_unsaid(reply: UserTurnsReply, briefs: Sequence[BulletBrief]) -> list[st
     return [i for i in spare if i in reply.unsaid][: most_unsaid(len(briefs))]
 
 
-def traces_in(reply: MoreTurnsReply, frame: Frame, language: str) -> Iterator[str]:
+def traces_in(reply: MoreTurnsReply, frame: Frame, language: Language) -> Iterator[str]:
     """Yield which words of the machinery (ids, placeholders, words of the plan) the messages have."""
     found = (trace_problem(turn.text, MessageRole.USER, frame.seed.category, language) for turn in reply.turns)
     return (problem for problem in found if problem)
@@ -460,7 +458,7 @@ async def write_more_turns(asker: Asker, scene: TurnScene, wanted: FurtherTurns)
         yield from broken_off(reply, cards)
         if reply.turns and all(normal_form(turn.text) in before for turn in reply.turns):
             yield f"all of this was asked before, such as: {reply.turns[0].text!r}"
-        yield from traces_in(reply, frame, asker.spec.language)
+        yield from traces_in(reply, frame, asker.language)
         if world is not None:
             yield from new_values_in(reply, world, [ledger.bullet[now]])
 

@@ -10,7 +10,7 @@ import random
 from collections import Counter
 
 from longbeam.offline.bounds import NO_BOUNDS, Bounds
-from longbeam.offline.language import lower_first, upper_first, within_sentence
+from longbeam.offline.language import lower_first, phrases, upper_first, within_sentence
 from longbeam.offline.packs import pack_for
 from longbeam.prompts.calls import (
     BulletDraft,
@@ -25,18 +25,7 @@ from longbeam.prompts.calls import (
 from longbeam.schemas import Domain, PlanSeed, Seed, Strategy
 from longbeam.text import times, values
 
-PHASES = (
-    "the idea",
-    "the first steps",
-    "the first setback",
-    "a second start",
-    "in the thick of it",
-    "halfway",
-    "the long middle",
-    "the turn",
-    "nearly there",
-    "what it has become",
-)
+PHASES = phrases("chapters", "phases")
 BEGINNING = "Who I Am"
 """Narrative of introductions and of the first bullet of a later plan."""
 FIRST_SHARE = 0.4

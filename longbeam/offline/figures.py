@@ -8,25 +8,15 @@ import re
 from collections.abc import Iterator
 
 from longbeam.offline.arithmetic import evaluate
-from longbeam.offline.language import fill, fill_low, identifier, lower_first
+from longbeam.offline.language import fill, fill_low, identifier, lower_first, phrases
 from longbeam.offline.packs import Snippet, Thread, WorkedProblem
 from longbeam.offline.turns import filled_code, shown_values
 from longbeam.prompts.calls import BulletBrief
 from longbeam.text import times
 
 _NAMED = re.compile(r"\bmy (?:friend|colleague|partner|mother|father|son|daughter) ([A-Z][a-z]+)")
-_DRAFT_LEADS = (
-    "If you want to write to {name} about {it}, something like this would do:",
-    "A few lines to {name} on {it}, if you like:", "You could tell {name} about {it} in three sentences:",
-    "To bring {name} in on {it}, this would be enough:", "A message to {name} on {it} that is quickly answered:",
-    "For {name}, {it} fits into a short message:",
-)  # fmt: skip
-_DRAFTS = (
-    "> Hi {name}, a quick word about {it}: I plan to {do}. Could you tell me by {day} whether that fits with {it}?",
-    "> Dear {name}, I have thought about {it} again and would like to {do}. What do you think, is that wise with {it}?",
-    "> {name}, you asked about {it}. My next step is to {do}, and on {day} I will know more about {it}.",
-    "> Hello {name}, with {it} I am about to {do}. If you see a snag in {it}, please say so before {day}.",
-)
+_DRAFT_LEADS = phrases("figures", "draft_leads")
+_DRAFTS = phrases("figures", "drafts")
 
 
 def message_draft(
@@ -82,22 +72,10 @@ def code_of(snippet: Snippet, thing: str) -> str:
     return filled_code(snippet.fixed, thing)
 
 
-_CODE_LEADS = (
-    "A pattern that comes up around {it} sooner or later, when {fault}:",
-    "Should it ever happen that {fault}, this is the shape of the answer for {it}:",
-    "For reference, here is how I would write the part of {it} where {fault}:",
-    "In case {fault}, here is what I would put into {it}:",
-    "If you meet it in {it} one day that {fault}, begin with this:",
-    "Code that {it} may need, namely when {fault}:",
-    "For the day when {fault}, keep this beside {it}:",
-    "Something to compare {it} with, in case {fault}:",
-)
+_CODE_LEADS = phrases("figures", "code_leads")
 
 
-_WANTED_LEADS = (
-    "Code for {it} with which {fault}:", "A piece that {it} may need sooner or later; with it, {fault}:",
-    "For {it} I would keep this at hand, so that {fault}:", "Something that {it} can use, so that {fault}:",
-)  # fmt: skip
+_WANTED_LEADS = phrases("figures", "wanted_leads")
 
 
 def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
@@ -107,11 +85,7 @@ def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
     return f"{lead}\n\n```{snippet.lang}\n{code_of(snippet, thing)}\n```"
 
 
-_ATTEMPT_LEADS = (
-    "", "", "Your attempt first:", "First to your attempt at this one from {it}:",
-    "What went wrong with this one from {it}:",
-    "Your work on this one from {it} is close.", "Where your attempt at {it} leaves the road:",
-)  # fmt: skip
+_ATTEMPT_LEADS = phrases("figures", "attempt_leads")
 
 
 def worked_problem(problem: WorkedProblem, known: dict[str, str], thing: str, rng: random.Random) -> Iterator[str]:
@@ -124,11 +98,7 @@ def worked_problem(problem: WorkedProblem, known: dict[str, str], thing: str, rn
     yield f"{rng.choice(('**Result:**', 'So the answer is:', '**Answer:**'))} {problem.answer.format(**whole)}"
 
 
-_PRACTICE = (
-    "One more to practise on, close to {it}: {text}", "For comparison with {it}, a similar one: {text}",
-    "Try this one on {it} before you read on: {text}", "The same idea as in {it}: {text}",
-    "If {it} is to stick, take this as well: {text}", "Another of the kind, for {it}: {text}",
-)  # fmt: skip
+_PRACTICE = phrases("figures", "practice")
 
 
 def practice_problem(problem: WorkedProblem, thing: str, rng: random.Random) -> str:

@@ -5,13 +5,32 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from string import Formatter
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from longbeam.offline.packs import read_yaml
 
 T = TypeVar("T")
 
 _SENTENCE_START = re.compile(r"(^|[.!?]\s+|\n\s*(?:[-*]|\d+\.)?\s*)\{(\w+)\}")
+
+
+@cache
+def _phrase_book() -> Mapping[str, Mapping[str, Any]]:  # Any: YAML
+    book: Mapping[str, Mapping[str, Any]] = read_yaml(Path(__file__).parent / "data" / "phrases.yaml")
+    return book
+
+
+def phrases(module: str, occasion: str) -> tuple[str, ...]:
+    """Return the phrases of `data/phrases.yaml` for an occasion, in its order."""
+    return tuple(_phrase_book()[module][occasion])
+
+
+def phrase_groups(module: str, occasion: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the phrases for an occasion, by the kinds that it distinguishes."""
+    return {kind: tuple(found) for kind, found in _phrase_book()[module][occasion].items()}
 
 
 def fill(template: str, fields: Mapping[str, str]) -> str:
@@ -91,11 +110,6 @@ def within_sentence(phrase: str) -> str:
     if first in {"how", "what", "why", "when", "where", "who", "which", "whether"}:
         return f"the question of {lower_first(phrase)}"  # A clause cannot stand where the templates want a noun.
     return phrase if first in _PROPER or first.removesuffix("'s") in _PROPER else lower_first(phrase)
-
-
-def capital(template: str, fields: dict[str, str]) -> str:
-    """Return a filled clause that begins a sentence."""
-    return upper_first(fill_low(template, fields))
 
 
 def fill_low(template: str, fields: dict[str, str]) -> str:

@@ -6,35 +6,14 @@ import datetime as dt
 import re
 from functools import lru_cache
 
-from longbeam.offline.language import fill, pattern_of
+from longbeam.offline.language import fill, pattern_of, phrases
 from longbeam.schemas import Value
 from longbeam.text import times
 
-_MISSED = (
-    "By the way, {date} has come and gone as the {attribute}, and I wasn't done.",
-    "I had named {date} as the {attribute}, and I've missed it.",
-    "And yes, the {attribute} was {date}; I'm late.",
-    "The {attribute}, {date}, went by without a result.",
-    "I let {date} pass, the {attribute}, and nobody complained.",
-    "It was to be done by {date}, the {attribute}, and it isn't.",
-)
-_PASSED = (
-    "By the way, {date}, the {attribute}, has come and gone.",
-    "The {attribute}, {date}, is behind me.",
-    "And {date} is past, which was the {attribute}.",
-    "We're past {date}, which was the {attribute}.",
-    "{date} was the {attribute}, and it has been and gone.",
-)
-_MET = (
-    "By the way, the {attribute} {of} {it} was {date}, and we kept to it.",
-    "As for {it}, {date} was the {attribute}, and it was met, if only just.",
-    "And with {it} we made {date}, the {attribute}, with nothing to spare.",
-)
-_WENT = (
-    "By the way, {date}, the {attribute} {of} {it}, went better than I'd feared.",
-    "As for {it}, {date} was the {attribute}, and it went off as it should.",
-    "And {date} is behind us, the {attribute} {of} {it}, without a hitch.",
-)
+_MISSED = phrases("remarks", "missed")
+_PASSED = phrases("remarks", "passed")
+_MET = phrases("remarks", "met")
+_WENT = phrases("remarks", "went")
 _WORK_TO_END = re.compile(
     r"target|deadline|completion|finishing|decision|due|submission|hand-in|milestone|hoped|freeze"
 )

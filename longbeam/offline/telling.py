@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from longbeam.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.offline.drawing import Span, changed, draw
-from longbeam.offline.language import fill
+from longbeam.offline.language import fill, phrases
 from longbeam.offline.packs import Beat, Pack, PackSlot, Thread, fields_of
 from longbeam.offline.remarks import remark_on
 from longbeam.schemas import FAMILY, Person, Value, ValueKind
@@ -18,21 +18,9 @@ from longbeam.text import relation_words, times, values
 WHOLE = "the whole undertaking"
 """Topic of the last message of a story."""
 COST_SLOT, END_SLOT = "own part of the cost", "last day"
-ENDED = (
-    "I drew the line under it on {day}.",
-    "For me it ended on {day}.",
-    "{day} was the last day of it, the day of a long breath.",
-)
-OWN_COST = (
-    "My own part of the cost came to {total}, with what others put in left out.",
-    "As my own part of the cost I count {total}; the rest was shared or came back.",
-    "What I carried of the cost myself, my own part, is {total} by my receipts.",
-)
-_THANKS = (
-    "My thanks go to {people}.",
-    "I owe a good deal to others: {people}.",
-    "I've thanked those who helped: {people}.",
-)
+ENDED = phrases("telling", "ended")
+OWN_COST = phrases("telling", "own_cost")
+_THANKS = phrases("telling", "thanks")
 CREDITS = 3
 """People thanked in the last message, at most."""
 LONG_PAST = 120

@@ -22,6 +22,7 @@ from longbeam.store import (
     write_benchmark,
 )
 from longbeam.terminal import counted
+from longbeam.text import Language, language_of
 from longbeam.validation import ConversationIndex, build_index, check_benchmark, check_index, index_statistics, left_out
 
 T = TypeVar("T")
@@ -60,7 +61,7 @@ def check_and_store(benchmark: Benchmark) -> list[Finding]:
     findings: list[Finding] = []
     seeds: list[tuple[str, Seed]] = []
     for index in _read_conversations(benchmark):
-        findings += check_index(index, language=benchmark.spec.language)
+        findings += check_index(index, language=language_of(benchmark.spec.language))
         seeds.append((index.head.conversation_id, index.head.seed))
         del index  # before the next one is read
     with sealed_conversations(benchmark) as readers:
@@ -120,12 +121,14 @@ def write_findings_page(benchmark: Benchmark, findings: Sequence[Finding], path:
         write_atomically(path, findings_page(benchmark.spec.name, findings, readers))
 
 
-def render_left_out(language: str) -> str:
+def render_left_out(language: Language) -> str:
     """Return a line for what is not looked for in a language, grouped by the reason; nothing for English."""
     by_reason: dict[str, list[str]] = {}
     for kind, reason in left_out(language).items():
         by_reason.setdefault(reason, []).append(kind)
-    return "".join(f"left out in {language}: {', '.join(kinds)} ({reason})\n" for reason, kinds in by_reason.items())
+    return "".join(
+        f"left out in {language.name}: {', '.join(kinds)} ({reason})\n" for reason, kinds in by_reason.items()
+    )
 
 
 def findings_json(findings: Sequence[Finding]) -> str:

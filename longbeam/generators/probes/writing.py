@@ -157,10 +157,11 @@ def worded_by_code(candidate: ProbeCandidate) -> ProbeReply:
 
 def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInputs:
     """Return what the prompt shows of a candidate: all that they call by one name, and what is worked out."""
-    shared = ProbeInputs.model_fields.keys() & ProbeCandidate.model_fields.keys()
+    shared = (ProbeInputs.model_fields.keys() & ProbeCandidate.model_fields.keys()) - {"language"}
     return ProbeInputs(
         category=head.seed.category,
         title=head.seed.title,
+        language=candidate.language.name,
         computed_value=candidate.details.computed_value,
         **{name: getattr(candidate, name) for name in shared},
     )

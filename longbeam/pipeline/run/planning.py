@@ -75,7 +75,6 @@ from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import both
 from longbeam.prompts.calls import PlanSeedsInputs, Stage, StageDraft, StageStory, StoryGraph
 from longbeam.schemas import (
-    ENGLISH,
     BenchmarkSpec,
     Narrative,
     Person,
@@ -88,6 +87,7 @@ from longbeam.schemas import (
     SubPlan,
 )
 from longbeam.store import UnitStatus
+from longbeam.text import language_of
 
 
 class PlanSummary(Record):
@@ -257,7 +257,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         lines = StageToAdvise(frame, special, stage, tuple(advised), rng_key)
         advised += await _advice(c, plan_index, lines)
     plan = advised_plan(special, advised)
-    if spec.probes.kinds_share and spec.language == ENGLISH:  # the additions are worded in English
+    if spec.probes.kinds_share and language_of(spec.language).writes:  # the additions are worded in English
         standing = frame.chapter.standing if frame.chapter else ()
         people, name = frame.relationships.people, frame.profile.name
         lacks_amounts = context.demand.lacks(Ledger.of(base), "alike")
