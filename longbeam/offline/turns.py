@@ -31,6 +31,7 @@ from longbeam.offline.telling import WHOLE
 from longbeam.prompts.calls import (
     BulletBrief,
     LedgerLine,
+    MoreTurnsReply,
     Opening,
     QuestionDetectorInputs,
     QuestionDetectorReply,
@@ -139,11 +140,11 @@ def _told_before(inputs: UserTurnsInputs, brief: BulletBrief) -> list[Bullet]:
     return [*inputs.context, *batch[: batch.index(brief.bullet)]]
 
 
-def more_turns(inputs: UserTurnsInputs, state: TurnsSoFar, rng: random.Random) -> UserTurnsReply:
+def more_turns(inputs: UserTurnsInputs, state: TurnsSoFar, rng: random.Random) -> MoreTurnsReply:
     """Return questions on bullets that were voiced already."""
     # The ordinals of the batches' questions count from zero; seven more keep these questions apart from them.
     apart = state.model_copy(update={"first_ordinal": 7 + state.first_ordinal})
-    return UserTurnsReply(turns=_about_turns(inputs, inputs.about, inputs.questions, apart, rng))
+    return MoreTurnsReply(turns=_about_turns(inputs, inputs.about, inputs.questions, apart, rng))
 
 
 def _voicing_turn(
