@@ -28,6 +28,7 @@ from longbeam.generators.plans import Frame
 from longbeam.keys import SubPlanKey
 from longbeam.models import Asker, ListTask, Sifted
 from longbeam.prompts.calls import (
+    UNSAID,
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
@@ -165,7 +166,12 @@ async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented
     )
     written = await asker.listed("augment", items)
     remarks.note_left_out(written)
-    return _assemble(written, task, remarks)
+    return _assemble([draft for draft in written if not is_declined(draft)], task, remarks)
+
+
+def is_declined(draft: _Draft) -> bool:
+    """Return whether the writer finds an update or a slip better left unsaid."""
+    return not isinstance(draft, WishDraft) and draft.text.strip().casefold() == UNSAID
 
 
 def _lines(task: StageToAugment) -> tuple[StoryLine, ...]:
@@ -210,6 +216,13 @@ class _Remarks:
                 faults[target_id] = f"{target_id} is missing"
                 continue
             wishes = [draft for draft in good.values() if isinstance(draft, WishDraft)]
+            if is_declined(draft):
+                declined = sum(is_declined(other) and type(other) is type(draft) for other in good.values())
+                if 2 * declined < sum(type(t) is type(target) for t in every.values()):
+                    good[target_id] = draft
+                else:
+                    faults[target_id] = f"{target_id} may not stay unsaid as well; at most half of a kind may"
+                continue
             if found := list(self._faults(draft, target, wishes)):
                 faults[target_id] = f"{target_id} {'; it '.join(found)}"
             else:
@@ -229,6 +242,8 @@ class _Remarks:
     async def judge(self, item: _Draft) -> str:
         """Return what the checker says against a remark of which rules cannot tell; empty if it has nothing."""
         draft, target = item, self.task.targets.by_id()[item.target_id]
+        if is_declined(draft):
+            return ""
         ruling = self._ruling(draft, target)
         # Rules tell what excludes a statement; whether somebody would say it is for the checker alone.
         is_open = ruling.answer is RuleAnswer.UNSURE or (
@@ -240,9 +255,10 @@ class _Remarks:
         return f"{target.target_id} must be worded anew: {reason}"
 
     def note_left_out(self, written: Sequence[_Draft]) -> None:
-        """Note the remarks that are left out because they did not say what they must."""
-        there = {draft.target_id for draft in written}
-        for target_id, reason in self.denied.items():
+        """Note the remarks that are left out because they did not say what they must, or because nobody would."""
+        there = {draft.target_id for draft in written if not is_declined(draft)}
+        declined = {draft.target_id: "its writer leaves it unsaid" for draft in written if is_declined(draft)}
+        for target_id, reason in (self.denied | declined).items():
             if target_id not in there:
                 detail = f"{target_id} is left out: {reason}"
                 self.asker.note(Incident(kind=IncidentKind.NOT_ENTAILED, prompt_id="augment", detail=detail))

@@ -16,13 +16,14 @@ from longbeam.offline.language import (
     identifier,
     is_new,
     lower_first,
+    mention,
+    names_of,
     pattern_of,
     phrase_groups,
     phrases,
     upper_first,
     within_sentence,
 )
-from longbeam.offline.naming import mention, names_of
 from longbeam.offline.packs import Beat, Card, Pack, Snippet, Thread, WorkedProblem, fields_of, pack_for
 from longbeam.offline.planning import match_beat, thread_of
 from longbeam.offline.story import people_thread
@@ -30,6 +31,7 @@ from longbeam.offline.telling import WHOLE
 from longbeam.prompts.calls import (
     BulletBrief,
     LedgerLine,
+    MoreTurnsReply,
     Opening,
     QuestionDetectorInputs,
     QuestionDetectorReply,
@@ -138,11 +140,11 @@ def _told_before(inputs: UserTurnsInputs, brief: BulletBrief) -> list[Bullet]:
     return [*inputs.context, *batch[: batch.index(brief.bullet)]]
 
 
-def more_turns(inputs: UserTurnsInputs, state: TurnsSoFar, rng: random.Random) -> UserTurnsReply:
+def more_turns(inputs: UserTurnsInputs, state: TurnsSoFar, rng: random.Random) -> MoreTurnsReply:
     """Return questions on bullets that were voiced already."""
     # The ordinals of the batches' questions count from zero; seven more keep these questions apart from them.
     apart = state.model_copy(update={"first_ordinal": 7 + state.first_ordinal})
-    return UserTurnsReply(turns=_about_turns(inputs, inputs.about, inputs.questions, apart, rng))
+    return MoreTurnsReply(turns=_about_turns(inputs, inputs.about, inputs.questions, apart, rng))
 
 
 def _voicing_turn(
