@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from text_to_num import alpha2digit
 
-from longbeam.prompts.calls import AlignInputs, AlignReply, JudgeInputs, JudgeReply
+from longbeam.prompts.calls import AlignInputs, AlignReply, JudgeInputs, JudgeReply, TrialAnswerInputs
 from longbeam.schemas import Value, ValueKind
 from longbeam.terminal import counted
 from longbeam.text import (
@@ -147,6 +147,11 @@ _EACH = 2
 def judge(inputs: JudgeInputs) -> JudgeReply:
     """Return the verdict on one nugget."""
     return judge_form(inputs) or judge_words(inputs)
+
+
+def trial_answer(inputs: TrialAnswerInputs) -> str:
+    """Return the right answer, or one that is plainly wrong."""
+    return inputs.gold_answer if inputs.form == "right" else "I would rather not say."
 
 
 def judge_form(inputs: JudgeInputs) -> JudgeReply | None:
