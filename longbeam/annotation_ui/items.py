@@ -9,7 +9,7 @@ from longbeam.abilities import QuestionKind, ability_of
 from longbeam.annotation_ui.aids import panel_kind_of
 from longbeam.annotation_ui.links import finding_views, item_href, message_href
 from longbeam.annotation_ui.rendering import TextMark
-from longbeam.annotation_ui.transcript import MessageMarks, MessageView, mark_of, role_of, view_of
+from longbeam.annotation_ui.transcript import LOOKS, MessageMarks, MessageView, mark_of, role_of, view_of
 from longbeam.annotation_ui.views import (
     AdjudicationView,
     CandidateLink,
@@ -144,6 +144,7 @@ def item_view(
         panel=panel_kind_of(shown.ability),
         rubric=_nugget_views(shown, opinion),
         evidence=tuple(evidence),
+        opens_at=_opens_at(shown, evidence),
         context=tuple(_context(conversation, evidence, k)),
         spread=max(places) - min(places) if places else 0,
         sessions_touched=len({e.session for e in evidence if e.session is not None}),
@@ -184,6 +185,13 @@ def item_view(
         is_lead=viewer.is_lead,
         is_gold=(workspace.gold_verdict(item_id) is not None) if viewer.is_lead else None,
     )
+
+
+def _opens_at(probe: Probe, evidence: Sequence[EvidenceView]) -> int:
+    """Return the piece that a reviewer reads first: the first one, or the last that holds where one is superseded."""
+    there = [i for i, e in enumerate(evidence) if e.message_id is not None]
+    holds = [i for i in there if LOOKS.get(probe.evidence[i].part) != "doubted"]
+    return holds[-1] if holds and len(holds) < len(there) else next(iter(there), 0)
 
 
 def _moment(conversation: OpenConversation, probe: Probe) -> str:

@@ -327,9 +327,9 @@ def adjudication(request: Request, workspace: WorkspaceOf, viewer: ViewerOf) -> 
 
 
 @page("/agreement", "agreement.html")
-def agreement(request: Request, workspace: WorkspaceOf) -> AgreementPage:
+def agreement(request: Request, workspace: WorkspaceOf, viewer: ViewerOf) -> AgreementPage:
     """Return the agreement of reviewers by ability, nugget, aspect and pair."""
-    return agreement_page(workspace)
+    return agreement_page(workspace, viewer)
 
 
 @page("/progress", "progress.html")
@@ -339,9 +339,9 @@ def progress(request: Request, workspace: WorkspaceOf, viewer: ViewerOf) -> Prog
 
 
 @page("/ratings", "ratings.html")
-def ratings(request: Request, workspace: WorkspaceOf) -> RatingsPage:
+def ratings(request: Request, workspace: WorkspaceOf, viewer: ViewerOf) -> RatingsPage:
     """Return ratings of conversations beside BEAM's Table 4."""
-    return ratings_page(workspace)
+    return ratings_page(workspace, viewer)
 
 
 @page("/anchors", "anchors.html")

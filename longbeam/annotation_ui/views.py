@@ -198,6 +198,8 @@ class ItemView(Record):
     details: ProbeDetails
     rubric: tuple[NuggetView, ...]
     evidence: tuple[EvidenceView, ...]
+    opens_at: int
+    """Place in `evidence` at which the conversation opens: the newest piece where an older one no longer holds."""
     context: tuple[MessageView, ...]
     """Messages around the evidence if `k` asks for them: in order, each once, the evidence included."""
     spread: int
