@@ -114,13 +114,8 @@ GUESSED = "gate.guessed"
 """Finding of the gate: a reader answered the question without its conversation."""
 
 
-def item_view(
-    workspace: Workspace, viewer: Viewer, item_id: str, *, k: int = 0, wanted: QueueFilter | None = None
-) -> ItemView:
-    """Return the view of an item, with `k` messages around each piece of evidence, at its place in the queue `wanted`.
-
-    Raises KeyError if there is no such item.
-    """
+def item_view(workspace: Workspace, viewer: Viewer, item_id: str, wanted: QueueFilter | None = None) -> ItemView:
+    """Return the view of an item, at its place in the queue `wanted`; raises KeyError if there is no such item."""
     state = workspace.state(item_id)
     conversation_id = conversation_of(item_id)
     conversation = workspace.conversation(conversation_id)
@@ -145,7 +140,6 @@ def item_view(
         rubric=_nugget_views(shown, opinion),
         evidence=tuple(evidence),
         opens_at=_opens_at(shown, evidence),
-        context=tuple(_context(conversation, evidence, k)),
         spread=max(places) - min(places) if places else 0,
         sessions_touched=len({e.session for e in evidence if e.session is not None}),
         diffs={c.target: c.parts for c in changes_between(state.base, shown) if is_field(c.target)},
@@ -213,9 +207,8 @@ def _nugget_views(shown: Probe, opinion: Opinion) -> tuple[NuggetView, ...]:
     )
 
 
-def _context(conversation: OpenConversation, evidence: Sequence[EvidenceView], k: int) -> list[MessageView]:
-    if k <= 0:
-        return []
+def messages_around(conversation: OpenConversation, evidence: Sequence[EvidenceView], k: int) -> list[MessageView]:
+    """Return the cited messages and `k` on either side of each, in order, each once."""
     marks: dict[str, list[TextMark]] = {}
     cited: dict[str, dict[str, str]] = {}
     wanted: set[int] = set()

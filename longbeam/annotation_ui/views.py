@@ -200,8 +200,6 @@ class ItemView(Record):
     evidence: tuple[EvidenceView, ...]
     opens_at: int
     """Place in `evidence` at which the conversation opens: the newest piece where an older one no longer holds."""
-    context: tuple[MessageView, ...]
-    """Messages around the evidence if `k` asks for them: in order, each once, the evidence included."""
     spread: int
     """Distance between the first and the last piece of evidence, in message_ids."""
     sessions_touched: int

@@ -313,7 +313,8 @@ function Buttons({ state, item }) {
   const more = item.gates.length > 1 ? ` +${item.gates.length - 1}` : "";
   return html`<div class="buttons">
     <${KeyButton} action="accept" class=${weight} disabled=${isOff} title=${gate?.message ?? count}>
-      <span class="row"><${Icon} name=${gate || isOff ? "lock" : "check"} /> Accept</span> <span class="small missing">${gate ? gate.title + more : count}</span>
+      <span class="row"><${Icon} name=${gate || isOff ? "lock" : "check"} /> Accept</span>${" "}
+      <span class="small missing">${gate ? gate.title + more : count}</span>
     </${KeyButton}>
     <${KeyButton} action="reject" disabled=${isOff}><${Icon} name="cross" /> Reject</${KeyButton}>
     <${KeyButton} action="skip" disabled=${isOff} title="leave it to somebody else">Skip</${KeyButton}>
