@@ -88,8 +88,9 @@ async def serve_writer(
 
 def _make_writer(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
     from longbeam.offline import OfflineWriter
+    from longbeam.text import language_of
 
-    if spec.language.casefold() != "english":
+    if not language_of(spec.language).writes:
         raise SpecError(
             f"language = {spec.language!r}: the offline writer writes English only; name a language model in [models]"
         )

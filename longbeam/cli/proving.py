@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from longbeam.cli.app import (
     DEFAULT_OUT,
@@ -23,11 +24,26 @@ from longbeam.cli.app import (
     warn_of_unfinished,
 )
 from longbeam.cli.display import Display, Target, display_for
-from longbeam.cli.format_help import FormatCommand
 from longbeam.errors import UserError
-from longbeam.formats import EXPORTS, IMPORTS, LOCOMO_SESSIONS
+from longbeam.formats import ENTRY_POINTS, EXPORTS, IMPORTS, LOCOMO_SESSIONS
+from longbeam.plugins import offered
 from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
+from longbeam.text import language_of
+
+
+class FormatCommand(TyperCommand):
+    """A command with a parameter `format`."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # Any: Typer carries a Click of its own
+        """Write the help, with the formats of other packages behind longbeam's own."""
+        names = ", ".join(offered(ENTRY_POINTS, {*EXPORTS, *IMPORTS}))
+        for parameter in self.params:
+            told = getattr(parameter, "help", None)
+            if names and parameter.name == "format" and told and names not in told:
+                parameter.help = f"{told.rstrip('.')}; of other packages: {names}."  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
 
 if TYPE_CHECKING:
     from longbeam.pipeline.evaluate import ModelChecksRun
@@ -101,7 +117,7 @@ def validate(
     if html is not None:
         write_findings_page(benchmark, findings, html)
         print(f"written to {html}", file=sys.stderr if json else sys.stdout)
-    print(render_left_out(benchmark.spec.language), end="", file=sys.stderr if json else sys.stdout)
+    print(render_left_out(language_of(benchmark.spec.language)), end="", file=sys.stderr if json else sys.stdout)
     unfinished = warn_of_unfinished(benchmark, out)
     has_errors = any(finding.severity == "error" for finding in findings)
     return INCOMPLETE if has_errors or unfinished or failed else OK
@@ -141,7 +157,6 @@ def stats(
 ) -> int:
     """Print a benchmark's tables beside BEAM's published ones."""
     from longbeam.pipeline import count_and_store
-    from longbeam.schemas import ENGLISH
     from longbeam.store import open_benchmark, write_atomically
     from longbeam.validation import as_json, render_page, render_text
 
@@ -157,7 +172,7 @@ def stats(
     elif to is not None:
         write_atomically(to, text)
         print(f"written to {to}")
-    if (language := benchmark.spec.language) != ENGLISH:
+    if not language_of(language := benchmark.spec.language).reads_days:
         print(
             f"{language}: BEAM's columns are of English conversations, and only English names of months and days are "
             "masked",

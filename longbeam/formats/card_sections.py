@@ -21,6 +21,7 @@ from longbeam.schemas import (
     total_line,
 )
 from longbeam.terminal import counted
+from longbeam.text import language_of
 
 LONGEST_QUOTE = 300
 """Characters of a quote in the example."""
@@ -101,7 +102,7 @@ Rules compare every gold answer, quote and rubric with the whole conversation (`
             lines.append("There is one conversation, so no difference between two systems can be told from chance.")
         if set(self.statuses) <= {"unreviewed"}:
             lines.append("Nobody has reviewed the probes.")
-        if spec.language.casefold() != "english":
+        if not language_of(spec.language).reads_words:
             lines.append("Checks that read English were left out.")
         listed = "\n".join(f"- {line}" for line in lines)
         return f"## Limits\n\n{listed}\n"

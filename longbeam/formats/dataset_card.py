@@ -19,6 +19,7 @@ from longbeam.formats.exporting import CANARY
 from longbeam.models import describe_rules, is_rule_writer
 from longbeam.prompts import overridden_prompts
 from longbeam.schemas import BenchmarkSpec, OnContradiction, Role
+from longbeam.text import language_of
 
 SCALARS: Mapping[type, str] = {
     bool: "bool",
@@ -29,8 +30,6 @@ SCALARS: Mapping[type, str] = {
     date: "date32",
     datetime: "timestamp[s]",
 }
-LANGUAGE_CODES = {"english": "en"}
-"""Languages that the card's header can name; other languages are named in the text only."""
 
 
 def features_of(line: type[BaseModel]) -> list[dict[str, Any]]:
@@ -112,7 +111,7 @@ def _about(spec: BenchmarkSpec) -> dict[str, Any]:
     return {
         "pretty_name": spec.name,
         **({"license": spec.licence.lower()} if spec.licence else {}),
-        **({"language": [code]} if (code := LANGUAGE_CODES.get(spec.language.casefold())) else {}),
+        **({"language": [code]} if (code := language_of(spec.language).code) else {}),
         "task_categories": ["question-answering"],
         "tags": [
             "long-term-memory",

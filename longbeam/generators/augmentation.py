@@ -28,6 +28,7 @@ from longbeam.generators.plans import Frame
 from longbeam.keys import SubPlanKey
 from longbeam.models import Asker, ListTask, Sifted
 from longbeam.prompts.calls import (
+    UNSAID,
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
@@ -43,7 +44,6 @@ from longbeam.prompts.calls import (
     WishTarget,
 )
 from longbeam.schemas import (
-    ENGLISH,
     Assertion,
     Bullet,
     BulletKind,
@@ -166,7 +166,12 @@ async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented
     )
     written = await asker.listed("augment", items)
     remarks.note_left_out(written)
-    return _assemble(written, task, remarks)
+    return _assemble([draft for draft in written if not is_declined(draft)], task, remarks)
+
+
+def is_declined(draft: _Draft) -> bool:
+    """Return whether the writer finds an update or a slip better left unsaid."""
+    return not isinstance(draft, WishDraft) and draft.text.strip().casefold() == UNSAID
 
 
 def _lines(task: StageToAugment) -> tuple[StoryLine, ...]:
@@ -211,6 +216,13 @@ class _Remarks:
                 faults[target_id] = f"{target_id} is missing"
                 continue
             wishes = [draft for draft in good.values() if isinstance(draft, WishDraft)]
+            if is_declined(draft):
+                declined = sum(is_declined(other) and type(other) is type(draft) for other in good.values())
+                if 2 * declined < sum(type(t) is type(target) for t in every.values()):
+                    good[target_id] = draft
+                else:
+                    faults[target_id] = f"{target_id} may not stay unsaid as well; at most half of a kind may"
+                continue
             if found := list(self._faults(draft, target, wishes)):
                 faults[target_id] = f"{target_id} {'; it '.join(found)}"
             else:
@@ -223,13 +235,15 @@ class _Remarks:
             return None
         if target.fact is None or not draft.value.strip():
             return None
-        if target.fact.kind is ValueKind.DATE and self.asker.spec.language != ENGLISH:
+        if target.fact.kind is ValueKind.DATE and not self.asker.language.reads_days:
             return Value(kind=ValueKind.DATE, text=draft.value.strip())  # code reads English days only
         return typed_value(draft.value, target.fact.kind, target.place.day)
 
     async def judge(self, item: _Draft) -> str:
         """Return what the checker says against a remark of which rules cannot tell; empty if it has nothing."""
         draft, target = item, self.task.targets.by_id()[item.target_id]
+        if is_declined(draft):
+            return ""
         ruling = self._ruling(draft, target)
         # Rules tell what excludes a statement; whether somebody would say it is for the checker alone.
         is_open = ruling.answer is RuleAnswer.UNSURE or (
@@ -241,9 +255,10 @@ class _Remarks:
         return f"{target.target_id} must be worded anew: {reason}"
 
     def note_left_out(self, written: Sequence[_Draft]) -> None:
-        """Note the remarks that are left out because they did not say what they must."""
-        there = {draft.target_id for draft in written}
-        for target_id, reason in self.denied.items():
+        """Note the remarks that are left out because they did not say what they must, or because nobody would."""
+        there = {draft.target_id for draft in written if not is_declined(draft)}
+        declined = {draft.target_id: "its writer leaves it unsaid" for draft in written if is_declined(draft)}
+        for target_id, reason in (self.denied | declined).items():
             if target_id not in there:
                 detail = f"{target_id} is left out: {reason}"
                 self.asker.note(Incident(kind=IncidentKind.NOT_ENTAILED, prompt_id="augment", detail=detail))
@@ -272,7 +287,7 @@ class _Remarks:
             yield f"must be worded anew: {ruling.reason}"
 
     def _ruling(self, draft: _Draft, target: Target) -> Ruling:
-        language, value = self.asker.spec.language, self.value_of(draft, target)
+        language, value = self.asker.language, self.value_of(draft, target)
         if isinstance(target, UpdateTarget) and value is not None:
             return rule_on_update(draft.text, value, target, language)
         if isinstance(target, ContradictionTarget):

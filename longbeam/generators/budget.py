@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 MIN_REPLY, MAX_REPLY = 90, 1_150
 """Reply lengths asked for; BEAM's replies are 800 to 1,050 tokens on average."""
+MOST_DEMAND = 1.3
+"""Part of the longest reply to a question that a reply to a piece of work (a plan, a draft) may have."""
 LEAST_EXCHANGE = MIN_REPLY + 60
 """Tokens below which no further exchange is begun."""
 TYPICAL_EXCHANGE = 900
@@ -71,7 +73,7 @@ class Budget:
         Who asks for little gets little, whatever is left: further turns use the rest.
         """
         part = demand / (demand + waiting.demand * EXCHANGES_PER_TURN)
-        most = MAX_REPLY * min(demand, 1.0)
+        most = MAX_REPLY * min(demand, MOST_DEMAND)
         least = min(MIN_REPLY, most)
         return int(min(max((self.left - waiting.tokens) * part, least), most))
 

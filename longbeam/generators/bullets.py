@@ -18,7 +18,6 @@ from longbeam.keys import FactId, SubPlanKey
 from longbeam.prompts.calls import LONGEST_TEXT, ONCE, BulletDraft, FactDraft, NewSlot, Stage, StoryEvent
 from longbeam.schemas import (
     CLOSING,
-    ENGLISH,
     OUTCOME,
     Assertion,
     Bullet,
@@ -34,8 +33,10 @@ from longbeam.schemas import (
     slot_key,
 )
 from longbeam.text import (
+    ENGLISH,
     MONTH,
     WEEKDAY,
+    Language,
     content_words,
     date_value,
     duration,
@@ -102,7 +103,7 @@ class Known:
     over: Mapping[str, str] = field(default_factory=dict)
     """Event that ended the matter of a fact, by the fact's id: the fact keeps its value."""
     people: Sequence[Person] = ()
-    language: str = ENGLISH
+    language: Language = ENGLISH
 
     @cached_property
     def told(self) -> tuple[Value, ...]:
@@ -152,7 +153,7 @@ def faults_of(draft: BulletDraft, event: StoryEvent, known: Known) -> Iterator[s
     if fault := length_fault(draft.text, event):
         yield f"{place} {fault}"
         return
-    if known.language == ENGLISH and _OF_THE_USER.match(draft.text):
+    if known.language.reads_words and _OF_THE_USER.match(draft.text):
         yield f"{place} speaks of the user; the user speaks, so write I, my or we"
     may_change = any(ONCE not in fact.slot for fact in draft.facts)
     if event.part != CLOSING and may_change and (found := SETTLED.search(draft.text)):
@@ -284,7 +285,7 @@ def value_of(fact: FactDraft, event: StoryEvent, known: Known, told: Fact | None
     kind = known_fact.kind if known_fact else slot.kind if slot else ValueKind.TEXT
     if kind is ValueKind.NAME and len(fact.value.split()) > MOST_WORDS_OF_A_NAME:
         raise ValueError(f"{fact.value!r} is no name; a name has at most {MOST_WORDS_OF_A_NAME} words")
-    if kind is not ValueKind.DATE or known.language == ENGLISH:
+    if kind is not ValueKind.DATE or known.language.reads_days:
         return typed_value(fact.value, kind, told_on(event))
     try:  # code reads English dates only
         return Value(kind=ValueKind.DATE, text=fact.value.strip(), date=dt.date.fromisoformat(fact.day))

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from longbeam.generators.ledger import KnownValues, Ledger, values_of
 from longbeam.generators.plans import Frame
 from longbeam.models import Asker, answers_by_rule
-from longbeam.schemas import ENGLISH, Category, Incident, IncidentKind, MessageRole, Value, ValueKind
+from longbeam.schemas import Category, Incident, IncidentKind, MessageRole, Value, ValueKind
 from longbeam.text import (
     UNREAL,
     Key,
@@ -181,7 +181,7 @@ def report(asker: Asker, prompt_id: str, faults: Iterable[str], place: str = "")
 def is_gated(asker: Asker, prompt_id: str) -> bool:
     """Return whether the replies to a prompt are gated: a language model writes them, in English."""
     role = asker.acting or asker.prompts[prompt_id].role
-    return asker.spec.language == ENGLISH and not answers_by_rule(asker.spec, asker.spec.model_for(role))
+    return asker.language.reads_words and not answers_by_rule(asker.spec, asker.spec.model_for(role))
 
 
 def world_of(asker: Asker, prompt_id: str, frame: Frame, ledger: Ledger, *earlier: str) -> ClosedWorld | None:

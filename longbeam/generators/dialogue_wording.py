@@ -33,7 +33,6 @@ from longbeam.prompts.calls import (
     WordTurnInputs,
 )
 from longbeam.schemas import (
-    ENGLISH,
     BulletKind,
     Incident,
     IncidentKind,
@@ -167,7 +166,7 @@ class DialogueWriter:
         if not asks(turn.text):
             return False
         told = [self._bullets[i] for i in turn.bullet_ids]
-        if not told or self._asker.spec.language != ENGLISH or has_wish(told):
+        if not told or not self._asker.language.reads_words or has_wish(told):
             return True
         return any(not content_words(b.topic).isdisjoint(content_words(reply)) for b in told)
 
@@ -263,7 +262,7 @@ class DialogueWriter:
         return text
 
     def _trace_in(self, text: str, speaker: MessageRole) -> str | None:
-        return trace_problem(text, speaker, self.context.seed.category, self._asker.spec.language)
+        return trace_problem(text, speaker, self.context.seed.category, self._asker.language)
 
     def _faults(self, text: str, speaker: MessageRole, day: dt.date, *, is_repeat: bool) -> Iterator[str]:
         if is_repeat:

@@ -21,7 +21,7 @@ from longbeam.generators.bullets import (
     wrong_weekdays,
 )
 from longbeam.prompts.calls import BulletDraft, FactDraft, StoryEvent
-from longbeam.schemas import ENGLISH, Value
+from longbeam.schemas import Value
 from longbeam.text import content_words, says, sentences
 
 
@@ -66,7 +66,7 @@ class Mender:
             return draft
         text = draft.text if len(kept) == len(spans) else " ".join(kept)
         missing = [draft.facts[i] for i, value in facts.items() if not says(text, value)]
-        if missing and self.known.language == ENGLISH:
+        if missing and self.known.language.writes:
             text = " ".join((*filter(None, [ended(text)]), *(self._clause(fact, draft, event) for fact in missing)))
         update = {
             "text": text,

@@ -15,9 +15,11 @@ from enum import StrEnum
 
 from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage
 from longbeam.prompts.calls import BulletBrief, ContradictionTarget, Slip, UpdateTarget
-from longbeam.schemas import ENGLISH, Bullet, BulletKind, Value, ValueKind
+from longbeam.schemas import Bullet, BulletKind, Value, ValueKind
 from longbeam.text import (
+    ENGLISH,
     NEGATOR,
+    Language,
     content_words,
     framing_of,
     is_asked_at,
@@ -123,14 +125,14 @@ def _repeated_ruling(text: str, claim: str) -> Ruling | None:
 # --- special bullets --------------------------------------------------------------------------------------------
 
 
-def rule_on_update(text: str, value: Value, target: UpdateTarget, language: str = ENGLISH) -> Ruling:
+def rule_on_update(text: str, value: Value, target: UpdateTarget, language: Language = ENGLISH) -> Ruling:
     """Rule whether a text updates its target: it names the thing and claims the new value in the old one's currency."""
     old = target.fact.value
     if old is not None and value.kind is ValueKind.MONEY and value.unit != old.unit:
         return _no(f"it gives {value.text!r} in {value.unit or 'no currency'}; until now it was {old.text!r}")
     if old is not None and says(text, old):
         return _no(f"it says the old value {old.text!r}; leave it out")
-    if language != ENGLISH:
+    if not language.reads_words:
         return _unsure(f"it may be about something else than {target.fact.subject!r}")
     return _first(_update_rulings(text, value, target))
 
@@ -159,12 +161,12 @@ def _counts_others(value: Value, old: Value) -> bool:
 
 
 def rule_on_contradiction(
-    text: str, value: Value | None, target: ContradictionTarget, language: str = ENGLISH
+    text: str, value: Value | None, target: ContradictionTarget, language: Language = ENGLISH
 ) -> Ruling:
     """Rule whether a text cannot be true beside the statement of its target; `value` is the other value it gives."""
     statement, fact = target.bullet.text, target.fact
     unclear = _unsure(f"it may be true beside the statement {statement!r}")
-    if language != ENGLISH:
+    if not language.reads_words:
         return unclear
     words = content_words(text) - content_words(value.text if value else "")
     subject = content_words(fact.subject if fact else "")

@@ -424,7 +424,9 @@ def _draw_circle(draw: random.Random, profile: Profile) -> list[_Drawn]:
         for _ in range(draw.randint(2, 5))
     ]
     acquaintances = [
-        (Relation.ACQUAINTANCE, draw.choice(genders), draw.randint(20, 72)) for _ in range(draw.randint(3, 6))
+        # Up to an old neighbour, of whom some subjects tell.
+        (Relation.ACQUAINTANCE, draw.choice(genders), draw.randint(20, 88))
+        for _ in range(draw.randint(3, 6))
     ]
     return friends + acquaintances
 

@@ -5,20 +5,21 @@ One call words some six events, given all bullets before; code says which values
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from longbeam.errors import ReplyError
-from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, repeated, same_words
+from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, repeated, same_words, value_of
 from longbeam.generators.draft_mends import Mender
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plans import PlanContext, event_number
 from longbeam.generators.story_graph import introduction
-from longbeam.models import Asker, ListTask, Sifted, describe_changes
+from longbeam.models import Asker, ListTask, Sifted, answers_by_rule, describe_changes
 from longbeam.prompts.calls import BulletDraft, LedgerLine, Stage, StoryEvent, StoryGraph, SubPlanInputs, SubPlanReply
-from longbeam.schemas import CLOSING, Incident, IncidentKind, Plan
+from longbeam.schemas import CLOSING, Incident, IncidentKind, Plan, Role
 from longbeam.text import content_words
 
 SUB_PLAN_PROMPTS = ("sub_plan",)
@@ -80,12 +81,12 @@ async def write_sub_plan(asker: Asker, context: PlanContext, graph: StoryGraph, 
     left = list(graph.stages[index].events)
     if context.sizes[index].is_introduced:
         left.insert(0, introduction(stage.first_day))
-    before = replace(_known(context, stage, graph, earlier), language=asker.spec.language)
+    before = replace(_known(context, stage, graph, earlier), language=asker.language)
     size = (earlier[-1].group if earlier else 0) or context.group
     drafts: list[Written] = []
     made = assembled(drafts, before, context.plan_index)
     while left:
-        known = replace(_known(context, stage, graph, (*earlier, made)), language=asker.spec.language)
+        known = replace(_known(context, stage, graph, (*earlier, made)), language=asker.language)
         # A rest of half a group is written along with the group before it; the ending when all before it is known.
         due = left if len(left) <= size + size // 2 else left[:size]
         going_on = [e for e in due if e.part != CLOSING]
@@ -131,22 +132,37 @@ class _Group:
     graph: StoryGraph
 
     def following(self) -> tuple[StoryEvent, ...]:
-        """Return the events just behind these, and those later on that follow from them or close what they open.
-
-        A day that a text announces is the day of such an event.
-        """
-        own = {e.event_id for e in self.events}
-        things = {m.casefold() for e in self.events for m in (e.thing, *e.opens)}
-        ids = own | {e.event_id for e in self.next_ones}
-        told = [e.event_id for e in self.graph.events()]
-        behind = self.graph.events()[max((told.index(i) + 1 for i in own if i in told), default=0) :]
-        later = [
-            e
-            for e in behind
-            if e.event_id not in ids
-            and (own & {a.event for a in e.after} or things & {m.casefold() for m in (e.thing, *e.closes)})
-        ]
+        """Return the events just behind these, and those later on that follow from them or close what they open."""
+        ids = {e.event_id for e in self.next_ones}
+        later = [e for e in self._later(self.events) if e.event_id not in ids]
         return (*self.next_ones, *later[:LATER_SHOWN])
+
+    def _later(self, events: Sequence[StoryEvent]) -> list[StoryEvent]:
+        """Return the events behind some events of the plan that are about the same, follow, or close what they open."""
+        own = {e.event_id for e in events}
+        things = {m.casefold() for e in events for m in (e.thing, *e.opens)}
+        told = self.graph.events()
+        first = max((i + 1 for i, e in enumerate(told) if e.event_id in own), default=0)
+        return [
+            e
+            for e in told[first:]
+            if own & {a.event for a in e.after} or things & {m.casefold() for m in (e.thing, *e.closes)}
+        ]
+
+    def unkept(self, event: StoryEvent, draft: BulletDraft, known: Known) -> Iterator[str]:
+        """Yield the days that a draft announces although nothing told on or behind them, in the plan, comes of them."""
+        told, last = event.day or dt.date.max, max((e.day for e in self.graph.events() if e.day), default=dt.date.min)
+        until = max((e.day for e in self._later([event]) if e.day), default=dt.date.min)
+        for fact in draft.facts:
+            try:
+                day = value_of(fact, event, known).date
+            except ValueError:
+                continue
+            if day is not None and told < day <= last and day > until:
+                yield (
+                    f"{event.event_id} announces {fact.value!r}, and no later event tells what came of it; name no day"
+                    " that lies ahead, or that of a later event"
+                )
 
     def share_told(self) -> float:
         """Return the share of the plan's events that is told behind the group."""
@@ -189,6 +205,7 @@ async def _write_group(asker: Asker, context: PlanContext, known: Known, group: 
         chapter=frame.chapter,
     )
     was_accepted, is_first = True, True
+    by_rule = answers_by_rule(asker.spec, asker.spec.model_for(Role.PLANNER))
     told = [content_words(bullet.text) for bullet in known.ledger.bullets[-LAST_TOLD:]]
     mender = Mender(known, told, is_copied=partial(asker.is_copied, "sub_plan", inputs))
     mends: dict[str, str] = {}
@@ -208,7 +225,8 @@ async def _write_group(asker: Asker, context: PlanContext, known: Known, group: 
             others = [d for _, d in good.values()]
             draft = mender.mended(said, event, others, is_last=not is_first)
             mends[name] = "" if draft is said else f"{name}: {describe_changes(said, draft)}"
-            found, words = list(faults_of(draft, event, known)), content_words(draft.text)
+            unkept = group.unkept(event, draft, known) if is_first and not by_rule else ()
+            found, words = [*faults_of(draft, event, known), *unkept], content_words(draft.text)
             if same := repeated(draft, others):
                 found.append(f"{name} repeats {same}; each event is one new thing")
             elif any(same_words(words, earlier) for earlier in told):

@@ -11,7 +11,7 @@ import datetime as dt
 import random
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from longbeam.prompts.calls import BulletBrief, Opening, Paste, Reaction, SpokenDay, TakeUp, ToldOn, TurnCard, Typo
 from longbeam.schemas import (
@@ -96,20 +96,38 @@ class Deck:
     """Advice that the plan's replies give before the batch."""
     due: Collection[str] = ()
     """Bullets whose reply is to bring something in."""
+    follows: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Bullets whose events lead to the event of each bullet."""
 
 
 def draw_cards(briefs: Sequence[BulletBrief], questions: int, deck: Deck) -> tuple[TurnCard, ...]:
     """Return a card for each of the questions of a batch, in the order of the bullets; the last ones tell nothing new.
 
     A message tells one bullet. Where there are more bullets than questions, neighbours that belong together share one,
-    and those whose reply brings something in last of all.
+    and those whose reply brings something in last of all. Two matters of one day are two messages: then there are more
+    cards than questions.
     """
     groups: list[list[BulletBrief]] = [[b] for b in briefs]
     while len(groups) > max(questions, 1):
-        pair = max(range(len(groups) - 1), key=lambda i: (_kinship(groups[i], groups[i + 1], deck.due), -i))
+        pairs = [i for i in range(len(groups) - 1) if _belong_together(groups[i], groups[i + 1], deck.follows)]
+        if not pairs:
+            break
+        pair = max(pairs, key=lambda i: (_kinship(groups[i], groups[i + 1], deck.due), -i))
         groups[pair : pair + 2] = [groups[pair] + groups[pair + 1]]
     groups += [[] for _ in range(questions - len(groups))]
     return tuple(_card(group, deck, i) for i, group in enumerate(groups))
+
+
+def _belong_together(
+    one: Sequence[BulletBrief], other: Sequence[BulletBrief], follows: Mapping[str, Collection[str]]
+) -> bool:
+    """Return whether two groups of bullets are of one narrative, or one leads to the other; news stands alone."""
+    bullets = [b.bullet for b in (*one, *other)]
+    if any(b.kind is BulletKind.SIDE for b in bullets):
+        return False
+    before = {b.bullet.bullet_id for b in one}
+    leads = any(before & set(follows.get(b.bullet.bullet_id, ())) for b in other)
+    return leads or len({b.narrative for b in bullets}) == 1
 
 
 def _kinship(one: Sequence[BulletBrief], other: Sequence[BulletBrief], due: Collection[str]) -> tuple[int, ...]:

@@ -7,8 +7,8 @@ Whether every bullet is really said is checked here, before hundreds of dialogue
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
@@ -25,6 +25,7 @@ from longbeam.generators.voices import voice_of
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import (
     BulletBrief,
+    MoreTurnsReply,
     Paste,
     PastedFile,
     ProjectName,
@@ -37,9 +38,9 @@ from longbeam.prompts.calls import (
     UserTurnsReply,
     in_full,
     longest_message,
+    most_unsaid,
 )
 from longbeam.schemas import (
-    ENGLISH,
     SPECIAL_KINDS,
     Advice,
     Bullet,
@@ -54,9 +55,10 @@ from longbeam.schemas import (
     Value,
     digest_of,
 )
-from longbeam.text import date_value, says, sentences, trace_problem
+from longbeam.text import Language, date_value, says, sentences, trace_problem
 
 T = TypeVar("T")
+R = TypeVar("R", bound=MoreTurnsReply)
 USER_TURNS_PROMPTS = ("user_turns", *ENTAILMENT_PROMPTS)
 SPECIALS_PER_CALL = 4
 ASKED_IN_BATCHES = 12
@@ -126,11 +128,13 @@ class TurnScene:
     sub_plan: SubPlan
     advice: tuple[Advice, ...] = ()
     """The assistant's advice during the plan."""
+    follows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Bullets whose events lead to the event of each bullet."""
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of all parts."""
-        return digest_of(self.frame, self.ledger.digest, self.stage, self.sub_plan, self.advice)
+        return digest_of(self.frame, self.ledger.digest, self.stage, self.sub_plan, self.advice, self.follows)
 
 
 async def write_user_turns(asker: Asker, scene: TurnScene, batch: TurnBatch, problem: str = "") -> tuple[UserTurn, ...]:
@@ -146,7 +150,8 @@ async def write_user_turns(asker: Asker, scene: TurnScene, batch: TurnBatch, pro
     told = {b.bullet_id for b in before}
     advised = [a for a in scene.advice if a.bullet_id in told]
     due = {a.bullet_id for a in scene.advice}
-    deck = Deck(batch.lengths, frame.seed.category, _cards_key(asker, sub_plan, batch.batch_index), advised, due)
+    cards_key = _cards_key(asker, sub_plan, batch.batch_index)
+    deck = Deck(batch.lengths, frame.seed.category, cards_key, advised, due, scene.follows)
     cards = draw_cards(briefs, batch.questions, deck)
     inputs = UserTurnsInputs(
         seed=frame.seed,
@@ -156,7 +161,7 @@ async def write_user_turns(asker: Asker, scene: TurnScene, batch: TurnBatch, pro
         stage=scene.stage,
         batch=briefs,
         context=stepped_end(before, CONTEXT_BULLETS),
-        questions=batch.questions,
+        questions=len(cards),
         cards=cards,
         asked_before=batch.asked,
         files=_files_for(cards, batch.files),
@@ -167,13 +172,13 @@ async def write_user_turns(asker: Asker, scene: TurnScene, batch: TurnBatch, pro
     voicing.days = {i: card.days for card in cards for i in card.bullet_ids}
 
     def check(reply: UserTurnsReply) -> Iterator[str]:
-        yield from check_turns(reply, briefs, batch.questions, asker.spec.language, cards)
-        yield from traces_in(reply, frame, asker.spec.language)
+        yield from check_turns(reply, briefs, batch.questions, cards)
+        yield from traces_in(reply, frame, asker.language)
         if world is not None:
             yield from new_values_in(reply, world, bullets, cards)
 
     def mend(reply: UserTurnsReply) -> UserTurnsReply:
-        mended = _mended(reply, voicing)
+        mended = _mended(reply, voicing, left_unsaid(reply, briefs))
         if world is not None:
             report(asker, "user_turns", new_values_in(mended, world, bullets, cards))
         return mended
@@ -211,7 +216,7 @@ async def write_user_turns(asker: Asker, scene: TurnScene, batch: TurnBatch, pro
     )
 
 
-def broken_off(reply: UserTurnsReply, cards: Sequence[TurnCard]) -> Iterator[str]:
+def broken_off(reply: MoreTurnsReply, cards: Sequence[TurnCard]) -> Iterator[str]:
     """Yield the messages that the form of the reply cut within a sentence."""
     for turn in reply.turns:
         if is_cut(turn.text, longest_message(cards)):
@@ -222,7 +227,6 @@ def check_turns(
     reply: UserTurnsReply,
     briefs: Sequence[BulletBrief],
     questions: int,
-    language: str = ENGLISH,
     cards: Sequence[TurnCard] = (),
 ) -> Iterator[str]:
     """Yield what is wrong: every bullet of the batch is voiced once, with its values; special bullets stand alone."""
@@ -231,13 +235,17 @@ def check_turns(
     voiced = [bullet_id for turn in reply.turns for bullet_id in turn.voices]
     for unknown in sorted(set(voiced) - set(offered)):
         yield f"a turn voices {unknown!r}, which is not in this batch"
-    for missing in (i for i in offered if i not in voiced):
-        yield f"no turn voices {missing}: {offered[missing].bullet.text!r}"
+    unsaid = set(left_unsaid(reply, briefs))
+    for missing in (i for i in offered if i not in voiced and i not in unsaid):
+        kept = "; this one may not stay unsaid" if missing in reply.unsaid else ""
+        yield f"no turn voices {missing}: {offered[missing].bullet.text!r}{kept}"
+    most = max(questions, len(cards))
+    least = min(questions, most) - sum(unsaid.issuperset(card.bullet_ids) for card in cards if card.bullet_ids)
     yield from broken_off(reply, cards)
     if len(voiced) != len(set(voiced)):
         yield "a bullet is voiced by two turns"
-    if len(reply.turns) != questions:
-        yield f"{len(reply.turns)} turns; exactly {questions} are asked for"
+    if not least <= len(reply.turns) <= most:
+        yield f"{len(reply.turns)} turns; exactly {most} are asked for"
     texts = [normal_form(t.text) for t in reply.turns]
     if len(set(texts)) != len(texts):
         yield "two turns are the same"
@@ -250,14 +258,21 @@ def check_turns(
                 yield f"{bullet_id} must have a turn of its own"
 
 
-def traces_in(reply: UserTurnsReply, frame: Frame, language: str) -> Iterator[str]:
+def left_unsaid(reply: UserTurnsReply, briefs: Sequence[BulletBrief]) -> list[str]:
+    """Return the bullets that a reply leaves unsaid and that may be: those that no turn voices, some of a batch."""
+    voiced = {bullet_id for turn in reply.turns for bullet_id in turn.voices}
+    spare = (b.bullet.bullet_id for b in briefs if b.may_be_unsaid and b.bullet.bullet_id not in voiced)
+    return [i for i in spare if i in reply.unsaid][: most_unsaid(len(briefs))]
+
+
+def traces_in(reply: MoreTurnsReply, frame: Frame, language: Language) -> Iterator[str]:
     """Yield which words of the machinery (ids, placeholders, words of the plan) the messages have."""
     found = (trace_problem(turn.text, MessageRole.USER, frame.seed.category, language) for turn in reply.turns)
     return (problem for problem in found if problem)
 
 
 def new_values_in(
-    reply: UserTurnsReply, world: ClosedWorld, bullets: Sequence[Bullet], cards: Sequence[TurnCard] = ()
+    reply: MoreTurnsReply, world: ClosedWorld, bullets: Sequence[Bullet], cards: Sequence[TurnCard] = ()
 ) -> Iterator[str]:
     """Yield the values of the turns that the plan does not give; a turn is said on the day of its last bullet.
 
@@ -293,13 +308,14 @@ def _declared_by(cards: Sequence[TurnCard]) -> dict[str, tuple[Value, ...]]:
     return found
 
 
-def _mended(reply: UserTurnsReply, voicing: Voicing) -> UserTurnsReply:
+def _mended(reply: R, voicing: Voicing, unsaid: Collection[str] = ()) -> R:
     """Let each bullet of the batch be voiced by the first turn that claims it.
 
     A turn that does not say what it claims is left out, because it may deny it or say something else of it. A bullet
-    that no turn says becomes a turn in its own words: it is a statement of the user's, with its values.
+    that no turn says becomes a turn in its own words: it is a statement of the user's, with its values. What is left
+    unsaid leaves the plan with the dialogues (`said_plans.py`).
     """
-    free = {b.bullet.bullet_id for b in voicing.briefs}
+    free = {b.bullet.bullet_id for b in voicing.briefs} - set(unsaid)
     turns = []
     for turn in reply.turns:
         claimed = [i for i in dict.fromkeys(turn.voices) if i in free]
@@ -307,11 +323,11 @@ def _mended(reply: UserTurnsReply, voicing: Voicing) -> UserTurnsReply:
         if turn.text.strip() and len(voices) == len(claimed):
             free.difference_update(voices)
             turns.append(turn.model_copy(update={"voices": voices}))
-    unsaid = [b.bullet for b in voicing.briefs if b.bullet.bullet_id in free]
-    turns += [UserTurnDraft(text=bullet.text, voices=[bullet.bullet_id]) for bullet in unsaid]
+    missed = [b.bullet for b in voicing.briefs if b.bullet.bullet_id in free]
+    turns += [UserTurnDraft(text=bullet.text, voices=[bullet.bullet_id]) for bullet in missed]
     if not turns:
         raise ValueError("no turn has a text")
-    return UserTurnsReply(turns=turns)
+    return reply.model_copy(update={"turns": turns})
 
 
 def _files_for(cards: Sequence[TurnCard], files: tuple[PastedFile, ...]) -> tuple[PastedFile, ...]:
@@ -434,7 +450,7 @@ async def write_more_turns(asker: Asker, scene: TurnScene, wanted: FurtherTurns)
         feedback=wanted.problem,
     )
 
-    def check(reply: UserTurnsReply) -> Iterator[str]:
+    def check(reply: MoreTurnsReply) -> Iterator[str]:
         if any(t.voices for t in reply.turns):
             yield "these turns must not voice bullets; name what they are about in asks_about"
         if len(reply.turns) != count:
@@ -442,17 +458,17 @@ async def write_more_turns(asker: Asker, scene: TurnScene, wanted: FurtherTurns)
         yield from broken_off(reply, cards)
         if reply.turns and all(normal_form(turn.text) in before for turn in reply.turns):
             yield f"all of this was asked before, such as: {reply.turns[0].text!r}"
-        yield from traces_in(reply, frame, asker.spec.language)
+        yield from traces_in(reply, frame, asker.language)
         if world is not None:
             yield from new_values_in(reply, world, [ledger.bullet[now]])
 
-    def mend(reply: UserTurnsReply) -> UserTurnsReply:
+    def mend(reply: MoreTurnsReply) -> MoreTurnsReply:
         mended = _mended(reply, Voicing(asker, ()))
         if world is not None:
             report(asker, "more_turns", new_values_in(mended, world, [ledger.bullet[now]]))
         return mended
 
-    reply: UserTurnsReply = await asker.structured(
+    reply: MoreTurnsReply = await asker.structured(
         "more_turns",
         inputs,
         accept=Acceptance(check=check, mend=mend),

@@ -25,7 +25,6 @@ from longbeam.models.parsing import MOST_FAULTS, describe_changes, parse_items, 
 from longbeam.models.request_fields import room_of
 from longbeam.models.rewording import FILTERED, NEUTRAL_PROMPT, out_of_order, reworded
 from longbeam.schemas import (
-    ENGLISH,
     BenchmarkSpec,
     Incident,
     IncidentKind,
@@ -35,6 +34,7 @@ from longbeam.schemas import (
     Retry,
     Role,
 )
+from longbeam.text import Language, language_of
 
 Item = TypeVar("Item")
 ATTEMPTS = 3
@@ -228,6 +228,11 @@ class Asker:
     _settings: dict[tuple[Role, int], _CallSettings] = field(default_factory=dict, repr=False, compare=False)
     """Settings by role and factor of `max_tokens`; shared with the askers of this unit's parts."""
 
+    @property
+    def language(self) -> Language:
+        """Language of the conversation, with what code knows of it."""
+        return language_of(self.spec.language)
+
     def within(self, part: str) -> Asker:
         """Return an asker for a part of this unit, so that places stay short."""
         return replace(self, unit_key=self.unit_key.at(part))
@@ -341,7 +346,7 @@ class Asker:
         return str(await self._ask(_AskedPrompt(prompt_id, inputs, place, state), str.strip, accept))
 
     async def _ask(self, question: _AskedPrompt, parse: Callable[[str], Any], accept: Acceptance) -> Any:
-        if self.spec.language != ENGLISH:
+        if question.inputs.language != self.spec.language:
             question = replace(question, inputs=question.inputs.model_copy(update={"language": self.spec.language}))
         state = _Attempts.at(question)
         for attempt in range(ATTEMPTS):
@@ -367,7 +372,7 @@ class Asker:
         """Return what is taken of a reply; None where the state now says what the next attempt asks."""
         question = state.question
         is_prose = self.prompts[question.prompt_id].output is None
-        if (outcome := outcome_of(reply, self.spec.language, is_prose=is_prose)) is not None:
+        if (outcome := outcome_of(reply, self.language, is_prose=is_prose)) is not None:
             if (part := await self._before_cut(question, reply, parse, accept, state.room)) is not None:
                 return _Taken(part)
             state.ask_again(outcome, self._described(outcome, call), is_limited=call.sampling.max_tokens is not None)

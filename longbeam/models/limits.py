@@ -26,6 +26,7 @@ from longbeam.models.pacing import AdaptiveGate, Rates
 from longbeam.schemas import BenchmarkSpec, Limits, ModelReply, Role
 from longbeam.stopping import until_answered
 from longbeam.terminal import duration, followed_by
+from longbeam.text import language_of
 
 UNUSABLE_REPLIES = 12
 """Unusable replies without a usable one that stop a run: four requests with three attempts each."""
@@ -76,7 +77,7 @@ class UnusableReplies:
         """Count a reply to a call."""
         if self._is_usable:
             return
-        kind = unusable_kind(reply, self._spec.language)
+        kind = unusable_kind(reply, language_of(self._spec.language))
         self._is_usable = not kind
         self._kinds[kind] += 1
         if kind == "reasoning":

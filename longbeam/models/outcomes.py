@@ -2,8 +2,8 @@
 
 All are asked again, up to three attempts in all; what is said to the model and how much room it gets differ. A
 unit whose attempts are used up fails with the name of the last outcome. The raw reply is in the journal each
-time. The same table for readers is in docs/models.md. A wrong language is known by tables of scripts and
-function words, because good libraries for it weigh 100 MB.
+time. The same table for readers is in docs/models.md. A wrong language is known by its script and function
+words (`text/languages.py`), because good libraries for it weigh 100 MB.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from longbeam.models.loops import LOOP
 from longbeam.schemas import BenchmarkSpec, ModelReply, Role, provider_of
+from longbeam.text import WITH_SMALL_WORDS, Language
 
 _SCRIPTS = {
     "latin": "A-Za-z\u00aa-\u024f\u1e00-\u1eff",
@@ -32,37 +33,6 @@ _LETTERS = {name: re.compile(f"[{ranges}]") for name, ranges in _SCRIPTS.items()
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+")
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_LATIN = _words(
-    "english french german spanish italian portuguese dutch swedish danish norwegian polish czech romanian hungarian "
-    "turkish vietnamese indonesian"
-)
-SCRIPTS_OF: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(_LATIN, ("latin",)),
-    **dict.fromkeys(("russian", "ukrainian", "bulgarian"), ("cyrillic",)),
-    **dict.fromkeys(("arabic", "persian", "urdu"), ("arabic",)),
-    **dict.fromkeys(("hindi", "marathi", "nepali"), ("devanagari",)),
-    "greek": ("greek",),
-    "hebrew": ("hebrew",),
-    "bengali": ("bengali",),
-    "thai": ("thai",),
-    "korean": ("hangul",),
-    "japanese": ("kana", "han"),
-    "chinese": ("han",),
-}
-SMALL_WORDS: dict[str, frozenset[str]] = {
-    "english": _words("the and of to is that for you with are this your it be have was on"),
-    "french": _words("le la les et des est une vous pour dans que qui pas votre avec du sur"),
-    "german": _words("der die das und ist nicht sie ein eine mit für auf den von zu ich wir"),
-    "spanish": _words("el la los las que es una para con por su del como se en lo más"),
-    "italian": _words("il la che di è per una con non sono del della gli le si questo nel"),
-    "portuguese": _words("o os as que não uma para com você do da em é por mais seu sua"),
-    "dutch": _words("de het een en van is dat niet met voor zijn je op te ik ook aan"),
-}
 READ_CHARACTERS = 2_000
 """Characters read from the start of a text; the rest is taken to be in the same language."""
 FIRST_CHARACTERS = 500
@@ -78,14 +48,13 @@ OTHER_SHARE, OWN_SHARE = 0.12, 0.03
 second."""
 
 
-def wrong_language(text: str, language: str, *, is_prose: bool) -> str:
+def wrong_language(text: str, language: Language, *, is_prose: bool) -> str:
     """Return the script or language that `text` is in, in place of `language`; empty if nothing speaks against it.
 
     JSON (`is_prose` false) is judged by its script alone and for languages in Latin letters only: its keys are English.
     """
-    asked = language.casefold()
-    scripts = SCRIPTS_OF.get(asked)
-    if scripts is None or (not is_prose and scripts != ("latin",)):
+    scripts = language.scripts
+    if not scripts or (not is_prose and scripts != ("latin",)):
         return ""
     text = text[:READ_CHARACTERS]
     if text.isascii() and (not is_prose or len(text) < LEAST_LETTERS):
@@ -99,11 +68,10 @@ def wrong_language(text: str, language: str, *, is_prose: bool) -> str:
         most = max(foreign, key=lambda name: foreign[name])
         if total >= LEAST_LETTERS and sum(foreign.values()) > FOREIGN_SHARE * total:
             return f"{most.capitalize()} letters"
-    return _other_language(plain, asked) if is_prose and asked in SMALL_WORDS else ""
+    return _other_language(plain, language.small_words) if is_prose and language.small_words else ""
 
 
-def _other_language(text: str, asked: str) -> str:
-    own = SMALL_WORDS[asked]
+def _other_language(text: str, own: frozenset[str]) -> str:
     # Nearly all texts are in their language, which their first lines show: enough of its small words between blanks.
     first = text[:FIRST_CHARACTERS].casefold()
     if sum(map(own.__contains__, first.split())) >= OWN_SHARE * (len(first) + 1) / 2:
@@ -111,9 +79,9 @@ def _other_language(text: str, asked: str) -> str:
     words = _WORD.findall(text.casefold())
     if len(words) < LEAST_WORDS or sum(map(own.__contains__, words)) >= OWN_SHARE * len(words):
         return ""
-    shares = {language: sum(map(small.__contains__, words)) / len(words) for language, small in SMALL_WORDS.items()}
-    best = max(shares, key=lambda language: shares[language])
-    return best.capitalize() if shares[best] > OTHER_SHARE else ""
+    shares = {known.name: sum(map(known.small_words.__contains__, words)) / len(words) for known in WITH_SMALL_WORDS}
+    best = max(shares, key=lambda name: shares[name])
+    return best if shares[best] > OTHER_SHARE else ""
 
 
 MORE_ROOM = 2
@@ -167,7 +135,7 @@ def thought_in(text: str) -> str:
     return text if text.lstrip().startswith("<think>") else ""
 
 
-def outcome_of(reply: ModelReply, language: str, *, is_prose: bool) -> ReplyOutcome | None:
+def outcome_of(reply: ModelReply, language: Language, *, is_prose: bool) -> ReplyOutcome | None:
     """Return what the reply is in place of an answer; None if it may be one."""
     text = spoken(reply)
     if reply.finish_reason == "length":
@@ -191,11 +159,11 @@ def outcome_of(reply: ModelReply, language: str, *, is_prose: bool) -> ReplyOutc
         held = f"; a text stood in the field {reply.text_field!r} of its message" if reply.text_field else ""
         return ReplyOutcome("empty", f"the reply was empty{held}")
     if found := wrong_language(text, language, is_prose=is_prose):
-        return ReplyOutcome("wrong_language", f"the reply was in {found}", f"write it in {language}")
+        return ReplyOutcome("wrong_language", f"the reply was in {found}", f"write it in {language.name}")
     return None
 
 
-def unusable_kind(reply: ModelReply, language: str) -> str:
+def unusable_kind(reply: ModelReply, language: Language) -> str:
     """Return `empty`, `reasoning` or `refusal` for a reply without any usable text; empty for every other one."""
     outcome = outcome_of(reply, language, is_prose=True)
     if outcome is not None and outcome.kind in {"refusal", "content_filter"}:

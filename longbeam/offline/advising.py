@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from longbeam.offline.language import fill, shuffled
+from longbeam.offline.language import fill, phrases, shuffled
 from longbeam.offline.packs import Thread, pack_for, read_yaml
 from longbeam.offline.planning import thread_of
 from longbeam.offline.story import people_thread
@@ -27,26 +27,9 @@ from longbeam.schemas import Advice, AdviceKind, ValueKind
 from longbeam.text import content_words
 
 PURPOSES = Path(__file__).parent / "data" / "purposes.yaml"
-FIGURES = (
-    "For {it}, I would set the {attribute} at {new}.",
-    "My {attribute} for {it} would be {new}, and I would write it down today.",
-    "I would go with {new} as the {attribute} for {it}, no less.",
-    "Take {new} as the {attribute} for {it}.",
-    "If you want a {attribute} for {it} from me, it is {new}.",
-    "As the {attribute} for {it}, I suggest {new}.",
-)
-DAYS = (
-    "Put {new} down as the {attribute} for {it}.",
-    "I would make {new} the {attribute} for {it}, and change nothing before then.",
-    "Let {new} be the {attribute} for {it}.",
-    "As the {attribute} for {it}, I suggest {new}.",
-)
-CORRECTIONS = (
-    "I have to correct myself: take {new} as the {attribute} for {it}.",
-    "On second thought, the {attribute} for {it} should be {new}.",
-    "One correction from my side: {new} is the better {attribute} for {it}.",
-    "What I gave you as the {attribute} for {it} does not hold up; make it {new}.",
-)
+FIGURES = phrases("advising", "figures")
+DAYS = phrases("advising", "days")
+CORRECTIONS = phrases("advising", "corrections")
 LISTS = {
     AdviceKind.OPTIONS: (
         "For {it}, I see three options:\n{list}",
@@ -59,29 +42,10 @@ LISTS = {
         "The steps for {it}, one after the other:\n{list}",
     ),
 }
-USES = (
-    "For {it}, I would put another {new} aside, to be used for {use}.",
-    "I would hold {new} ready for {it}: it is meant for {use}.",
-    "Set another {new} aside with {it} in mind, and keep it for {use}.",
-    "With {it}, I would plan for {new} more, and that is for {use}.",
-    "There is one more amount that I would put down for {it}: {new} for {use}.",
-    "Keep {new} on the side for {it}, and let that be for {use}.",
-)
-LEADS = (
-    "Before I forget, back to {it} for a moment.",
-    "There is something else that I owe you, on {it}.",
-    "That leaves {it}, which I have gone over again since.",
-    "You didn't ask about {it} today, but it belongs on the same page.",
-    "Away from this question, a word on {it}.",
-    "Now that we are at it, I looked at {it} once more as well.",
-)
+USES = phrases("advising", "uses")
+LEADS = phrases("advising", "leads")
 """Sentences before advice on a thing that the message does not speak of."""
-CHOICES = (
-    "I took the {nth} of your three options for {it}, and so far I don't regret it.",
-    "Of the three options you gave me for {it}, I went for the {nth}.",
-    "It's the {nth} of your three options for {it} that I've settled on.",
-    "With your three options for {it}, it came down to the {nth} in the end.",
-)
+CHOICES = phrases("advising", "choices")
 ITEMS = {AdviceKind.OPTIONS: 3, AdviceKind.STEPS: 4}
 """Items of the lists, which the templates name."""
 NTH = ("first", "second", "third")

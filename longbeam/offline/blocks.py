@@ -5,14 +5,19 @@ Every block draws its words and its form at random, and leaves out what was said
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.offline.language import fill, fill_low, has_word, is_new, lower_first, upper_first
-from longbeam.offline.packs import Card, Point, Thread
+from longbeam.offline.arithmetic import evaluate
+from longbeam.offline.language import fill, fill_low, has_word, identifier, is_new, lower_first, phrases, upper_first
+from longbeam.offline.packs import Card, Point, Snippet, Thread, WorkedProblem
 from longbeam.offline.phrasing import PhrasePiece, advice, example, labelled, openers, piece_of, reason
+from longbeam.offline.turns import filled_code, shown_values
+from longbeam.prompts.calls import BulletBrief
+from longbeam.text import times
 
 HEADINGS = ("**{}**", "### {}", "**{}**")
 """Forms of headings; a reply uses one of them."""
@@ -43,12 +48,7 @@ def shortened(text: str, room: int) -> str:
     return " ".join(kept_) if len(kept_) > 1 else ""
 
 
-_LEADS = (
-    "Here is how I would go about {about}:", "For {about}, this is what counts:", "What matters with {about}:",
-    "As for {about}, I would do this:", "To get {about} right:", "This is what I know about {about}:",
-    "Let us take {about}, since you ask:", "My notes on {about}:", "On {about}, a few things have proved their worth:",
-    "A workable way into {about}:",
-)  # fmt: skip
+_LEADS = phrases("blocks", "leads")
 _TITLES = ("{About}", "{About}", "{About}: what counts", "{About}, step by step", "{About}, in short")
 _TITLES_WITH_THING = ("{About} for {it}", "{About}: {it}", "{About}", "{About} with {it}")
 _ALSO_TITLES = ("{About}", "{About}", "Also: {about}", "Next to it: {about}", "{About} as well")
@@ -134,16 +134,7 @@ def _table(pieces: Sequence[PhrasePiece], rng: random.Random) -> str:
     return "\n".join([f"| {columns} |", "| --- " * (columns.count("|") + 1) + "|", *rows])
 
 
-_REMINDERS = (
-    "What I said about {about} still holds: above all, {do}.",
-    "With {about}, nothing has changed: {do}, and {then} after that.",
-    "Go back to {about} once more: {do}.",
-    "The heart of {about} is still the same: {do}, then {then}.",
-    "You have most of it already; what counts in {about} is to {do}.",
-    "I would not change anything about {about}: {do}, then {then}.",
-    "As before, {about} begins here: {do}.",
-    "For {about} I stand by what I said: {do}, and then {then}.",
-)
+_REMINDERS = phrases("blocks", "reminders")
 
 
 def reminder(card: Card, fields: dict[str, str], rng: random.Random) -> str:
@@ -157,27 +148,10 @@ def reminder(card: Card, fields: dict[str, str], rng: random.Random) -> str:
 
 _WATCH_TITLES = ("What to watch out for", "Pitfalls", "Where it goes wrong", "Common mistakes", "A word of caution")
 _CHECK_TITLES = ("How you can tell", "Signs that it works", "A quick test", "Done when", "How to check")
-_WATCH = (
-    "One caution: ", "A word of caution: ", "Be careful with one thing: ", "A common mistake: ", "Keep in mind: ",
-    "What tends to go wrong: ", "The usual trap: ", "One thing to avoid: ", "Where people slip: ", "Watch this: ",
-    "The other side of it: ", "A warning: ", "Easy to overlook: ",
-)  # fmt: skip
-_WATCH_WITH_THING = (
-    "One caution about {it}: ", "The usual trap with {it}: ", "What tends to go wrong with {it}: ",
-    "A common mistake with {it}: ", "Keep in mind for {it}: ", "Where people slip with {it}: ",
-    "Watch this with {it}: ",
-    "Be careful with {it}: ", "The other side of {it}: ", "Easy to overlook with {it}: ", "A warning about {it}: ",
-)  # fmt: skip
-_CHECK = (
-    "A good sign: ", "How you can tell: ", "A quick test: ", "To see whether it works: ", "The test: ",
-    "You are on the right track if this is true: ", "As a check: ", "What should be true in the end: ",
-    "One way to check: ", "Ask yourself afterwards: ", "The measure I would use: ", "A sign that it works: ",
-)  # fmt: skip
-_CHECK_WITH_THING = (
-    "A good sign with {it}: ", "How you can tell with {it}: ", "A quick test for {it}: ", "As a check on {it}: ",
-    "To see whether {it} works out: ", "What should be true of {it} in the end: ", "The measure I would use for {it}: ",
-    "Ask yourself about {it} afterwards: ", "A sign that {it} is on the right track: ",
-)  # fmt: skip
+_WATCH = phrases("blocks", "watch")
+_WATCH_WITH_THING = phrases("blocks", "watch_with_thing")
+_CHECK = phrases("blocks", "check")
+_CHECK_WITH_THING = phrases("blocks", "check_with_thing")
 
 
 def watch_block(card: Card, frame: ReplyFrame) -> str:
@@ -205,12 +179,7 @@ def _short_block(
     return " ".join(labelled(texts[: rng.choice((1, 1, 2))], *labels, it, rng))
 
 
-_NEIGHBOUR_TITLES = (
-    "{About}",
-    "On the side: {about}",
-    "While you are at it: {about}",
-    "Since you have it open as well: {about}",
-)
+_NEIGHBOUR_TITLES = phrases("blocks", "neighbour_titles")
 
 
 def neighbour_block(card: Card, frame: ReplyFrame) -> str:
@@ -226,29 +195,10 @@ def neighbour_block(card: Card, frame: ReplyFrame) -> str:
     return f"{frame.heading.format(title)}\n\n{_formed(pieces, thing, rng)}"
 
 
-_ORDER = (
-    "If it is only one, {one}: {why}. Everything else on {it} can wait.",
-    "I would {one} first, because {why}. The rest of {it} can wait a week.",
-    "One thing, then: {one}. With {it} that comes first, because {why}.",
-    "First {one}; {why}. After that {two}, and leave the rest of {it} for later.",
-    "For {it} the first step is to {one}, because {why}. The second would be to {two}.",
-)  # fmt: skip
-_SKIP = (
-    "You can leave out the part where you {two}, at least for now. Do not skip this on {it}, though: {one}.",
-    "With {it} I would drop the part where you {two}. What has to stay: {one}, because {why}.",
-    "If time is short with {it}, do not {two} yet. Do {one}, though: {why}.",
-)
-_OTHER_WAY = (
-    "The other way would be {name}. In its favour with {it}: {good}. Against it: {bad}.",
-    "There is one: {name}. For {it} it has this going for it: {good}. On the other hand: {bad}.",
-    "With {it} you could also take {name}. The good side: {good}. The bad side: {bad}.",
-)
-_CONCRETE = (
-    "To make {it} concrete: {one}. {example}",
-    "Let us take one step of {it}: {one}. {example}",
-    "A concrete step for {it} would be to {one}, because {why}. {example}",
-    "Then from the beginning, with {it}: {one}. {example}",
-)
+_ORDER = phrases("blocks", "order")
+_SKIP = phrases("blocks", "skip")
+_OTHER_WAY = phrases("blocks", "other_way")
+_CONCRETE = phrases("blocks", "concrete")
 
 
 def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, str], rng: random.Random) -> str:
@@ -269,3 +219,98 @@ def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, st
         names |= {"name": fill_low(option.name, fields), "good": fill_low(option.good, fields)}
         return fill(rng.choice(_OTHER_WAY), {**names, "bad": fill_low(option.bad, fields)})
     return fill(rng.choice(_CONCRETE), {**names, "example": example(first.how, it, rng)})
+
+
+_NAMED = re.compile(r"\bmy (?:friend|colleague|partner|mother|father|son|daughter) ([A-Z][a-z]+)")
+_DRAFT_LEADS = phrases("figures", "draft_leads")
+_DRAFTS = phrases("figures", "drafts")
+
+
+def message_draft(
+    thread: Thread, fields: dict[str, str], brief: BulletBrief | None, today: dt.date, rng: random.Random
+) -> str:
+    """Return a short message that the user can send to the person involved."""
+    named = _NAMED.search(brief.bullet.text) if brief is not None else None
+    if named is None or named[1] in fields["it"]:
+        return ""
+    do = fill_low(rng.choice(rng.choice(thread.cards).points).do, fields)
+    day = times.weekday(today + dt.timedelta(days=rng.randint(2, 5)))
+    names = {"name": named[1], "it": fields["it"], "do": do, "day": day}
+    return f"{rng.choice(_DRAFT_LEADS).format(**names)}\n\n{rng.choice(_DRAFTS).format(**names)}"
+
+
+def code_answer(snippet: Snippet, thing: str, rng: random.Random) -> Iterator[str]:
+    """Yield the fault of the user's code, and the corrected code."""
+    fixed = code_of(snippet, thing)
+    lead = {
+        "bug": (
+            "I see it.",
+            "Found it.",
+            "The cause is in the code you sent.",
+            "That symptom has one cause here.",
+            f"So {snippet.fault}, and I can see why.",
+            "One line of it does not do what it seems to do.",
+            "Reading it slowly is enough to find the fault.",
+            "Your description fits what the code does.",
+            "It is a small slip with a large effect.",
+            "The rest is sound; one spot is not.",
+        ),
+        "slow": (
+            "The result is right, the way to it is long.",
+            "This does more work than it needs.",
+            "It can be faster.",
+            f"No wonder that {snippet.fault}.",
+            "Nothing is wrong with it but the time it takes.",
+        ),
+        "wanted": (
+            "Here is a version to start from.",
+            "This does what you describe.",
+            "Something like this:",
+            "A short one, to be changed as you like:",
+            "Try this one first.",
+        ),
+    }[snippet.kind]
+    yield f"{rng.choice(lead)} {snippet.why.format(ident=identifier(thing))}"
+    yield f"```{snippet.lang}\n{fixed}\n```"
+
+
+def code_of(snippet: Snippet, thing: str) -> str:
+    """Return the corrected code."""
+    return filled_code(snippet.fixed, thing)
+
+
+_CODE_LEADS = phrases("figures", "code_leads")
+
+
+_WANTED_LEADS = phrases("figures", "wanted_leads")
+
+
+def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
+    """Return an example of code on the subject."""
+    names = {"it": thing, "fault": lower_first(snippet.fault.format(ident=identifier(thing)))}
+    lead = fill(rng.choice(_WANTED_LEADS if snippet.kind == "wanted" else _CODE_LEADS), names)
+    return f"{lead}\n\n```{snippet.lang}\n{code_of(snippet, thing)}\n```"
+
+
+_ATTEMPT_LEADS = phrases("figures", "attempt_leads")
+
+
+def worked_problem(problem: WorkedProblem, known: dict[str, str], thing: str, rng: random.Random) -> Iterator[str]:
+    """Yield the mistake, the steps and the result."""
+    whole = shown_values(evaluate(problem.let, rng, given=known))
+    lead = rng.choice(_ATTEMPT_LEADS).format(it=thing)
+    yield f"{lead} {problem.mistake.format(**whole)}".strip()
+    steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
+    yield f"{rng.choice(('Step by step:', 'The way through:', 'Worked out:'))}\n\n{steps}"
+    yield f"{rng.choice(('**Result:**', 'So the answer is:', '**Answer:**'))} {problem.answer.format(**whole)}"
+
+
+_PRACTICE = phrases("figures", "practice")
+
+
+def practice_problem(problem: WorkedProblem, thing: str, rng: random.Random) -> str:
+    """Return a problem of the same kind with its solution."""
+    whole = shown_values(evaluate(problem.let, rng))
+    steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
+    lead = rng.choice(_PRACTICE).format(it=thing, text=problem.text.format(**whole))
+    return f"{lead}\n\n{steps}\n\n{problem.answer.format(**whole)}"

@@ -6,48 +6,17 @@ import random
 import re
 from collections.abc import Iterable
 
-from longbeam.offline.language import lower_first, upper_first
+from longbeam.offline.language import lower_first, phrase_groups, phrases, upper_first
 from longbeam.prompts.calls import Opening, Paste, SpokenDay, TurnCard
 
-_OPENERS = {
-    Opening.GREETING: (
-        "Hi again. ", "Hello. ", "Hello, me again. ", "Me again. ", "Hey, back again. ", "Hi there. ",
-    ),
-    Opening.ASIDE: (
-        "One more thing. ", "Something else: ", "Oh, and ", "Different matter: ", "Before I forget: ", "Also, ",
-        "While I'm here: ", "Quick update: ", "Bit of news. ", "By the way, ", "Next point. ",
-    ),
-    Opening.THOUGHT: (
-        "Hm. ", "So, ", "Okay, so ", "Let me think. ", "Right. ", "Well, ", "Where was I? ", "Anyway, ", "Ah, yes: ",
-    ),
-}  # fmt: skip
+_OPENERS = phrase_groups("dealing", "openers")
 _DATED = ("Still from {day}: ", "This is from {day}: ", "Left over from {day}: ", "I still owe you this from {day}: ")
 """Openers of a bullet that is told some days later, together with a newer one."""
-_FEELINGS = (
-    " I'm a bit {feeling} about it, I admit.", " Honestly, I'm {feeling}.", " It leaves me {feeling}, to be honest.",
-    " And yes, I'm {feeling}.", " I feel {feeling} about that.",
-)  # fmt: skip
-_SLIPS = (
-    " I first typed {said}, sorry; {meant} is right.", " Not {said}, as I nearly wrote: {meant}.",
-    " Wait, did I put {said} somewhere? It's {meant}.",
-)  # fmt: skip
-_ASIDES = (
-    " It's pouring outside, by the way.", " (The neighbour is drilling again, so excuse the typos.)",
-    " My coffee has gone cold over this.", " The cat is asleep on my notes, as always.",
-    " I'm writing this on the bus, so be kind.", " Somebody is practising the trumpet next door.",
-)  # fmt: skip
-_CALLBACKS = (
-    "I went back to {it} you gave me. ", "Going by {it} from you: ", "I have {it} from you in front of me. ",
-    "I still go by {it} you gave me. ",
-)  # fmt: skip
-_PASTED = {
-    Paste.TEXT: (
-        "The note I got says: \"Please reply in writing, as we cannot take calls about open requests at the moment.\"",
-        "What I was sent: \"Thank you for your message. We will look into it and come back to you as soon as we can.\"",
-        "It says here: \"Kindly make sure that all documents are complete, since incomplete files are returned.\"",
-        "The answer was: \"We understand your point, but the decision is not ours alone, so please be patient.\"",
-    ),
-}  # fmt: skip
+_FEELINGS = phrases("dealing", "feelings")
+_SLIPS = phrases("dealing", "slips")
+_ASIDES = phrases("dealing", "asides")
+_CALLBACKS = phrases("dealing", "callbacks")
+_PASTED = phrase_groups("dealing", "pasted")
 _LOWERED = frozenset(
     (
         "We've", "There's", "That's", "Here's", "They've", "It'll",

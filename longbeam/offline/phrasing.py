@@ -11,48 +11,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.offline.language import fill, fill_low, has_word, run_on, shuffled, upper_first
+from longbeam.offline.language import fill, fill_low, has_word, phrases, run_on, shuffled, upper_first
 from longbeam.offline.packs import Point
 
-_OPENERS = (
-    "{Do}", "{Do}", "{Do}", "{Do}", "I would {do}", "My advice is to {do}", "Try to {do}", "Make sure to {do}",
-    "It helps to {do}", "It pays to {do}", "Remember to {do}", "You could {do}", "Plan to {do}", "Be sure to {do}",
-    "Take the time to {do}", "A good habit is to {do}", "What works well is to {do}", "It is worth the effort to {do}",
-    "I recommend that you {do}", "One thing that helps is to {do}", "You might want to {do}", "If you can, {do}",
-    "I suggest that you {do}", "A simple rule is to {do}", "It makes sense to {do}", "The safest way is to {do}",
-    "A useful move is to {do}", "Do take a moment to {do}",
-)  # fmt: skip
-_OPENERS_WITH_THING = (
-    "For {it}, {do}", "With {it}, {do}", "For {it}, I would {do}", "With {it}, it helps to {do}",
-    "When it comes to {it}, {do}", "For {it}, make sure to {do}", "In the case of {it}, {do}", "With {it}, try to {do}",
-    "For {it}, it pays to {do}", "With {it} in mind, {do}", "As far as {it} goes, {do}", "For {it}, remember to {do}",
-)  # fmt: skip
+_OPENERS = phrases("phrasing", "openers")
+_OPENERS_WITH_THING = phrases("phrasing", "openers_with_thing")
 THING_IN_OPENER = 0.45
 """Share of advice without the thing's name whose opener names it; more would be monotonous."""
 _JOINTS = (", because {why}", ", since {why}", ": {why}", "; {why}", " \N{EN DASH} {why}", ", because {why}")
-_LABELS = (
-    "For example: ", "In practice: ", "For instance: ", "One way to do it: ", "A small example: ",
-    "Concretely: ", "An example: ", "To give you an idea: ", "It can look like this: ", "As an illustration: ",
-    "What that can look like: ", "Put into practice: ", "Here is one way: ", "Something like this: ",
-    "In plain terms: ", "As a picture: ", "Made concrete: ", "One form of it: ", "To make it tangible: ",
-    "Seen in practice: ",
-)  # fmt: skip
-_LABELS_WITH_THING = (
-    "For {it}, for example: ", "With {it}, that could mean: ", "Applied to {it}: ", "In the case of {it}: ",
-    "For {it} that means: ", "With {it} it can look like this: ", "Take {it} as the example: ",
-    "For {it}, one way is this: ", "With {it} in practice: ", "An example with {it}: ", "In practice, for {it}: ",
-    "On {it}, that might be: ", "An idea for {it}: ", "How that looks with {it}: ", "For {it}, concretely: ",
-)  # fmt: skip
-_REASONS = (
-    "The reason: {why}.", "Why: {why}.", "The point is that {why}.", "This matters because {why}.",
-    "It is worth it because {why}.", "The idea behind it: {why}.", "I say this because {why}.",
-    "That helps because {why}.", "The logic is simple: {why}.", "Behind this is that {why}.",
-)  # fmt: skip
-_REASONS_WITH_THING = (
-    "This matters for {it}, because {why}.", "With {it} that helps because {why}.",
-    "The reason it matters with {it}: {why}.", "For {it} this counts, since {why}.",
-    "With {it} the point is that {why}.", "It is worth it for {it}, because {why}.",
-)  # fmt: skip
+_LABELS = phrases("phrasing", "labels")
+_LABELS_WITH_THING = phrases("phrasing", "labels_with_thing")
+_REASONS = phrases("phrasing", "reasons")
+_REASONS_WITH_THING = phrases("phrasing", "reasons_with_thing")
 _EXAMPLE_WORDS = re.compile(r"^(?:For instance|For example|In practice)[:,]?\s+")
 _FORMS = (("reason", 6), ("both", 76), ("way", 18))
 """Weights of the forms of advice: with its reason, with reason and example in two sentences, with the example."""
@@ -140,17 +110,5 @@ def in_short(first: PhrasePiece, second: PhrasePiece, it: str, rng: random.Rando
     return upper_first(frame.format(one=first.do, two=second.do, why=first.why, it=it))
 
 
-_IN_SHORT = (
-    "In short: {one}, then {two}.", "The short answer: {one}, and after that {two}.",
-    "If I had to name two things: {one}, and {two}.",
-    "Two things carry most of the weight here: {one}, and {two}.", "I would {one} and then {two}.",
-    "My short answer is to {one} and to {two}.", "Start like this: {one}, then {two}.",
-    "It comes down to two steps: {one}, and {two}.", "Briefly: {one}, and then {two}.",
-    "Most of it is done if you {one} and {two}.",
-)  # fmt: skip
-_IN_SHORT_WITH_THING = (
-    "In short, for {it}: {one}, then {two}.", "The short answer for {it}: {one}, and after that {two}.",
-    "With {it}, two things carry most of the weight: {one}, and {two}.", "For {it} I would {one} and then {two}.",
-    "With {it} it comes down to two steps: {one}, and {two}.", "For {it}, start like this: {one}, then {two}.",
-    "My short answer on {it} is to {one} and to {two}.", "With {it}, most of it is done if you {one} and {two}.",
-)  # fmt: skip
+_IN_SHORT = phrases("phrasing", "in_short")
+_IN_SHORT_WITH_THING = phrases("phrasing", "in_short_with_thing")

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from longbeam.offline.chapters import BEGINNING, beginning, bounds_of, opening_thing
 from longbeam.offline.drawing import changed, misremembered
-from longbeam.offline.language import fill, match, upper_first
+from longbeam.offline.language import fill, match, phrases, upper_first
 from longbeam.offline.packs import (
     Pack,
     PackSlot,
@@ -24,9 +24,8 @@ from longbeam.offline.packs import (
     threads_elsewhere,
     wishes,
 )
-from longbeam.offline.remarks import without_remark
 from longbeam.offline.story import Script, StoryInputs, draft_of, people_thread, scenes_of, script_of, side_told
-from longbeam.offline.telling import WHOLE, StoryScene
+from longbeam.offline.telling import WHOLE, StoryScene, without_remark
 from longbeam.prompts.calls import (
     AugmentInputs,
     AugmentReply,
@@ -118,13 +117,7 @@ def narratives(inputs: NarrativesInputs) -> NarrativesReply:
     return NarrativesReply(narratives=found)
 
 
-_WANTS = (
-    "wants to be asked before things are settled",
-    "wants to help, and to be thanked for it",
-    "hopes that it will soon be over",
-    "wants a part of it for themselves",
-    "would rather have it done another way",
-)
+_WANTS = phrases("planning", "wants")
 """Wishes of people, as the outline states them."""
 
 
@@ -392,27 +385,14 @@ def slot_of(thread: Thread, attribute: str) -> PackSlot | None:
     return next((s for s in thread.slots.values() if s.attribute == attribute), None)
 
 
-MOVED_ANYWHERE = (
-    "The {attribute} for {it} is {new} now",
-    "I've settled on {new} as the {attribute} for {it}",
-    "For {it} the {attribute} has become {new}",
-)
+MOVED_ANYWHERE = phrases("planning", "moved_anywhere")
 
 
-NEVER_ANYWHERE = (
-    "I've never settled anything about the {attribute} for {it}",
-    "I've never given the {attribute} for {it} a thought",
-)
+NEVER_ANYWHERE = phrases("planning", "never_anywhere")
 
 
-MISREMEMBER_ANYWHERE = (
-    "The {attribute} for {it} was {other}, as far as I remember",
-    "For {it} the {attribute} was {other}",
-)
-LASTING_ANYWHERE = (
-    "The {attribute} for {it} is {other}, as far as I remember",
-    "For {it} the {attribute} is {other}, if I remember it right",
-)
+MISREMEMBER_ANYWHERE = phrases("planning", "misremember_anywhere")
+LASTING_ANYWHERE = phrases("planning", "lasting_anywhere")
 """The same of a name or a version, which lasts where an amount or a day was once."""
 
 

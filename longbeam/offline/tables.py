@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from longbeam.offline.blocks import ReplyFrame
-from longbeam.offline.language import fill, fill_low, has_word, is_new, upper_first
+from longbeam.offline.language import fill, fill_low, has_word, is_new, phrases, upper_first
 from longbeam.offline.packs import Card, Option, Thread
 from longbeam.offline.phrasing import piece_of
 from longbeam.prompts.calls import BulletBrief, LedgerLine
@@ -41,27 +41,9 @@ def days_text(count: int) -> str:
 
 # --- what is known ------------------------------------------------------------------------------------------
 
-_KNOWN_LEADS = (
-    "What you have told me about {it} so far:", "Where {it} stands today, in your own figures:",
-    "Your figures for {it} in one place:", "This is what I have noted for {it}:", "{it} at a glance:",
-    "Before going on, the state of {it}:", "What is settled for {it} so far:", "My notes on {it} as of today:",
-    "The facts on {it}, so that neither of us has to search:", "To keep {it} in view:",
-    "All that I know of {it}, in a few rows:", "Let me put together what there is on {it}:",
-    "So that we mean the same thing by {it}:", "The numbers behind {it}, as you gave them:",
-    "How things stand with {it}:", "First, {it} as you have described it:", "A short record of {it}:",
-    "From your messages on {it}:", "What I go by with {it}:", "Here is {it} in a nutshell:",
-    "The groundwork for {it}:", "A look at {it} in figures:", "Collected from what you wrote about {it}:",
-)  # fmt: skip
+_KNOWN_LEADS = phrases("tables", "known_leads")
 _KNOWN_COLUMNS = ("What | Value | What it means", "Point | As you said | In other words", "Item | Figure | Note")
-_KNOWN_ENDS = (
-    "If one of these has changed, tell me, because the plan for {it} hangs on them.",
-    "Of these, the {attribute} decides most about {it}.",
-    "I would check the {attribute} of {it} once more before anything else.",
-    "The {attribute} is the figure I would watch with {it}.",
-    "For the next step with {it}, the {attribute} matters most.",
-    "Everything I suggest for {it} has to fit the {attribute} in that table.",
-    "The one that can still move is the {attribute}, as far as I can see for {it}.",
-)
+_KNOWN_ENDS = phrases("tables", "known_ends")
 
 
 def known_table(known: Sequence[LedgerLine], it: str, today: dt.date, said: str, rng: random.Random) -> str:
@@ -129,13 +111,7 @@ def _multiplied(value: Value, factor: int) -> Value:
 
 # --- what a change comes to ---------------------------------------------------------------------------------
 
-_CHANGE_LEADS = (
-    "The change for {it} in figures:", "Before and after, for {it}:", "What that changes for {it}:",
-    "The {attribute} of {it}, old and new:", "Put side by side for {it}:",
-    "So the {attribute} of {it} has moved like this:",
-    "In numbers, the change to {it}:", "What was and what is, for {it}:", "The step in {it}, measured:",
-    "How far the {attribute} of {it} has moved:", "{it} before and after:",
-)  # fmt: skip
+_CHANGE_LEADS = phrases("tables", "change_leads")
 
 
 def change_table(brief: BulletBrief | None, it: str, rng: random.Random) -> str:
@@ -165,13 +141,7 @@ def _difference(old: Value, new: Value) -> str:
 # --- money --------------------------------------------------------------------------------------------------
 
 # None of them speaks of a reserve: what the user is to keep back is a figure of the advice, which probes ask for.
-_MONEY = (
-    "In figures for {it}: {all} comes to about {week} a week over four weeks.",
-    "If {it} has {all}, I would act as if it were {half} until the first half of the work is done.",
-    "Of {all} for {it}, {half} is the first half; beyond it every order deserves a second look.",
-    "The sum for {it}: {all} in four equal parts makes {week} each.",
-    "With {all} as the {attribute}, {it} can cost {week} a week for a month.",
-)
+_MONEY = phrases("tables", "money")
 
 
 def numbers_block(brief: BulletBrief | None, thing: str, rng: random.Random) -> str:
@@ -192,35 +162,9 @@ def numbers_block(brief: BulletBrief | None, thing: str, rng: random.Random) -> 
 
 # --- ways compared ------------------------------------------------------------------------------------------
 
-_OPTION_LEADS = (
-    "Your options for {it} side by side:", "To compare the ways you have with {it}:",
-    "Here is how the ways differ for {it}:", "A small comparison for {it}:", "The ways to go about {it}, weighed:",
-    "What speaks for and against each way with {it}:", "For {it}, the choice looks like this:",
-    "There is more than one way with {it}:", "If you want to choose between ways for {it}:",
-    "Side by side, the ways with {it}:", "Before you settle on a way for {it}:", "What {it} could look like instead:",
-    "With {it} you can go about it in these ways:", "The alternatives for {it}, fairly compared:",
-    "Each way with {it} has its price:", "So that you can weigh the ways for {it} yourself:",
-    "How you could go about {it}:", "A few routes lead to {it}:", "Compared in short, for {it}:",
-    "Good and bad sides of each way with {it}:", "To decide on {it}, look at these:",
-    "I see these choices with {it}:", "The candidates for {it}:", "{it} can be done in more than one way:",
-    "Set against each other for {it}:", "What you gain and give up with {it}:",
-    "Which way to take with {it}, seen soberly:", "The options with {it}, without any favourites yet:",
-)  # fmt: skip
-_VERDICTS = (
-    "For {it} I lean towards {name}, {fits}.", "With {it} I would take {name}, {fits}.",
-    "{Name} is right for {it} {fits}.", "My pick for {it} is {name}, {fits}.",
-    "For {it} I would go with {name} {fits}.",
-    "With {it} my choice would be {name}, {fits}.", "{Name} suits {it} best {fits}.",
-    "If you want one recommendation for {it}: {name}, {fits}.",
-)  # fmt: skip
-_VERDICTS_WITHOUT_THING = (
-    "I lean towards {name}, {fits}.", "I would take {name}, {fits}.", "My pick is {name}, {fits}.",
-    "{Name} is the one I would choose {fits}.", "My vote goes to {name}, {fits}.", "If it were me: {name}, {fits}.",
-    "{Name} is where I would begin {fits}.", "Asked for one of them, I say {name}, {fits}.",
-    "I would put my money on {name}, {fits}.", "{Name} wins for me {fits}.", "Of these I favour {name}, {fits}.",
-    "The one I would try first is {name}, {fits}.", "{Name} it would be for me, {fits}.",
-    "Weighing all of it, I come down on the side of {name}, {fits}.",
-)  # fmt: skip
+_OPTION_LEADS = phrases("tables", "option_leads")
+_VERDICTS = phrases("tables", "verdicts")
+_VERDICTS_WITHOUT_THING = phrases("tables", "verdicts_without_thing")
 
 
 def options_table(thread: Thread, fields: dict[str, str], said: str, rng: random.Random) -> str:
@@ -244,33 +188,8 @@ def options_table(thread: Thread, fields: dict[str, str], said: str, rng: random
 
 # --- dates --------------------------------------------------------------------------------------------------
 
-_SCHEDULE_LEADS = (
-    "{it} as a schedule:", "Spread over the time you have for {it}:", "On the calendar, {it} could be:",
-    "In dates, for {it}:", "If you want days for {it}:", "A possible order for {it}:",
-    "Week by week, {it} might go like this:", "So that {it} does not pile up:", "A plan with dates for {it}:",
-    "Laid over the calendar, {it} comes to this:", "With a day for each step, {it} could go like this:",
-    "{it}, step by step and with dates:", "What to do on which day for {it}:", "If each step of {it} gets its day:",
-    "One way to divide {it} over the coming days:", "Dates that would work for {it}:",
-    "A timetable for {it}:", "{it}, divided into days:", "Here is how I would space out {it}:",
-    "When to do what for {it}:", "The next days, seen from {it}:", "A realistic pace for {it}:",
-    "In what order, and when, for {it}:", "{it}, without hurry:", "Put in the diary, {it} looks like this:",
-    "Small steps for {it}, each with its day:", "My proposal for the calendar of {it}:",
-    "So much for what; now when, for {it}:",
-)  # fmt: skip
-_SCHEDULE_ENDS = (
-    "That leaves {it} a little air before {date}.",
-    "With that, {it} is done some days before {date}.",
-    "The days between the last step and {date} are the reserve for {it}.",
-    "Anything that slips on {it} still fits in before {date}.",
-    "If a step on {it} falls out, move the others and leave {date} where it is.",
-    "I kept the last days before {date} free on purpose, as {it} will need them.",
-    "What is left between the last step on {it} and {date} is for surprises.",
-    "So {it} has some slack before {date}.",
-    "Should a day go wrong, {it} can still be ready by {date}.",
-    "Seen like this, {date} is no threat to {it}.",
-    "Done in this order, {it} is through before {date} without a late night.",
-    "Cross the steps of {it} off as you go, and {date} comes at its own pace.",
-)
+_SCHEDULE_LEADS = phrases("tables", "schedule_leads")
+_SCHEDULE_ENDS = phrases("tables", "schedule_ends")
 
 
 def schedule_block(card: Card, frame: ReplyFrame, today: dt.date, due: dt.date | None) -> str:
@@ -297,13 +216,7 @@ def next_date(lines: Sequence[LedgerLine], today: dt.date) -> dt.date | None:
     return min(dates, default=None)
 
 
-_MILESTONE_LEADS = (
-    "Three points at which to look at {it} again before {date}:", "So that {date} comes as no surprise for {it}:",
-    "How you will notice in time whether {it} makes it to {date}:", "Milestones for {it} on the way to {date}:",
-    "On the way to {date}, I would check {it} three times:", "What should be true of {it}, and when:",
-    "Three looks at {it} on the way to {date}:", "Whether {it} is on course for {date} shows at three points:",
-    "Between today and {date}, {it} can be judged by this:", "Stops on the way to {date}, for {it}:",
-)  # fmt: skip
+_MILESTONE_LEADS = phrases("tables", "milestone_leads")
 _STOPS = ((1, 3, "a third of the time"), (2, 3, "two thirds"), (1, 1, "the day before"))
 
 
@@ -323,19 +236,7 @@ def milestones(thread: Thread, frame: ReplyFrame, today: dt.date, due: dt.date |
 
 # --- what was said a short while ago ------------------------------------------------------------------------
 
-_RECAP_LEADS = (
-    "To pull together what we have for {it} so far:", "The plan for {it} up to now, on one page:",
-    "Put together, your list for {it} reads like this:", "What we said about {it}, to copy:",
-    "A summary for {it}, so that you need not scroll back:", "The steps for {it} that are on the table already:",
-    "So far, then, for {it}:", "If you print one thing about {it}, print this:",
-    "Taken together, for {it}:", "To keep beside you while you work on {it}:", "{it} on one page, as it stands:",
-    "What is on the list for {it}, and why:", "From the last answers on {it}, the part worth keeping:",
-    "{it} in short, from what I wrote before:", "Gathered from my last answers, for {it}:",
-    "All the steps for {it} side by side:", "A page for the wall, on {it}:", "Where my advice on {it} stands:",
-    "The last messages on {it}, boiled down:", "So that it is all in one place for {it}:",
-    "What to do for {it}, without the talk around it:", "My suggestions for {it}, collected:",
-    "A checklist out of what I said on {it}:", "Before more is added to {it}, the list as it is:",
-)  # fmt: skip
+_RECAP_LEADS = phrases("tables", "recap_leads")
 
 
 def recap_table(thread: Thread, fields: dict[str, str], said: str, rng: random.Random) -> str:

@@ -11,8 +11,19 @@ from longbeam.keys import BulletId, TurnKey, plan_index_of
 from longbeam.offline.arithmetic import evaluate, format_number
 from longbeam.offline.chapters import BEGINNING
 from longbeam.offline.dealing import dated, dealt, joined_to, pasted, said_shortly
-from longbeam.offline.language import fill, identifier, is_new, lower_first, pattern_of, upper_first, within_sentence
-from longbeam.offline.naming import mention, names_of
+from longbeam.offline.language import (
+    fill,
+    identifier,
+    is_new,
+    lower_first,
+    mention,
+    names_of,
+    pattern_of,
+    phrase_groups,
+    phrases,
+    upper_first,
+    within_sentence,
+)
 from longbeam.offline.packs import Beat, Card, Pack, Snippet, Thread, WorkedProblem, fields_of, pack_for
 from longbeam.offline.planning import match_beat, thread_of
 from longbeam.offline.story import people_thread
@@ -20,10 +31,10 @@ from longbeam.offline.telling import WHOLE
 from longbeam.prompts.calls import (
     BulletBrief,
     LedgerLine,
+    MoreTurnsReply,
     Opening,
     QuestionDetectorInputs,
     QuestionDetectorReply,
-    Reaction,
     Stage,
     TurnCard,
     TurnsSoFar,
@@ -36,108 +47,30 @@ from longbeam.prompts.calls import (
 from longbeam.schemas import CLOSING, TAKEN, Bullet, BulletKind
 from longbeam.text import times
 
-_LONG_AGO = (
-    "Something from a while back: ", "An older matter: ", "This goes back a while: ", "You may remember this one: ",
-    "Back to something old: ", "Do you still have this? ", "From before all this: ", "An old thread: ",
-)  # fmt: skip
+_LONG_AGO = phrases("turns", "long_ago")
 """Openers of an update of something from an earlier part of the story."""
-_ABOUT_OPENERS = (
-    "Back to {it}. ", "I've been thinking about {it} again. ", "Still on {it}: ", "A question on {it}. ",
-    "While I have a quiet hour: ", "I keep coming back to {it}. ", "About {it}. ", "I slept on it. ",
-    "This came up again. ", "I had another look at {it}. ", "Before I forget: ", "On the way home I wondered: ",
-    "One thing about {it} I never asked. ", "Sorry to dwell on {it}. ", "To go on with {it}: ", "Not urgent, but: ",
-    "Same subject, another angle. ", "I've reread what you wrote. ", "May I ask this plainly? ", "I'm stuck again. ",
-    "A detail on {it}. ", "Somebody raised this yesterday. ", "I nearly forgot. ", "Let me come at {it} differently. ",
-    "My notes on {it} have a gap. ", "I tried half of that. ", "This has been bugging me. ", "While we're at {it}: ",
-    "I made a list, and this is on it. ", "Call me slow, but: ", "Now that it's quiet: ", "I've put this off. ",
-    "Here's where I hesitate with {it}. ", "Something simple on {it}. ", "Last time we skipped this. ",
-    "I keep changing my mind here. ", "I looked {it} over this morning. ", "I'd like to settle this. ",
-    "A friend asked me about {it}. ", "Hm, {it} again. ",
-)  # fmt: skip
-_VALUE_CLAUSES = (
-    "With {value} as the {attribute}, ", "It's still {value} for the {attribute}, so ",
-    "Given {value} as the {attribute}, ", "Seeing {value} as the {attribute}, ",
-    "Assuming {value} for the {attribute}, ", "With the {attribute} at {value}, ",
-)  # fmt: skip
-_LIMITS = (
-    " Keep in mind that I can only give it an hour or so.", " I'd rather have one good way than five.",
-    " I'm asking because I got it wrong the last time.", " No rush, but I'd like to start tonight.",
-    " Please be frank.", " It doesn't need to be perfect.", " I've read two opposite opinions on this.",
-    " I want to understand the reason, too.", " Somebody asked me this and I had no answer.",
-    " I'd like to be able to explain it afterwards.", " My head is a bit full, so go slowly.",
-    " I only need the next step.", " I'd like to get it right the first time.", " A rough idea is enough for now.",
-    " I tend to make this too complicated.", " I have half an evening for it.", " Assume I know very little.",
-    " I learn best from an example.", " I've put it off long enough.", " Tell me what you'd do.",
-    " I'm a little impatient with it, I admit.", " There must be a sensible order.", " I'd hate to do it twice.",
-    " I want to have it off my mind by the weekend.", " You may be blunt.", " Small steps are fine.",
-    " I suspect there's a trick to it.", " I've got paper and a pen ready.", " It keeps me awake, silly as that is.",
-    " I don't want to ask anybody else.", " I'd like to know before I spend anything on it.",
-    " That's the part I understand least.", " I want a habit out of it and not a heroic effort.",
-    " I've seen others fail at exactly this.", " Where would you draw the line?", " It matters more than it looks.",
-    " I'm not in a hurry with it.", " I can live with a compromise.", " I'd like to hear the downside as well.",
-    " Surely I'm not the first with this.",
-)  # fmt: skip
-_SPECIAL_ASKS = {
-    BulletKind.UPDATE: (
-        "What does that change for {it}?", "What should I adjust on {it} because of that?",
-        "Does that upset anything else around {it}?", "How do I rearrange {it} around that?",
-    ),
-    BulletKind.CONTRADICTION: (
-        "Where would you start with {it}, then?", "What would you tell somebody in my place about {it}?",
-        "How should I go about {it}?", "What is the first sensible step with {it}?",
-    ),
-}  # fmt: skip
-_REASONED = (
-    "{ask} By the way, {denial}", "{ask} To give you the picture: {denial}", "{ask} As background: {denial}",
-    "{ask} A word on how things are: {denial}", "{ask} And by the by, {denial}",
-)  # fmt: skip
+_ABOUT_OPENERS = phrases("turns", "about_openers")
+_VALUE_CLAUSES = phrases("turns", "value_clauses")
+_LIMITS = phrases("turns", "limits")
+_SPECIAL_ASKS = phrase_groups("turns", "special_asks")
+_REASONED = phrases("turns", "reasoned")
 """Templates of a question whose reason is a forgetful statement; none of them sounds like a correction."""
 _OPENING = re.compile(r"^(?:The|For|With|From|It|In|On|Of|We|My|After|What|As|At|When|To|An?|There)\b")
 """First words of statements that are written small behind these templates; others may be names."""
-_PLAIN_ASKS = (
-    "Where would you start?", "What would you tell somebody in my place?", "How should I go about this?",
-    "What is the first sensible step?", "What comes first, in your view?", "How would you set about it?",
-)  # fmt: skip
-_IN_PASSING = (
-    "By the way, {wish}", "While I think of it: {wish}", "And something for all your answers: {wish}",
-    "Besides, {wish}", "One request along the way: {wish}", "Oh, and {wish}", "That reminds me: {wish}",
-    "Something else I noticed about myself: {wish}", "A small thing, {wish}", "And please note: {wish}",
-    "Before you answer: {wish}", "And since we're at it, {wish}",
-)  # fmt: skip
+_PLAIN_ASKS = phrases("turns", "plain_asks")
+_IN_PASSING = phrases("turns", "in_passing")
 """Templates of a wish that follows a question."""
-_CLOSING_ASKS = (
-    "What should I keep an eye on with {it} from here on?", "Is there anything about {it} that I should still tidy up?",
-    "What would you note down about {it} for the next time?", "What is worth remembering about {it}?",
-    "What would have been the quicker way with {it}, looking back?", "Is there something left to do about {it}?",
-)  # fmt: skip
-_LAST_ASKS = (
-    "What should I take along from all this into the next thing?",
-    "What would you say I should remember of it in a year?",
-    "If I ever begin something like it again, what comes first?", "Which habit from these months is worth keeping?",
-)  # fmt: skip
-_BEHIND = (
-    "Now that {value}, the {attribute}, is behind me, ", "With the {attribute} over since {value}, ",
-    "{value}, the {attribute}, is past, so ",
-)  # fmt: skip
-_QUIET_ASKS = (
-    "What does that mean for the next step?", "With that in mind, what comes next?", "So, where were we?",
-    "No need to confirm it. What is next on the list?", "Just keep it in mind. What should I look at now?",
-    "You needn't say anything to that. What would you do next?", "Which of the open points comes first now?",
-)  # fmt: skip
+_CLOSING_ASKS = phrases("turns", "closing_asks")
+_LAST_ASKS = phrases("turns", "last_asks")
+_BEHIND = phrases("turns", "behind")
+_QUIET_ASKS = phrases("turns", "quiet_asks")
 """Questions behind a wish that wants no word about it."""
-_BACK_TO_IT = (
-    "But to the point. ", "So much for that. ", "Now, back to work. ", "Enough of that. ", "But what I wanted to ask: ",
-    "Anyway. ", "That's by the way. ", "Back to our subject. ", "And now to what I'm here for. ", "",
-)  # fmt: skip
+_BACK_TO_IT = phrases("turns", "back_to_it")
 """Words between a remark on something else and the question."""
 _NO_ANSWER = (
     "", "", "", " No need to confirm.", " Just do it, that's all.", " You needn't mention it again.",
 )  # fmt: skip
-_WISH_ASKS = (
-    "Does that work for you?", "Shall we go on like that?", "Can you do it that way from now on?", "Is that all right?",
-    "Can I count on that?", "Would that be possible?", "Agreed?", "Do you mind?", "Can you remember that for me?",
-    "Is that something you can do?", "Okay?", "May I leave it at that?",
-)  # fmt: skip
+_WISH_ASKS = phrases("turns", "wish_asks")
 
 
 LENGTHENED = 0.8
@@ -207,11 +140,11 @@ def _told_before(inputs: UserTurnsInputs, brief: BulletBrief) -> list[Bullet]:
     return [*inputs.context, *batch[: batch.index(brief.bullet)]]
 
 
-def more_turns(inputs: UserTurnsInputs, state: TurnsSoFar, rng: random.Random) -> UserTurnsReply:
+def more_turns(inputs: UserTurnsInputs, state: TurnsSoFar, rng: random.Random) -> MoreTurnsReply:
     """Return questions on bullets that were voiced already."""
     # The ordinals of the batches' questions count from zero; seven more keep these questions apart from them.
     apart = state.model_copy(update={"first_ordinal": 7 + state.first_ordinal})
-    return UserTurnsReply(turns=_about_turns(inputs, inputs.about, inputs.questions, apart, rng))
+    return MoreTurnsReply(turns=_about_turns(inputs, inputs.about, inputs.questions, apart, rng))
 
 
 def _voicing_turn(
@@ -474,73 +407,12 @@ def problem_in(pack: Pack, text: str) -> tuple[WorkedProblem, dict[str, str]] | 
 
 # --- answers and follow-ups ---------------------------------------------------------------------------------
 
-_FOLLOW_UPS = {
-    "order": ("Which of these would you do first on {it}, if I only get to one this week?",
-              "If only one of those fits into this week, which one for {it}?",
-              "What comes first for {it}, honestly?"),
-    "skip": ("Is there anything in there that I can leave out for {it}?",
-             "Which part could I skip on {it} without regretting it?",
-             "And what would you drop if time gets short with {it}?"),
-    "check": ("How will I know that it worked for {it}?", "What would tell me that {it} is on the right track?",
-              "And how do I check that afterwards with {it}?"),
-    "risk": ("What usually goes wrong at that point with {it}?", "Where do people trip up with {it}?",
-             "What should I be afraid of with {it}?"),
-    "example": ("Can you make that a bit more concrete for {it}?", "Could you give me an example with {it}?",
-                "What would that look like for {it}, step by step?"),
-    "compare": ("Isn't there a simpler way for {it}?", "What would the alternative be for {it}?",
-                "What speaks against doing {it} the other way?"),
-}  # fmt: skip
+_FOLLOW_UPS = phrase_groups("turns", "follow_ups")
 FOLLOW_UP_KINDS = tuple(_FOLLOW_UPS)
-_REACTIONS = {
-    Reaction.ACCEPTS: ("I'll do it that way with {it}.", "I'll begin with your first step on {day}.",
-                       "That settles {it} for me.", "I'll keep to that for {it}, from {day} on."),
-    Reaction.OBJECTS: ("I'm not sure that fits {it}; it asks more of me than I have.",
-                       "For {it} I'd rather have it simpler. Is there another way?",
-                       "I don't see that working with {it}. Does it hold even so?"),
-}  # fmt: skip
-_THANKS = (
-    "Thanks. ", "Okay, got it. ", "That helps. ", "Makes sense. ", "Hm, fair. ", "Good. ", "All right. ", "Right. ",
-    "Good point. ", "I see. ", "Good, one more thing though. ", "Understood. ", "Fine with me. ", "Clear so far. ",
-    "I like that. ", "That was quick. ", "Let me think. ", "Noted. ", "Not bad. ", "Wait. ",
-    "Sounds sensible. ", "I was afraid of that. ", "So far so good. ", "One thing is missing for me. ", "Hm. ", "Yes. ",
-    "I follow. ", "Not what I expected. ", "Let me push a little. ", "Fine, but. ", "I can live with that. ",
-    "Agreed. ",
-    "That's a relief. ", "Now I'm curious. ", "I half knew that. ", "Good to hear. ", "True. ", "Interesting. ",
-    "I'd not have thought of that. ", "Convincing. ",
-)  # fmt: skip
-_ANSWER_HEADS = (
-    "",
-    "",
-    "",
-    "Well, ",
-    "To be honest, ",
-    "Let me see. ",
-    "Hm. ",
-    "Good question. ",
-    "Sure. ",
-    "As far as I know, ",
-)
-_ANSWER_TAILS = (
-    "", " I'd rather not change that now.", " That may still change, but not before next month.",
-    " At least that's how it is as of {day}.", " I can find out more if it matters.",
-    " I hadn't thought it was important.",
-    " That's all I can say today.", " That's how I see it on {day}.", " Tell me if you need it more exactly.",
-    " It surprised me too.", " Ask me again in a week.", " It's {weekday}, and I'm a bit tired.",
-    " I've thought about it a little.", " Does that change what you said about {it}?", " I could be wrong there.",
-    " With {it} it has been like that from the start.", " That goes for {it} in any case.",
-    " I hope that's enough to go on.",
-    " It was different before {it} came up.", " Anyway, that's where {it} stands on {day}.",
-    " I'd say the same tomorrow.", " Strange, now that I write it down.",
-    " I may see it differently next week.",
-    " So far, at least.", " It's the best I can say about {it}.", " You're the first to ask.",
-    " I should have said so earlier.",
-    " It's nothing special.", " With {it} I'm never quite sure.",
-    " I said the same to somebody else, too.", " It won't surprise you, I suppose.",
-    " Maybe that explains a few things.",
-    " I'm glad you asked.", " That part of {it} is settled, at least.", " It used to bother me more.",
-    " Let's leave it at that for {day}.", " That much I know.", " It took me a moment to admit it.",
-    " There's more to it, but that's the core.", " As for {it}, I'd leave it so.",
-)  # fmt: skip
+_REACTIONS = phrase_groups("turns", "reactions")
+_THANKS = phrases("turns", "thanks")
+_ANSWER_HEADS = phrases("turns", "answer_heads")
+_ANSWER_TAILS = phrases("turns", "answer_tails")
 _OWN_TAILS = [t for t in _ANSWER_TAILS if "{it}" in t or "{day}" in t]
 _LONGER_TAILS = [t for t in _ANSWER_TAILS if t]
 STAGES_AT_MOST = 10
@@ -599,12 +471,7 @@ def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -
     return upper_first(f"{head}I can't say for {thing} yet.{fill(rng.choice(tails or ['']), fields)}")
 
 
-_LEFT_OPEN = (
-    "I'd have to look that up.",
-    "I honestly don't know by heart.",
-    "No idea at the moment.",
-    "I can't tell without my notes.",
-)
+_LEFT_OPEN = phrases("turns", "left_open")
 
 
 def is_left_open(question: str) -> bool:

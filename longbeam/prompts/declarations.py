@@ -60,7 +60,7 @@ from longbeam.prompts.calls.scaffold import (
     SeedsInputs,
     SeedsReply,
 )
-from longbeam.prompts.calls.user_turns import UserTurnsInputs, UserTurnsReply
+from longbeam.prompts.calls.user_turns import MoreTurnsReply, UserTurnsInputs, UserTurnsReply
 from longbeam.prompts.environment import TEMPLATES
 from longbeam.prompts.registry import Prompt, PromptRegistry
 from longbeam.schemas import BenchmarkSpec, NeutralInputs, NeutralReply, Role, Tool
@@ -93,7 +93,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("outline", 14, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "events",
-        4,
+        5,
         Role.PLANNER,
         EventsInputs,
         EventsReply,
@@ -102,7 +102,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "sub_plan",
-        21,
+        22,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
@@ -111,7 +111,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        14,
+        15,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,
@@ -122,7 +122,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        16,
+        17,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -131,10 +131,10 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        12,
+        13,
         Role.WRITER,
         UserTurnsInputs,
-        UserTurnsReply,
+        MoreTurnsReply,
         fixed=(*_STAGE, "voice"),
         narrow=narrowing.user_turns,
     ),

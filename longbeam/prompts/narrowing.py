@@ -25,7 +25,7 @@ from longbeam.prompts.calls.plans import (
 )
 from longbeam.prompts.calls.probes import MAX_NUGGETS, AbstentionInputs, CandidatesInputs, ProbeInputs
 from longbeam.prompts.calls.scaffold import NarrativesInputs, SeedsInputs
-from longbeam.prompts.calls.user_turns import UserTurnsInputs, longest_message
+from longbeam.prompts.calls.user_turns import UserTurnsInputs, longest_message, most_unsaid
 from longbeam.schemas import BulletKind, PromptInputs, ValueKind
 
 Schema = dict[str, Any]
@@ -188,7 +188,12 @@ def _bounded(name: str) -> Schema:
 
 def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
     """Ask for the requested number of turns; offer the bullets of the call."""
-    _count(schema["properties"]["turns"], inputs.questions)
+    spare = [b.bullet.bullet_id for b in inputs.batch if b.may_be_unsaid]
+    unsaid = min(most_unsaid(len(inputs.batch)), len(spare))
+    _count(schema["properties"]["turns"], inputs.questions - unsaid, inputs.questions)
+    if "unsaid" in schema["properties"]:
+        _items(schema["properties"]["unsaid"], spare)
+        schema["properties"]["unsaid"]["maxItems"] = unsaid
     turn = _fields(schema, "UserTurnDraft")
     offered = [b.bullet.bullet_id for b in (*inputs.batch, *inputs.about)]
     about = dict.fromkeys((*offered, *(b.bullet_id for b in inputs.context)))

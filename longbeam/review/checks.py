@@ -27,6 +27,7 @@ from longbeam.schemas import (
     ReviewEvent,
     Severity,
 )
+from longbeam.text import language_of
 from longbeam.validation import ConversationIndex, Scope, all_checks, build_index, check_probes
 
 WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
@@ -57,7 +58,7 @@ class Checker:
         """Return the findings of the checks of probes on one probe."""
         with self._lock:
             index = self._index(conversation_id)
-            return check_probes(index, [probe], language=self._desk.archive.benchmark.spec.language)
+            return check_probes(index, [probe], language=language_of(self._desk.archive.benchmark.spec.language))
 
     def warm(self, conversation_id: str) -> None:
         """Build the index for checks and the text for searches of a conversation in the background."""

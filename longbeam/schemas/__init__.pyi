@@ -162,7 +162,6 @@ from .seeds import (
     category_of as category_of,
 )
 from .spec import (
-    ENGLISH as ENGLISH,
     FIXED_FIELDS as FIXED_FIELDS,
     FULL_POOL_LENGTH as FULL_POOL_LENGTH,
     MAX_SINGLE_PLAN_LENGTH as MAX_SINGLE_PLAN_LENGTH,

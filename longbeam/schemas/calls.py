@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic_core import to_json
 
 from longbeam.schemas.base import KeptJson, Record, message_hash
-from longbeam.schemas.spec import ENGLISH
+from longbeam.schemas.spec import DEFAULT_LANGUAGE
 
 
 class ChatMessage(KeptJson):
@@ -99,7 +99,7 @@ class PromptInputs(KeptJson):
 
     feedback: str = ""
     """Fault of a text that is asked for anew; rendered after the prompt, never part of a template."""
-    language: str = ENGLISH
+    language: str = DEFAULT_LANGUAGE
     """Language of the conversation. The asker sets it from the spec; `system` blocks may use it undeclared."""
 
     usual_tokens: ClassVar[int] = 700

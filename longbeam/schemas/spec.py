@@ -22,7 +22,7 @@ from longbeam.schemas.seeds import Domain, OwnDomain
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MIN_LENGTH = 16_000
 MAX_SINGLE_PLAN_LENGTH = 1_000_000
-ENGLISH = "English"
+DEFAULT_LANGUAGE = "English"
 LANGUAGE_PROVIDERS = frozenset({"openai", "vllm", "gguf"})
 """Providers of language models: the part before the colon in a model's name."""
 MODEL_PLUG_INS = "longbeam.models"
@@ -91,7 +91,7 @@ def parse_language(value: object) -> str:
     name = " ".join(str(value).split())
     if not re.fullmatch(r"[^\W\d_][\w() -]{1,39}", name):
         raise ValueError(f"language {value!r}: write its name in English, such as German or Brazilian Portuguese")
-    return ENGLISH if re.fullmatch(r"en(?:glish)?(?:[-_ ]\w+)?", name, re.IGNORECASE) else name
+    return DEFAULT_LANGUAGE if re.fullmatch(r"en(?:glish)?(?:[-_ ]\w+)?", name, re.IGNORECASE) else name
 
 
 class Limits(Record):
@@ -379,7 +379,7 @@ class BenchmarkSpec(Record):
     """JSON or TOML list of seeds, used in its order and again from the start when more are asked for."""
     abilities: tuple[str, ...] = ABILITIES
     probes_per_ability: int = Field(default=2, ge=1, le=8)
-    language: Annotated[str, BeforeValidator(parse_language)] = ENGLISH
+    language: Annotated[str, BeforeValidator(parse_language)] = DEFAULT_LANGUAGE
     """English name of the language of all messages and questions (`German`); see docs/languages.md."""
     tokenizer: str = "o200k_base"
     models: dict[str, str] = Field(default_factory=lambda: {"default": DEFAULT_MODEL})

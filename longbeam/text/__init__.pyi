@@ -49,6 +49,12 @@ from .grounding import (
     value_keys as value_keys,
     values_with_keys as values_with_keys,
 )
+from .languages import (
+    ENGLISH as ENGLISH,
+    WITH_SMALL_WORDS as WITH_SMALL_WORDS,
+    Language as Language,
+    language_of as language_of,
+)
 from .later_evidence import (
     CHANGE as CHANGE,
     CHANGE_VERBS as CHANGE_VERBS,

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.schemas import ENGLISH, Category, MessageRole
+from longbeam.schemas import Category, MessageRole
+from longbeam.text.languages import ENGLISH, Language
 from longbeam.text.sentences import prose_spans
 
 ENGLISH_KINDS = ("plan_word", "role_prefix", "ai_phrase", "placeholder", "maybe_placeholder", "maybe_plan_word")
@@ -147,10 +148,10 @@ def _matches(text: str, folded: str, patterns: Sequence[Pattern]) -> Iterator[tu
             yield pattern.kind, match.group()
 
 
-def trace_problem(text: str, role: MessageRole, category: Category, language: str = ENGLISH) -> str | None:
+def trace_problem(text: str, role: MessageRole, category: Category, language: Language = ENGLISH) -> str | None:
     """Return the problem of a text with a trace, worded for its writer, or None."""
     for kind, words in _matches(text, text.casefold(), _REFUSED[role, category]):
-        if language == ENGLISH or kind not in ENGLISH_KINDS:
+        if language.reads_words or kind not in ENGLISH_KINDS:
             return f"the text says {' '.join(words.split())[:60]!r}, which nobody in a conversation would; leave it out"
     return None
 

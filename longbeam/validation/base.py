@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from longbeam.abilities import Trait, ability_of
-from longbeam.schemas import ENGLISH, Finding, Probe, Severity
+from longbeam.schemas import Finding, Probe, Severity
+from longbeam.text import Language
 from longbeam.validation.index import ConversationDigest, ConversationIndex
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
@@ -72,10 +73,10 @@ class Check:
             return Scope.CONVERSATION
         return Scope.PROBE if self.on_probe is not None else Scope.BENCHMARK
 
-    def applies(self, language: str, kind: str | None = None) -> bool:
+    def applies(self, language: Language, kind: str | None = None) -> bool:
         """Return whether this kind, or any kind, can be found in a language."""
         kinds = self.severities.keys() if kind is None else {kind}
-        return language == ENGLISH or not kinds <= self.english_only.keys()
+        return language.reads_words or not kinds <= self.english_only.keys()
 
     def finding(self, problem: Problem, conversation_id: str) -> Finding:
         """Return a problem as a finding; `Finding.check` is `<name>.<kind>`."""

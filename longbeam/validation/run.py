@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from longbeam.schemas import ENGLISH, ConversationReader, Finding, Probe, Severity
+from longbeam.schemas import ConversationReader, Finding, Probe, Severity
+from longbeam.text import ENGLISH, Language
 from longbeam.validation.base import Check, Scope
 from longbeam.validation.index import ConversationIndex, build_index, digest_conversation
 from longbeam.validation.registry import all_checks
@@ -21,7 +22,7 @@ def check_conversation(
     *,
     checks: Sequence[Check] | None = None,
     asked: Mapping[str, int] | None = None,
-    language: str = ENGLISH,
+    language: Language = ENGLISH,
 ) -> list[Finding]:
     """Return the findings of the conversation checks, and of the probe checks on the selected probes.
 
@@ -32,7 +33,7 @@ def check_conversation(
 
 
 def check_index(
-    index: ConversationIndex, *, checks: Sequence[Check] | None = None, language: str = ENGLISH
+    index: ConversationIndex, *, checks: Sequence[Check] | None = None, language: Language = ENGLISH
 ) -> list[Finding]:
     """Return the findings on a conversation that was already read; its reader may be closed."""
     checks = all_checks() if checks is None else checks
@@ -51,14 +52,14 @@ def check_probes(
     probes: Iterable[Probe],
     *,
     checks: Sequence[Check] | None = None,
-    language: str = ENGLISH,
+    language: Language = ENGLISH,
 ) -> list[Finding]:
     """Return the findings of the probe checks on these probes, selected or not; `Finding.subject` is the probe_id."""
     checks = all_checks() if checks is None else checks
     return _sorted(list(_probe_findings(index, probes, checks, language)), checks)
 
 
-def left_out(language: str, checks: Sequence[Check] | None = None) -> dict[str, str]:
+def left_out(language: Language, checks: Sequence[Check] | None = None) -> dict[str, str]:
     """Return the kinds of findings (`leaks.plan_word`) that are not looked for in a language, and why."""
     return {
         f"{check.name}.{kind}": check.english_only[kind]
@@ -82,7 +83,7 @@ def check_benchmark(readers: Iterable[ConversationReader], *, checks: Sequence[C
 
 
 def _probe_findings(
-    index: ConversationIndex, probes: Iterable[Probe], checks: Sequence[Check], language: str
+    index: ConversationIndex, probes: Iterable[Probe], checks: Sequence[Check], language: Language
 ) -> Iterator[Finding]:
     on_probe = [(c, c.on_probe) for c in checks if c.scope is Scope.PROBE and c.applies(language)]
     for probe in probes:

@@ -223,6 +223,19 @@ async def test_only_the_faulty_remark_is_asked_for_again_and_left_out_in_the_end
     assert [i.kind for i in asker.incidents][-1] is IncidentKind.SHORT
 
 
+async def test_the_writer_may_decline_half_of_the_slips_that_nobody_would_make() -> None:
+    task = _task(4)
+    declined = [ContradictionDraft(target_id=t.target_id, text="unsaid") for t in task.targets.contradictions]
+    assert len(declined) > 1
+    model = ScriptedModel({"augment": [_reply(task.targets, contradictions=declined).model_dump_json()]})
+    asker = asker_for(model)
+    made = await write_special_bullets(asker, task)
+    may = (len(declined) + 1) // 2
+    assert f"{declined[may].target_id} may not stay unsaid as well" in faults_of(model.calls[1])
+    assert not [b for b in made.bullets if b.kind is BulletKind.CONTRADICTION]
+    assert f"{declined[0].target_id} is left out: its writer leaves it unsaid" in {i.detail for i in asker.incidents}
+
+
 async def test_a_reply_that_breaks_off_or_has_one_list_gives_the_remarks_that_it_has() -> None:
     task = _task()
     whole = _reply(task.targets).model_dump_json()

@@ -20,7 +20,7 @@ from longbeam.generators import (
 )
 from longbeam.prompts.calls import BulletDraft, FactDraft, LedgerLine, NewSlot, Stage, StoryEvent
 from longbeam.schemas import OUTCOME, BulletKind, Stance, Value, ValueKind
-from longbeam.text import date_value, money, number
+from longbeam.text import date_value, language_of, money, number
 from tests.builders import good_conversation
 
 DAY = dt.date(2024, 3, 14)  # a Thursday
@@ -242,7 +242,7 @@ def test_a_fact_of_an_earlier_plan_keeps_its_id_unless_it_cannot_be_the_same() -
 
 
 def test_a_day_in_another_language_is_the_one_that_the_reply_gives_beside_it() -> None:
-    german = replace(KNOWN, language="German")
+    german = replace(KNOWN, language=language_of("German"))
     draft = _draft("Der Ofen kommt am 5. April.", ("date", "Liefertag", "5. April"))
     assert _faults(draft, known=german)[0] == "e3: `day` of '5. April' is ''; write it as 2024-03-05"
     dated = draft.model_copy(update={"facts": [draft.facts[0].model_copy(update={"day": "2024-04-05"})]})

@@ -42,7 +42,6 @@ from longbeam.prompts.calls import (
     WordTurnInputs,
 )
 from longbeam.schemas import (
-    ENGLISH,
     BenchmarkSpec,
     BulletKind,
     Domain,
@@ -623,7 +622,7 @@ async def test_messages_in_other_languages_and_those_with_a_wish_are_always_word
     changed: dict[str, str],
 ) -> None:
     model, asker = _worded(lambda call: call.inputs.model_dump()["draft"], assistant_reply=_reply_of_the_length_asked)
-    asker = replace(asker, spec=asker.spec.model_copy(update={"language": changed.get("language", ENGLISH)}))
+    asker = replace(asker, spec=asker.spec.model_copy(update={"language": changed.get("language", "English")}))
     material = _material(share=9_000)
     if "kind" in changed:
         for bullet in material.ledger.bullet.values():

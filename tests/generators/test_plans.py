@@ -437,6 +437,32 @@ async def test_an_event_that_nobody_can_word_is_left_out_and_noted() -> None:
     assert IncidentKind.SHORT in {i.kind for i in asker.incidents}
 
 
+@pytest.mark.parametrize(("day", "is_kept"), [("January 20", False), ("January 15", True), ("December 24", True)])
+async def test_a_day_is_announced_only_where_an_event_tells_what_came_of_it(day: str, is_kept: bool) -> None:
+    """A day behind the end of the plan is nobody's to tell of; a second reply is taken as it is."""
+    graph = await _graph()
+    first, *others = graph.stages[0].events
+    first = first.model_copy(update={"thing": "the booth"})
+    others[3] = others[3].model_copy(update={"thing": first.thing, "day": dt.date(2024, 1, 16)})
+    stage = graph.stages[0].model_copy(update={"events": (first, *others)})
+    graph = graph.model_copy(update={"stages": (stage, *graph.stages[1:])})
+    asked: list[ModelCall] = []
+
+    def answer(call: ModelCall) -> str:
+        asked.append(call)
+        drafts = [_draft(event) for event in _asked(call)]
+        facts = [FactDraft(slot="date", name="opening", value=day)]
+        text = f"{first.thing} opens on {day}, they say."
+        opens = BulletDraft(event=first.event_id, text=text, facts=facts)
+        return _reply([opens if d.event == first.event_id else d for d in drafts])
+
+    asker = asker_for(ScriptedModel({"sub_plan": answer}), writer="openai:some-model")
+    await write_sub_plan(asker, CONTEXT, graph, ())
+    faults = " ".join(f for call in asked if call.retry for f in call.retry.faults)
+    assert (f"announces {day!r}" in faults) is not is_kept
+    assert sum(bool(call.retry) for call in asked) == (not is_kept)
+
+
 async def test_an_event_that_says_again_what_was_told_is_asked_for_again() -> None:
     told = "Kaja and Hugo carried the limestone bench from the quarry to our garden gate, and both were late."
     before: list[ModelCall] = []

@@ -85,6 +85,21 @@ def test_bullets_that_belong_together_share_a_message() -> None:
     assert [len(c.bullet_ids) for c in cards] == [1, 2, 1, 1]
 
 
+def test_two_matters_of_one_day_are_two_messages_unless_one_leads_to_the_other() -> None:
+    briefs = [_brief(i) for i in range(3)]
+    other = briefs[1].bullet.model_copy(update={"narrative": "another"})
+    briefs[1] = BulletBrief(bullet=other)
+    deck = Deck(TurnLengths.BEAM, Category.GENERAL, "k")
+    assert [len(c.bullet_ids) for c in draw_cards(briefs, 2, deck)] == [1, 1, 1]
+    follows = Deck(TurnLengths.BEAM, Category.GENERAL, "k", follows={"p0.s0.b1": ("p0.s0.b0",)})
+    assert [len(c.bullet_ids) for c in draw_cards(briefs, 2, follows)] == [2, 1]
+
+
+def test_news_from_life_shares_no_message() -> None:
+    cards = draw_cards([_brief(0), _brief(1, kind="side")], 1, Deck(TurnLengths.BEAM, Category.GENERAL, "k"))
+    assert [len(c.bullet_ids) for c in cards] == [1, 1]
+
+
 def test_no_message_tells_three_bullets_where_two_are_enough() -> None:
     cards = draw_cards([_brief(i) for i in range(7)], 4, Deck(TurnLengths.BEAM, Category.GENERAL, "k"))
     assert sorted(len(c.bullet_ids) for c in cards) == [1, 2, 2, 2]

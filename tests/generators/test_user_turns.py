@@ -6,6 +6,8 @@ import datetime as dt
 import json
 from itertools import count
 
+import pytest
+
 from longbeam.generators import (
     REMEMBERED_QUESTIONS,
     Deck,
@@ -327,6 +329,25 @@ async def test_a_bullet_that_no_reply_says_is_said_in_its_own_words() -> None:
         (missed.text, (missed.bullet_id,)),
     ]
     assert [i.kind for i in asker.incidents] == [IncidentKind.MENDED]
+
+
+@pytest.mark.parametrize(("left_out", "calls"), [((2,), 1), ((2, 3), 3)], ids=["one of two", "more than may be"])
+async def test_a_writer_may_leave_a_bullet_unsaid_but_not_all(left_out: tuple[int, ...], calls: int) -> None:
+    head = good_conversation().head
+    ledger = Ledger.of(head.plans[0])
+    sub_plan = ledger.sub_plans[0]
+    own = sub_plan.bullets[2:4]
+    left = [sub_plan.bullets[i].bullet_id for i in left_out]
+    turns = [{"text": f"{b.text} Enough?", "voices": [b.bullet_id]} for b in own if b.bullet_id not in left]
+    model = ScriptedModel({"user_turns": [json.dumps({"turns": turns, "unsaid": left})]})
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.anchor)
+    batch = TurnBatch(batch_index=0, bullet_ids=tuple(b.bullet_id for b in own), questions=2)
+
+    made = await write_user_turns(asker_for(model), TurnScene(frame, ledger, stage, sub_plan), batch)
+
+    assert len(made) == 1
+    assert len(model.calls) == calls  # a second bullet may not stay unsaid: it is asked for
 
 
 def test_an_assistant_remembers_the_last_questions_and_not_what_was_told() -> None:

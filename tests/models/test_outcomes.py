@@ -10,6 +10,7 @@ from longbeam.errors import ReplyError
 from longbeam.models import ModelCall, outcome_of, spoken, wrong_language
 from longbeam.prompts.calls import PersonalityInputs, QuestionDetectorInputs
 from longbeam.schemas import BenchmarkSpec, ModelReply, RoleSampling
+from longbeam.text import language_of
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 ENGLISH = (
@@ -50,7 +51,7 @@ YES = '{"reason": "it asks", "asks_user": true}'
     ],
 )
 def test_a_reply_that_is_no_answer_has_a_name(reply: ModelReply, kind: str) -> None:
-    outcome = outcome_of(reply, "English", is_prose=True)
+    outcome = outcome_of(reply, language_of("English"), is_prose=True)
     assert outcome is not None
     assert outcome.kind == kind
 
@@ -67,7 +68,7 @@ def test_a_reply_that_is_no_answer_has_a_name(reply: ModelReply, kind: str) -> N
     ],
 )
 def test_an_answer_is_an_answer(text: str) -> None:
-    assert outcome_of(ModelReply(text=text), "English", is_prose=True) is None
+    assert outcome_of(ModelReply(text=text), language_of("English"), is_prose=True) is None
 
 
 def test_thoughts_are_not_what_was_said() -> None:
@@ -92,13 +93,13 @@ def test_thoughts_are_not_what_was_said() -> None:
     ],
 )
 def test_languages_are_told_apart(text: str, language: str, found: str) -> None:
-    assert wrong_language(text, language, is_prose=True) == found
+    assert wrong_language(text, language_of(language), is_prose=True) == found
 
 
 def test_json_is_judged_by_its_letters_alone() -> None:
-    assert wrong_language('{"questions": ["' + CHINESE + '"]}', "English", is_prose=False) == "Han letters"
-    assert wrong_language('{"questions": ["' + ENGLISH + '"]}', "French", is_prose=False) == ""
-    assert wrong_language('{"questions": ["' + CHINESE + '"]}', "Chinese", is_prose=False) == ""
+    assert wrong_language('{"questions": ["' + CHINESE + '"]}', language_of("English"), is_prose=False) == "Han letters"
+    assert wrong_language('{"questions": ["' + ENGLISH + '"]}', language_of("French"), is_prose=False) == ""
+    assert wrong_language('{"questions": ["' + CHINESE + '"]}', language_of("Chinese"), is_prose=False) == ""
 
 
 async def calls_of(replies: list[ModelReply | str], sampling: RoleSampling) -> list[ModelCall]:

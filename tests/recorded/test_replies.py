@@ -16,7 +16,7 @@ from longbeam.models import outcome_of, parse_reply
 from longbeam.prompts import default_registry
 from longbeam.prompts.calls import OrderReply, ProbeReply, Stage, UserTurnsReply
 from longbeam.schemas import MessageRole, ModelReply
-from longbeam.text import trace_problem
+from longbeam.text import ENGLISH, trace_problem
 from tests.recorded import recording
 from tests.recorded.recording import ApprovingModel, RecordedReply, RepeatingModel, asker_of
 
@@ -45,7 +45,7 @@ def test_no_reply_is_taken_for_a_refusal_or_a_copy_of_the_example() -> None:
     registry = default_registry()
     for reply in recording.replies():
         is_prose = reply.prompt_id not in registry or registry[reply.prompt_id].output is None
-        assert outcome_of(ModelReply(text=reply.text), "English", is_prose=is_prose) is None, reply.unit_key
+        assert outcome_of(ModelReply(text=reply.text), ENGLISH, is_prose=is_prose) is None, reply.unit_key
         assert registry.find_copied(reply.text, known=()) is None, reply.unit_key
 
 

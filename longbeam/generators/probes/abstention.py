@@ -18,7 +18,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.keys import ProbeId
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import AbstentionDraft, AbstentionInputs, AbstentionReply, NuggetDraft, ProbeReply
-from longbeam.schemas import ENGLISH, Bullet, BulletKind, MessageRole, ProbeDetails
+from longbeam.schemas import Bullet, BulletKind, MessageRole, ProbeDetails
 
 ABILITY = ABSTENTION.name
 PROMPT_ID = ABSTENTION.prompt_id
@@ -98,7 +98,7 @@ def problem_of(material: ProbeMaterial, bullets: dict[str, Bullet], draft: Abste
     name = repr(draft.question[:60])
     if not draft.question.strip() or not draft.missing.strip():
         return "a question or its `missing` is empty"
-    if material.language != ENGLISH and not draft.answer.strip():
+    if not material.language.writes and not draft.answer.strip():
         return f"{name} has no `answer`"
     if draft.bullet_id not in bullets:
         return f"{name} names bullet {draft.bullet_id!r}, which was not offered"
@@ -142,7 +142,7 @@ def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCan
 def word_candidate(candidate: ProbeCandidate) -> ProbeReply:
     """Return the wording of a drafted question, whose answer is always that the conversation has nothing about it."""
     missing = candidate.details.missing
-    if candidate.language != ENGLISH:
+    if not candidate.language.writes:
         answer = candidate.gold_answer
         demand = f"States this, in these words or others: {answer}"
         return ProbeReply(question=candidate.question, gold_answer=answer, nuggets=[NuggetDraft(text=demand)])

@@ -10,17 +10,18 @@ from array import array
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from operator import attrgetter
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from longbeam.generators.probes.evidence import Quote
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.keys import AdviceId, ProbeId, plan_index_of
 from longbeam.models import Asker
 from longbeam.prompts.calls import Excerpt, ProbeReply
-from longbeam.schemas import ENGLISH, Difficulty, EvidencePart, ProbeDetails, Record, Value
-from longbeam.text import says
+from longbeam.schemas import Difficulty, EvidencePart, ProbeDetails, Record, Value
+from longbeam.text import ENGLISH, Language, language_of, says
 
 T = TypeVar("T")
 G = TypeVar("G")
@@ -32,13 +33,20 @@ POOL = 24
 """Most candidates of one ability that are offered to the model; about twice as many as are worded."""
 
 
+def _language(value: object) -> object:
+    return language_of(value) if isinstance(value, str) else value
+
+
+_StoredByName = Annotated[Language, BeforeValidator(_language), PlainSerializer(attrgetter("name"), return_type=str)]
+
+
 class ProbeCandidate(Record):
     """A probe without its wording."""
 
     candidate_id: str = ""
     """`<ability>.<ordinal in the pool>`; the probe takes it as its id."""
     ability: str
-    language: str = ENGLISH
+    language: _StoredByName = ENGLISH
     """Language of the conversation: some checks of the wording know English only."""
     difficulty: Difficulty
     variety: str = ""

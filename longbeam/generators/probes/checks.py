@@ -12,7 +12,7 @@ from textwrap import shorten
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.prompts.calls import MAX_NUGGETS, NuggetDraft, ProbeReply
-from longbeam.schemas import ENGLISH, Value, ValueKind
+from longbeam.schemas import Value, ValueKind
 from longbeam.text import says, values_in
 
 Check = Callable[[ProbeCandidate, ProbeReply], str | None]
@@ -33,7 +33,7 @@ def english_only(check: Check) -> Check:
     """Return a check that passes every probe in another language, because it looks for English words."""
 
     def checked(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-        return check(candidate, reply) if candidate.language == ENGLISH else None
+        return check(candidate, reply) if candidate.language.reads_words else None
 
     return checked
 
@@ -111,7 +111,7 @@ def check_values(candidate: ProbeCandidate, reply: ProbeReply, *, tells: bool = 
 
 def gives(candidate: ProbeCandidate, text: str, value: Value) -> bool:
     """Return whether a text says a value; in other languages its number alone is enough, as code writes `35 days`."""
-    if says(text, value) or candidate.language == ENGLISH or value.number is None:
+    if says(text, value) or candidate.language.reads_words or value.number is None:
         return says(text, value)
     amount = round(value.number * 100 if value.kind is ValueKind.RATIO else value.number, 6)
     return any(amount in _readings(run) for run in _FIGURES.findall(text))

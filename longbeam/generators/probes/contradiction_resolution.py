@@ -33,7 +33,7 @@ from longbeam.generators.probes.evidence import Quote, coverage, find_words, res
 from longbeam.generators.probes.histories import Conflict
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls import Excerpt, ProbeReply
-from longbeam.schemas import CONTRADICTION_MESSAGES_APART, ENGLISH, EvidencePart, Fact, ProbeDetails, Value
+from longbeam.schemas import CONTRADICTION_MESSAGES_APART, EvidencePart, Fact, ProbeDetails, Value
 from longbeam.text import echoed_denial, says
 
 ABILITY = CONTRADICTION_RESOLUTION.name
@@ -89,7 +89,7 @@ def check_sides(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     if len(reply.nuggets) != 4:
         return f"{len(reply.nuggets)} nuggets; four are needed: the conflict, each side, the question which is right"
     conflict, one, other, asks = reply.nuggets
-    knows_words = candidate.language == ENGLISH
+    knows_words = candidate.language.reads_words
     if knows_words and not _CONFLICT.search(conflict.text):
         return "the first nugget must demand that the answer says the statements contradict each other"
     for point, nugget, ordinal in ((2, one, 0), (3, other, 1)):

@@ -28,7 +28,7 @@ from longbeam.generators.probes.checks import check_form, check_voice, run_check
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls import OrderReply, ProbeReply
-from longbeam.schemas import ENGLISH, BulletKind, MessageRole, ProbeDetails
+from longbeam.schemas import BulletKind, MessageRole, ProbeDetails
 from longbeam.text import ORDINAL_WORDS
 
 ABILITY = EVENT_ORDERING.name
@@ -184,7 +184,7 @@ def check_items(candidate: ProbeCandidate, reply: ProbeReply) -> Iterator[str]:
     for item, excerpt in zip(items, candidate.excerpts, strict=True):
         if not item.strip() or len(item.split()) > MAX_ITEM_WORDS:
             yield f"the item {shown(item)} must have 1 to {MAX_ITEM_WORDS} words"
-        elif candidate.language == ENGLISH and not coverage(
+        elif candidate.language.reads_words and not coverage(
             item, f"{excerpt.quote} {excerpt.subject} {excerpt.attribute}"
         ):
             yield f"the item {shown(item)} has no word of excerpt {excerpt.ordinal}; name what that excerpt tells"
@@ -208,9 +208,9 @@ def _check_places(candidate: ProbeCandidate, reply: ProbeReply, items: Sequence[
         if nugget.excerpts != [i] or coverage(item, nugget.text) < 0.5:
             yield f"{point} must be about {shown(item)}, and name excerpt {i} alone"
         beyond = words_of(nugget.text) - words_of(item) - _OF_AN_ORDER
-        if candidate.language == ENGLISH and len(beyond) > MOST_BESIDE:
+        if candidate.language.reads_words and len(beyond) > MOST_BESIDE:
             yield f"{point} says more than {shown(item)} and its place: {', '.join(sorted(beyond))}; leave that out"
-        if candidate.language == ENGLISH and not re.search(_PLACES[i], nugget.text, re.IGNORECASE):
+        if candidate.language.reads_words and not re.search(_PLACES[i], nugget.text, re.IGNORECASE):
             yield f"{point} must say that {shown(item)} is number {i + 1}"
 
 

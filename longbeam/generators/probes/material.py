@@ -16,9 +16,9 @@ from longbeam.generators.probes.given_advice import GivenAdvice, find_given_advi
 from longbeam.generators.probes.histories import Histories
 from longbeam.generators.probes.stated_facts import StatedFacts, find_stated_facts
 from longbeam.generators.probes.voices import Voices
-from longbeam.schemas import ENGLISH, BulletKind, ConversationHead, Message, MessageRole, OnContradiction
+from longbeam.schemas import BulletKind, ConversationHead, Message, MessageRole, OnContradiction
 from longbeam.store import FoldedTexts
-from longbeam.text import stand_together
+from longbeam.text import ENGLISH, Language, stand_together
 
 MOST_OF_THE_END = 12
 """Statements from the end of the story that tell whoever chooses questions where the user stands."""
@@ -75,7 +75,7 @@ class ProbeMaterial:
     total_messages: int
     """Messages of the whole conversation."""
     search: MessageSearch
-    language: str = ENGLISH
+    language: Language = ENGLISH
     on_contradiction: OnContradiction = OnContradiction.IGNORE
 
     @classmethod
@@ -85,7 +85,7 @@ class ProbeMaterial:
         messages: Sequence[Message],
         *,
         texts: FoldedTexts | None = None,
-        language: str = ENGLISH,
+        language: Language = ENGLISH,
         on_contradiction: OnContradiction = OnContradiction.IGNORE,
     ) -> ProbeMaterial:
         """Return the material of a conversation, whose messages are read once, in order.

@@ -145,6 +145,8 @@ class PlanResult:
     """Session of the first sub-plan."""
     earlier_plans: str
     """Summary of the plans before this one."""
+    follows: Mapping[str, tuple[str, ...]]
+    """Bullets whose events lead to the event of each bullet."""
 
 
 @dataclass(frozen=True)

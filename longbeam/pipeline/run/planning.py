@@ -75,7 +75,6 @@ from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import both
 from longbeam.prompts.calls import PlanSeedsInputs, Stage, StageDraft, StageStory, StoryGraph
 from longbeam.schemas import (
-    ENGLISH,
     BenchmarkSpec,
     Narrative,
     Person,
@@ -88,6 +87,7 @@ from longbeam.schemas import (
     SubPlan,
 )
 from longbeam.store import UnitStatus
+from longbeam.text import language_of
 
 
 class PlanSummary(Record):
@@ -228,16 +228,18 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         )
     base = plan_of(drafted, plan_index)
     told = {e.event_id: e for e in graph.events()}
+    event_of = {
+        bullet.bullet_id: told[event_id]
+        for d in drafted
+        for bullet, event_id in zip(d.sub_plan.bullets, d.events, strict=True)
+        if event_id in told
+    }
+    bullet_of = {event.event_id: bullet_id for bullet_id, event in event_of.items()}
     choices = Choices(
         plan=base,
         layout=layout,
         history=history,
-        event_of={
-            bullet.bullet_id: told[event_id]
-            for d in drafted
-            for bullet, event_id in zip(d.sub_plan.bullets, d.events, strict=True)
-            if event_id in told
-        },
+        event_of=event_of,
         ends=ends_of(graph, drafted, ledger_of(drafted, history)),
         demand=context.demand,
         rng_key=rng_key,
@@ -255,7 +257,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         lines = StageToAdvise(frame, special, stage, tuple(advised), rng_key)
         advised += await _advice(c, plan_index, lines)
     plan = advised_plan(special, advised)
-    if spec.probes.kinds_share and spec.language == ENGLISH:  # the additions are worded in English
+    if spec.probes.kinds_share and language_of(spec.language).writes:  # the additions are worded in English
         standing = frame.chapter.standing if frame.chapter else ()
         people, name = frame.relationships.people, frame.profile.name
         lacks_amounts = context.demand.lacks(Ledger.of(base), "alike")
@@ -273,6 +275,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         ledger=planning.history.relevant(plan),
         first_session=first_session,
         earlier_plans="",
+        follows={i: tuple(bullet_of[a.event] for a in e.after if a.event in bullet_of) for i, e in event_of.items()},
     )
 
 

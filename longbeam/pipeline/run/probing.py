@@ -38,6 +38,7 @@ from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
 from longbeam.schemas import ConversationHead, Finding, Message, Probe, Role, Severity, digest_of
 from longbeam.store import Failure, FoldedTexts, SpilledSequence, UnitStatus, digest_of_said
+from longbeam.text import language_of
 from longbeam.validation import ConversationIndex, check_probes
 
 MOST_WORDINGS = 3
@@ -129,7 +130,7 @@ class _ProbePool:
         self.refused |= {probe_id: gone for probe_id, gone in moved if not isinstance(gone, Probe)}
         probes = [*self.probes, *(probe for _, probe in moved if isinstance(probe, Probe))]
         index = ConversationIndex(head=self.text.head, messages=self.messages, texts=self.texts)
-        self.weigh(check_probes(index, probes, language=self.units.spec.language))
+        self.weigh(check_probes(index, probes, language=language_of(self.units.spec.language)))
         self.probes = [p for p in probes if p.probe_id not in self.refused]
 
     def weigh(self, findings: Iterable[Finding]) -> None:
@@ -156,7 +157,7 @@ class _ProbePool:
         if mended == probe:
             return
         index = ConversationIndex(head=self.text.head, messages=self.messages, texts=self.texts)
-        self.weigh(check_probes(index, [mended], language=self.units.spec.language))
+        self.weigh(check_probes(index, [mended], language=language_of(self.units.spec.language)))
         self.probes = [mended if p.probe_id == mended.probe_id else p for p in self.probes]
         self._restated.pop(mended.probe_id, None)
         cited = {e.message_key for e in mended.evidence} - self.positions.keys()
@@ -267,7 +268,7 @@ async def _worded(
         head,
         pool.messages,
         texts=pool.texts,
-        language=units.spec.language,
+        language=language_of(units.spec.language),
         on_contradiction=units.spec.on_contradiction,
     )
     told = Digested(material, digest_of(list(head.parts()), pool.text.first_digest))

@@ -75,7 +75,8 @@ async def _turns(c: Conversation, made: PlanResult, sub_plan: SubPlan) -> list[U
 
 async def _batch(c: Conversation, made: PlanResult, sub_plan: SubPlan, batch: TurnBatch) -> tuple[UserTurn, ...]:
     stage, key = made.stages[sub_plan.sub_plan_index], f"{sub_plan.key}.b{batch.batch_index}"
-    scene = TurnScene(made.frame, made.ledger, stage, sub_plan, made.plan.advice)
+    follows = {b.bullet_id: made.follows[b.bullet_id] for b in sub_plan.bullets if made.follows.get(b.bullet_id)}
+    scene = TurnScene(made.frame, made.ledger, stage, sub_plan, made.plan.advice, follows)
     left_out = Gap[UserTurn](parts=batch.questions)
     return await c.units.run_or(USER_TURNS, key, scene, batch, work=write_user_turns, otherwise=left_out)
 

@@ -88,6 +88,7 @@ from .memory import (
 from .plans import (
     LONGEST_TEXT as LONGEST_TEXT,
     ONCE as ONCE,
+    UNSAID as UNSAID,
     AugmentInputs as AugmentInputs,
     AugmentReply as AugmentReply,
     BulletDraft as BulletDraft,
@@ -151,6 +152,7 @@ from .scaffold import (
 )
 from .user_turns import (
     BulletBrief as BulletBrief,
+    MoreTurnsReply as MoreTurnsReply,
     Opening as Opening,
     Paste as Paste,
     PastedFile as PastedFile,
@@ -164,4 +166,5 @@ from .user_turns import (
     UserTurnsReply as UserTurnsReply,
     in_full as in_full,
     longest_message as longest_message,
+    most_unsaid as most_unsaid,
 )

@@ -530,6 +530,10 @@ class AugmentInputs(PromptInputs):
     """Conditions of the user's other wishes so far."""
 
 
+UNSAID = "unsaid"
+"""Text of an update or a contradiction that its writer declines: nobody would say it there."""
+
+
 class UpdateDraft(ReplyModel):
     """A changed value and the user's statement of it."""
 

@@ -11,8 +11,11 @@ from pydantic import Field
 
 from longbeam.prompts.calls.plans import LedgerLine, Stage
 from longbeam.schemas import (
+    CLOSING,
+    TELLING_KINDS,
     AdviceKind,
     Bullet,
+    BulletKind,
     KeptJson,
     Person,
     Profile,
@@ -22,6 +25,13 @@ from longbeam.schemas import (
     Seed,
     Value,
 )
+
+_SPARE = TELLING_KINDS | {BulletKind.UPDATE, BulletKind.CONTRADICTION}
+
+
+def most_unsaid(bullets: int) -> int:
+    """Return how many bullets of a call may be left unsaid: one of three, and one of a few."""
+    return -(-bullets // 3)
 
 
 class BulletBrief(Record):
@@ -34,6 +44,11 @@ class BulletBrief(Record):
     """Previous value of each fact, or None."""
     is_outdated: bool = False
     """Whether a value that the bullet's text states has changed since; `facts` then hold the present values."""
+
+    @property
+    def may_be_unsaid(self) -> bool:
+        """Whether a story can do without the bullet: it neither begins nor ends it, and is no standing wish."""
+        return self.bullet.kind in _SPARE and self.bullet.variety != CLOSING
 
 
 class Opening(StrEnum):
@@ -185,7 +200,14 @@ class UserTurnDraft(ReplyModel):
     asks_about: list[str] = Field(default_factory=list)
 
 
-class UserTurnsReply(ReplyModel):
+class MoreTurnsReply(ReplyModel):
     """The turns, in order."""
 
     turns: list[UserTurnDraft]
+
+
+class UserTurnsReply(MoreTurnsReply):
+    """The turns of a batch."""
+
+    unsaid: list[str] = Field(default_factory=list)
+    """Bullets that are better left unsaid: nobody would tell an assistant of them."""
