@@ -101,6 +101,7 @@ from .results import (
     write_results as write_results,
 )
 from .runs import (
+    damaged_runs as damaged_runs,
     find_run as find_run,
     keep_run as keep_run,
     kept_runs as kept_runs,
