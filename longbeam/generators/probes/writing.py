@@ -137,7 +137,7 @@ def further_candidates(
 ) -> list[ProbeCandidate]:
     """Return the candidates of the pool that are not `known`, ranked behind these; none where a model drafts them.
 
-    What was offered to a model that gives purposes, and left out by it, stays unused: no purpose of this user's fits it.
+    What a model that gives purposes was offered and left out stays unused: no purpose of this user's fits it.
     """
     generator = generator_for(ability)
     pool = [] if generator.draft is not None else generator.candidates(material)
