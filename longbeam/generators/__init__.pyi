@@ -17,6 +17,7 @@ from .bullets import (
     Drafted as Drafted,
     Known as Known,
     assembled as assembled,
+    faults_in_group as faults_in_group,
     faults_of as faults_of,
     new_slot as new_slot,
     repeated as repeated,
@@ -127,7 +128,6 @@ from .plan_seeds import (
     chapter_of as chapter_of,
     seed_of as seed_of,
     spans_of as spans_of,
-    subjects_of as subjects_of,
     write_plan_seeds as write_plan_seeds,
     write_plan_summary as write_plan_summary,
 )

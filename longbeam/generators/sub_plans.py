@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from longbeam.errors import ReplyError
-from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, repeated, same_words, value_of
+from longbeam.generators.bullets import (
+    Drafted,
+    Known,
+    assembled,
+    faults_in_group,
+    faults_of,
+    repeated,
+    same_words,
+    value_of,
+)
 from longbeam.generators.draft_mends import Mender
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
@@ -226,7 +235,8 @@ async def _write_group(asker: Asker, context: PlanContext, known: Known, group: 
             draft = mender.mended(said, event, others, is_last=not is_first)
             mends[name] = "" if draft is said else f"{name}: {describe_changes(said, draft)}"
             unkept = group.unkept(event, draft, known) if is_first and not by_rule else ()
-            found, words = [*faults_of(draft, event, known), *unkept], content_words(draft.text)
+            found = [*faults_of(draft, event, known), *faults_in_group(draft, event, good.values()), *unkept]
+            words = content_words(draft.text)
             if same := repeated(draft, others):
                 found.append(f"{name} repeats {same}; each event is one new thing")
             elif any(same_words(words, earlier) for earlier in told):
