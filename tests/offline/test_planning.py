@@ -11,6 +11,7 @@ from longbeam.offline import (
     SIDES_OF_LIFE,
     Thread,
     augment,
+    bounds_of,
     fill,
     pack_for,
     people_thread,
@@ -22,12 +23,13 @@ from longbeam.prompts.calls import (
     AugmentInputs,
     ContradictionTarget,
     LedgerLine,
+    OutlineInputs,
     Place,
     PlanSeedsInputs,
     Slip,
     UpdateTarget,
 )
-from longbeam.schemas import Bullet, BulletKind, Value, ValueKind
+from longbeam.schemas import Bullet, BulletKind, Strategy, Value, ValueKind
 from longbeam.text import values
 from tests.prompts.samples import SAMPLES
 
@@ -115,3 +117,14 @@ def test_phases_of_a_storyline_keep_its_subject_and_reach_its_end(plans: int) ->
     assert {d.touches for d in drafts[1:]} <= set(SIDES_OF_LIFE)
     told = [thing for d in drafts for thing in d.can_mention]
     assert len(told) == len(set(told))  # each belongs to one plan, and later plans come back to it
+
+
+def test_later_phases_come_back_to_things_of_earlier_ones_and_other_plans_do_not() -> None:
+    inputs = SAMPLES["outline"]
+    assert isinstance(inputs, OutlineInputs)
+    chapter = inputs.chapter
+    assert chapter is not None
+    assert chapter.plan_index == 1
+    told = {thing.casefold() for thing in chapter.plan_seeds[0].can_mention}
+    assert bounds_of(chapter.model_copy(update={"strategy": Strategy.SEQUENTIAL})).forbidden == told
+    assert bounds_of(chapter.model_copy(update={"strategy": Strategy.HIERARCHICAL})).forbidden == frozenset()
