@@ -15,7 +15,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 UV := $(shell uv --version >/dev/null 2>&1 && echo uv)
 
 # A demo that is there already is resumed, which does nothing when it is complete.
-DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 128K) --runner prefect
+DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 128K --seed 0) --runner prefect
 # What Prefect's pages show lies here, where the user has no server of their own (PREFECT_API_URL, a profile).
 PREFECT_HOME = $(CURDIR)/output/.prefect
 

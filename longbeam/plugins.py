@@ -16,13 +16,13 @@ but checks, which all run. Names are looked up once for each `sys.path`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from longbeam.errors import SpecError
-from longbeam.terminal import printable
+from longbeam.terminal import printable, whole_text
 
 _loaded: dict[str, str] = {}
 """Plug-ins that were loaded, as an error names them, by their module."""
@@ -84,11 +84,20 @@ def _plug_in_of(module: str) -> str:
 def failure_of(exc: BaseException) -> str:
     """Return what a package's code failed with, on one line."""
     try:
-        said = str(exc)
+        said = f"{type(exc).__name__}: {exc}"
     except BaseException:  # noqa: BLE001 - the text of the exception is the package's code, too
-        said = ""
-    said = printable(" ".join(said.split()))[:300]
-    return f"{type(exc).__name__}: {said}" if said else type(exc).__name__
+        said = type(exc).__name__
+    return printable(whole_text(" ".join(said[:2_000].split())))[:300].removesuffix(":")
+
+
+def require_returned(found: object, fits: Callable[[Any], bool], where: str, allowed: str) -> None:
+    """Raise SpecError if a package's function returned a value of another kind; `where` names the function."""
+    try:
+        is_fit = fits(found)
+    except Exception:  # noqa: BLE001 - a value of another kind may raise at anything
+        is_fit = False
+    if not is_fit:
+        raise SpecError(f"{where} returned {type(found).__name__}; it must return {allowed}")
 
 
 def unfit(group: str, name: str, wanted: str) -> SpecError:

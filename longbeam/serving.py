@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -24,6 +25,16 @@ Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 """An ASGI 3 application."""
+
+
+def foreign_page(headers: Mapping[str, str]) -> str:
+    """Return why a request that changes something is not taken: a page of another site sends it. Empty if none does."""
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+        return f"requests from {origin} are not taken"
+    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return "requests from other sites are not taken"
+    return ""
 
 
 def open_listener(host: str, port: int) -> socket.socket:

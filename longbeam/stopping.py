@@ -30,6 +30,32 @@ A_MOMENT_S = 0.3
 """Time between the first Ctrl-C and the line that counts the replies: those that come meanwhile need no line."""
 
 
+LINGER_S = 5.0
+"""Time in which code of others may end after a command: its threads, processes, and hooks of Python's end."""
+_others: list[str] = []
+
+
+def expect_others() -> None:
+    """Note that code of others ran in this process, which may have begun what never ends."""
+    _others.append("a thread")
+
+
+def end_anyway(code: int) -> None:
+    """End the process with this exit code after a while, if code of others ran in it and Python does not end."""
+    import multiprocessing
+    import threading
+    import time
+
+    def end() -> None:
+        time.sleep(LINGER_S)
+        for child in multiprocessing.active_children():
+            child.kill()
+        os._exit(code)
+
+    if _others:
+        threading.Thread(target=end, daemon=True).start()
+
+
 def leave_at_once(signum: int = signal.SIGINT, frame: FrameType | None = None) -> None:
     """End the process without anything of Python's own; a handler of signals."""
     os.write(2, b"error: stopped\n")

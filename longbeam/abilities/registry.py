@@ -16,7 +16,7 @@ from typing import Any
 from longbeam.abilities.beam import BEAM_ABILITIES
 from longbeam.abilities.record import Ability
 from longbeam.errors import SpecError
-from longbeam.plugins import load, offered, unfit
+from longbeam.plugins import failure_of, load, offered, unfit
 
 ENTRY_POINTS = "longbeam.abilities"
 """Group under which a package offers an `Ability`: `name = "package.module:ABILITY"`."""
@@ -65,8 +65,10 @@ def resolve(name: str) -> Any:  # Any: whatever a record names
     module, _, attribute = name.partition(":")
     try:
         return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as exc:
-        raise SpecError(f"abilities: {name!r} cannot be loaded: {exc}") from exc
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:  # a package may do anything when it is imported, and end with SystemExit
+        raise SpecError(f"abilities: {name!r} cannot be loaded: {failure_of(exc)}") from exc
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
 from longbeam.annotation_ui.aids import ItemPlace, counter_view, panel_view
@@ -137,12 +137,10 @@ class ItemPage:
     workspace: Workspace
     viewer: Viewer
     wanted: QueueFilter
-    k: int
-    """Messages around each piece of evidence."""
 
     def view(self, item_id: str) -> ItemView:
         """Return the page of an item."""
-        return item_view(self.workspace, self.viewer, item_id, k=self.k, wanted=self.wanted)
+        return item_view(self.workspace, self.viewer, item_id, self.wanted)
 
     def result(self, event: ReviewEvent) -> ActResult:
         """Return the answer to an act on an item."""
@@ -160,11 +158,9 @@ class ItemPage:
         return UndoResult(event=event_view(event), href=href_of(event), item=item)
 
 
-async def item_page(
-    workspace: WorkspaceOf, viewer: WriterOf, wanted: QueueOf, k: Annotated[int, Query(ge=0, le=20)] = 0
-) -> ItemPage:
+async def item_page(workspace: WorkspaceOf, viewer: WriterOf, wanted: QueueOf) -> ItemPage:
     """Return the item page that acts of this request answer with."""
-    return ItemPage(workspace, viewer, wanted, k)
+    return ItemPage(workspace, viewer, wanted)
 
 
 ItemPageOf = Annotated[ItemPage, Depends(item_page)]

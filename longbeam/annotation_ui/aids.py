@@ -208,9 +208,18 @@ def _sentence_at(content: str, at: int) -> str:
     return content[start : after.end() if after else len(content)].strip()[:2_000]
 
 
+def _word_bounds(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a stretch of a text without the words that its ends would cut."""
+    while 0 < start < end and not text[start - 1].isspace():
+        start += 1
+    while start < end < len(text) and not text[end].isspace():
+        end -= 1
+    return start, min(end, len(text))
+
+
 def _counter_row(place: ItemPlace, candidate: LaterPassage, terms: Sequence[str], is_cleared: bool) -> CounterRow:
     message, centre = candidate.message, candidate.centre
-    start, end = max(centre - WINDOW, 0), min(centre + 2 * WINDOW, len(message.content))
+    start, end = _word_bounds(message.content, max(centre - WINDOW, 0), centre + 2 * WINDOW)
     shown = without_markdown(message.content[start:end])
     places = (re.search(rf"{re.escape(term)}\w*", shown, re.IGNORECASE) for term in terms)
     marks = [TextMark(start=place.start(), end=place.end(), kind="search") for place in places if place]

@@ -15,7 +15,7 @@ from longbeam.annotation_ui.views import (
 )
 from longbeam.errors import StoreError
 from longbeam.keys import ItemId
-from longbeam.review import FINAL, OpenConversation, Viewer, Workspace, ratings_of
+from longbeam.review import FINAL, OpenConversation, Viewer, Workspace, is_rating_open, ratings_of
 from longbeam.schemas import Finding, Severity
 
 MOST_FINDINGS = 200
@@ -65,10 +65,9 @@ def conversation_view(workspace: Workspace, viewer: Viewer, conversation_id: str
 
 def rating_views(workspace: Workspace, viewer: Viewer, conversation_id: str) -> dict[str, RatingView]:
     """Return the ratings that the viewer may see: those of others once all wanted are in, and the viewer has rated."""
-    overlap = workspace.settings.overlap
     views = {}
     for aspect, given in ratings_of(workspace, conversation_id).items():
-        is_open = len(given) >= overlap and (viewer.reviewer_id in given or not viewer.can_write)
+        is_open = is_rating_open(workspace, viewer, given)
         others = {r: score for r, score in given.items() if is_open and r != viewer.reviewer_id}
         views[aspect] = RatingView(
             mine=given.get(viewer.reviewer_id),

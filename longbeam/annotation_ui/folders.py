@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from longbeam import __version__
 from longbeam.abilities import Trait, ability_of
-from longbeam.annotation_ui.items import evidence_views, item_view
+from longbeam.annotation_ui.items import evidence_views, item_view, messages_around
 from longbeam.annotation_ui.links import item_href
 from longbeam.annotation_ui.rendering import STATIC, page_environment, without_markdown
 from longbeam.annotation_ui.reviews import guidelines_view
@@ -254,7 +254,8 @@ def write_bundle(workspace: Workspace, reviewer_id: str, target: Path, *, around
 
 
 def _item(workspace: Workspace, viewer: Viewer, item_id: str, around: int) -> dict[str, Any]:
-    view = item_view(workspace, viewer, item_id, k=around)
+    view = item_view(workspace, viewer, item_id)
+    conversation = workspace.conversation(view.conversation_id)
     shown = ("item_id", "name", "item_version", "ability", "difficulty", "question", "gold_answer")
     return {
         **{name: getattr(view, name) for name in shown},
@@ -269,7 +270,7 @@ def _item(workspace: Workspace, viewer: Viewer, item_id: str, around: int) -> di
                 "html": m.html,
                 "is_evidence": bool(m.evidence),
             }
-            for m in view.context
+            for m in messages_around(conversation, view.evidence, around)
         ],
     }
 

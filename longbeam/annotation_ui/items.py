@@ -9,7 +9,7 @@ from longbeam.abilities import QuestionKind, ability_of
 from longbeam.annotation_ui.aids import panel_kind_of
 from longbeam.annotation_ui.links import finding_views, item_href, message_href
 from longbeam.annotation_ui.rendering import TextMark
-from longbeam.annotation_ui.transcript import MessageMarks, MessageView, mark_of, role_of, view_of
+from longbeam.annotation_ui.transcript import LOOKS, MessageMarks, MessageView, mark_of, role_of, view_of
 from longbeam.annotation_ui.views import (
     AdjudicationView,
     CandidateLink,
@@ -114,13 +114,8 @@ GUESSED = "gate.guessed"
 """Finding of the gate: a reader answered the question without its conversation."""
 
 
-def item_view(
-    workspace: Workspace, viewer: Viewer, item_id: str, *, k: int = 0, wanted: QueueFilter | None = None
-) -> ItemView:
-    """Return the view of an item, with `k` messages around each piece of evidence, at its place in the queue `wanted`.
-
-    Raises KeyError if there is no such item.
-    """
+def item_view(workspace: Workspace, viewer: Viewer, item_id: str, wanted: QueueFilter | None = None) -> ItemView:
+    """Return the view of an item, at its place in the queue `wanted`; raises KeyError if there is no such item."""
     state = workspace.state(item_id)
     conversation_id = conversation_of(item_id)
     conversation = workspace.conversation(conversation_id)
@@ -144,7 +139,7 @@ def item_view(
         panel=panel_kind_of(shown.ability),
         rubric=_nugget_views(shown, opinion),
         evidence=tuple(evidence),
-        context=tuple(_context(conversation, evidence, k)),
+        opens_at=_opens_at(shown, evidence),
         spread=max(places) - min(places) if places else 0,
         sessions_touched=len({e.session for e in evidence if e.session is not None}),
         diffs={c.target: c.parts for c in changes_between(state.base, shown) if is_field(c.target)},
@@ -186,6 +181,13 @@ def item_view(
     )
 
 
+def _opens_at(probe: Probe, evidence: Sequence[EvidenceView]) -> int:
+    """Return the piece that a reviewer reads first: the first one, or the last that holds where one is superseded."""
+    there = [i for i, e in enumerate(evidence) if e.message_id is not None]
+    holds = [i for i in there if LOOKS.get(probe.evidence[i].part) != "doubted"]
+    return holds[-1] if holds and len(holds) < len(there) else next(iter(there), 0)
+
+
 def _moment(conversation: OpenConversation, probe: Probe) -> str:
     """Return the moment for which the answer must be right; empty for the end of the conversation."""
     if probe.asked_at is not None:
@@ -205,9 +207,8 @@ def _nugget_views(shown: Probe, opinion: Opinion) -> tuple[NuggetView, ...]:
     )
 
 
-def _context(conversation: OpenConversation, evidence: Sequence[EvidenceView], k: int) -> list[MessageView]:
-    if k <= 0:
-        return []
+def messages_around(conversation: OpenConversation, evidence: Sequence[EvidenceView], k: int) -> list[MessageView]:
+    """Return the cited messages and `k` on either side of each, in order, each once."""
     marks: dict[str, list[TextMark]] = {}
     cited: dict[str, dict[str, str]] = {}
     wanted: set[int] = set()

@@ -17,7 +17,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.templating import Jinja2Templates
 from markupsafe import Markup
 
-from longbeam.annotation_ui.acts import ItemPage
 from longbeam.annotation_ui.context import (
     ConversationOf,
     ItemOf,
@@ -30,6 +29,7 @@ from longbeam.annotation_ui.context import (
 )
 from longbeam.annotation_ui.conversations import conversation_view, conversations_view
 from longbeam.annotation_ui.folders import ProvenanceView, provenance_view
+from longbeam.annotation_ui.items import item_view
 from longbeam.annotation_ui.keyboard import KEYS
 from longbeam.annotation_ui.links import item_href, message_href
 from longbeam.annotation_ui.rendering import STATIC, page_environment
@@ -182,15 +182,10 @@ def provenance(request: Request, workspace: WorkspaceOf, viewer: ViewerOf, item_
     return provenance_view(workspace, item_id, viewer)
 
 
-async def item_reading(workspace: WorkspaceOf, viewer: ViewerOf, wanted: QueueOf, k: int = 0) -> ItemPage:
-    """Return the item page for a viewer who may only read."""
-    return ItemPage(workspace, viewer, wanted, min(max(k, 0), 20))
-
-
 @page("/items/{conversation_id}/{probe_id}", "item.html")
-def item(request: Request, page: Annotated[ItemPage, Depends(item_reading)], item_id: ItemOf) -> ItemView:
+def item(request: Request, workspace: WorkspaceOf, viewer: ViewerOf, wanted: QueueOf, item_id: ItemOf) -> ItemView:
     """Return one probe under review; the parameters of the queue determine the next item."""
-    return page.view(item_id)
+    return item_view(workspace, viewer, item_id, wanted)
 
 
 @page("/conversations", "conversations.html")
@@ -199,23 +194,13 @@ def conversations(request: Request, workspace: WorkspaceOf) -> ConversationsView
     return conversations_view(workspace)
 
 
-@dataclass(frozen=True)
-class PartParameters:
-    """Parameters of a window inside one message."""
-
-    at: int = 0
-    size: int = 4_000
-    find: str = ""
-    item: str = ""
-
-
 @page("/conversations/{conversation_id}/messages/{message_id}", "message.html")
 def message(
     request: Request,
     marks_of: MarksOf,
     conversation: ConversationOf,
     message_id: int,
-    given: Annotated[PartParameters, Depends()],
+    given: Annotated[MessagePlace, Depends()],
 ) -> MessagePart:
     """Return a window inside one message, however long it is."""
     found = conversation.messages(message_id, 1) if message_id >= 0 else []
@@ -223,23 +208,11 @@ def message(
         raise not_found(f"message {message_id} in {marks_of.conversation_id}")
     marks = marks_of(given.item)
     key = found[0].message_key
-    part = part_of_message(found[0], MessagePlace(given.at, given.size, given.find), marks.of(key).marks)
+    part = part_of_message(found[0], given, marks.of(key).marks)
     if not marks.is_known:
         return part
     update = {"item": given.item, "item_href": item_href(given.item), "comments": tuple(marks.said.get(key, ()))}
     return part.model_copy(update=update)
-
-
-@dataclass(frozen=True)
-class WindowParameters:
-    """Parameters of a window of messages."""
-
-    first: int = 0
-    count: int = 20
-    around: str = ""
-    before: int = 3
-    item: str = ""
-    q: str = ""
 
 
 @page("/conversations/{conversation_id}/messages", "messages.html")
@@ -247,24 +220,18 @@ def messages(
     request: Request,
     marks_of: MarksOf,
     conversation: ConversationOf,
-    given: Annotated[WindowParameters, Depends()],
+    wanted: Annotated[WantedWindow, Depends()],
 ) -> TranscriptView:
     """Return a window of the conversation by ordinal, or from `before` messages ahead of the message key `around`."""
-    first = given.first
-    if given.around:
-        if given.around not in conversation.ids:
-            raise not_found(f"message {given.around!r} in {marks_of.conversation_id}")
-        first = conversation.ids[given.around] - max(given.before, 0)
-    wanted = WantedWindow(marks_of.conversation_id, first, given.count, given.q)
-    return window(conversation, wanted, marks_of(given.item))
+    if wanted.around and wanted.around not in conversation.ids:
+        raise not_found(f"message {wanted.around!r} in {marks_of.conversation_id}")
+    return window(conversation, marks_of.conversation_id, wanted, marks_of(wanted.item))
 
 
 @router.get("/conversations/{conversation_id}/minimap.json")
-def minimap_of(marks_of: MarksOf, conversation: ConversationOf, item: str = "") -> MinimapView:
+def minimap_of(conversation: ConversationOf, conversation_id: str) -> MinimapView:
     """Return the whole conversation without its text."""
-    shown, ids = marks_of(item), conversation.ids
-    evidence = [ids[key] for key in shown.evidence if key in ids]
-    return minimap(conversation, marks_of.conversation_id, evidence, [ids[key] for key in shown.said if key in ids])
+    return minimap(conversation, conversation_id)
 
 
 async def search_filter(
@@ -327,9 +294,9 @@ def adjudication(request: Request, workspace: WorkspaceOf, viewer: ViewerOf) -> 
 
 
 @page("/agreement", "agreement.html")
-def agreement(request: Request, workspace: WorkspaceOf) -> AgreementPage:
+def agreement(request: Request, workspace: WorkspaceOf, viewer: ViewerOf) -> AgreementPage:
     """Return the agreement of reviewers by ability, nugget, aspect and pair."""
-    return agreement_page(workspace)
+    return agreement_page(workspace, viewer)
 
 
 @page("/progress", "progress.html")
@@ -339,9 +306,9 @@ def progress(request: Request, workspace: WorkspaceOf, viewer: ViewerOf) -> Prog
 
 
 @page("/ratings", "ratings.html")
-def ratings(request: Request, workspace: WorkspaceOf) -> RatingsPage:
+def ratings(request: Request, workspace: WorkspaceOf, viewer: ViewerOf) -> RatingsPage:
     """Return ratings of conversations beside BEAM's Table 4."""
-    return ratings_page(workspace)
+    return ratings_page(workspace, viewer)
 
 
 @page("/anchors", "anchors.html")

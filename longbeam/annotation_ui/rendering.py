@@ -37,6 +37,7 @@ _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LEADING = re.compile(r"^(?:\s|[-*+>|#]|\d{1,3}[.)]\s)*")
 """Syntax that makes a line a list item, quote or heading; a mark in front of it would make the line plain text."""
 _EMPHASIS = re.compile(r"\*\*|__|`+")
+_RULE = re.compile(r":?-+:?")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
@@ -85,8 +86,18 @@ def _signed(shown: str) -> str:
 
 
 def without_markdown(text: str) -> str:
-    """Return a text in one line, without the signs of headings, lists and emphasis: an excerpt for reading."""
-    return " ".join(_EMPHASIS.sub("", _LEADING.sub("", line)) for line in text.split("\n") if line.strip())
+    """Return a text in one line, without the signs of headings, lists, tables and emphasis: an excerpt for reading."""
+    lines = (_EMPHASIS.sub("", _LEADING.sub("", _cells(line))) for line in text.split("\n"))
+    return " ".join(line for line in lines if line.strip())
+
+
+def _cells(line: str) -> str:
+    """Return a row of a table as a list of its cells, nothing for the rule below its head, or the line."""
+    if "|" not in line:
+        return line
+    cells = [cell.strip() for cell in line.split("|")]
+    is_rule = all(_RULE.fullmatch(cell) for cell in cells if cell)
+    return "" if is_rule else ", ".join(cell for cell in cells if cell) + ";"
 
 
 def clamp(content: str, limit: int, around: tuple[int, int] | None = None) -> Clamp:

@@ -47,6 +47,7 @@ from longbeam.review import (
     guidelines_in_force,
     in_force,
     is_in_view,
+    is_rating_open,
     item_name,
     known_findings,
     ratings_of,
@@ -245,8 +246,7 @@ def may_see(workspace: Workspace, viewer: Viewer, event: ReviewEvent) -> bool:
         if event.is_on_probe:
             return workspace.state(event.item_id).is_open_to(viewer)
         given = ratings_of(workspace, event.item_id).values()
-        has_rated = not viewer.can_write or all(viewer.reviewer_id in by for by in given)
-        return has_rated and all(len(by) >= workspace.settings.overlap for by in given)
+        return all(is_rating_open(workspace, viewer, by) for by in given)
     except KeyError:  # its conversation is no longer there
         return viewer.is_lead
 
@@ -308,11 +308,14 @@ def _conflict(workspace: Workspace, item_id: str, viewer: Viewer) -> ConflictVie
     state = workspace.state(item_id)
     conversation = workspace.conversation(conversation_of(item_id))
     ids = conversation.ids
-    cited = {ids[e.message_key] for p in _versions(state) for e in p.evidence if e.message_key in ids}
+    cited = [{ids[e.message_key] for e in p.evidence if e.message_key in ids} for p in _versions(state)]
+    everything = sorted(set.union(*cited))
     opinions = tuple(opinion_view(o, state.base) for o in state.saved)
     own = state.opinion(viewer.reviewer_id)
     fields = _field_rows(conversation, state, own)
-    # What is in dispute comes first; a dispute about the whole item opens at the gold answer's own quotes.
+    # What is in dispute comes first: a message that not all of them cite, then quotes of a disputed field; a dispute
+    # on the whole item opens at the gold answer's own quotes.
+    doubted = [i for i in everything if not all(i in of for of in cited)]
     quoted = [line.message_id for row in sorted(fields, key=_calm) for line in row.evidence]
     verdicts = {o.verdict for o in opinions}
     changes = [{c.target: c.after for c in o.changes} for o in opinions]
@@ -325,8 +328,8 @@ def _conflict(workspace: Workspace, item_id: str, viewer: Viewer) -> ConflictVie
         sealed=state.base,
         opinions=opinions,
         fields=fields,
-        evidence=tuple(sorted(cited)),
-        opens_at=next(iter((*quoted, *sorted(cited))), 0),
+        evidence=tuple(everything),
+        opens_at=next(iter((*doubted, *quoted, *everything)), 0),
         is_edited=own.is_edited,
         findings=tuple(
             finding_views(

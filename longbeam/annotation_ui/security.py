@@ -12,7 +12,6 @@ import hmac
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import urlsplit
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.datastructures import Headers, MutableHeaders
@@ -22,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from longbeam.review import Viewer
 from longbeam.schemas import ReviewerRole
+from longbeam.serving import foreign_page
 from longbeam.store import ReviewStore
 
 CSRF_HEADER = "x-csrf-token"
@@ -200,11 +200,8 @@ class Guard:
             return "host", f"this server does not answer to the host {host!r}; name it with --allow-host"
         if method in ("GET", "HEAD", "OPTIONS"):
             return None
-        origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
-            return "csrf", f"requests from {origin} are not taken"
-        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            return "csrf", "requests from other sites are not taken"
+        if why := foreign_page(headers):
+            return "csrf", why
         if not headers.get("content-type", "").startswith("application/json"):
             return "csrf", "bodies are JSON: send Content-Type: application/json"
         return None

@@ -108,8 +108,6 @@ class MinimapView(Record):
     plans: tuple[Border, ...]
     dates: tuple[Border, ...]
     """The first message of each day."""
-    evidence: tuple[int, ...] = ()
-    comments: tuple[int, ...] = ()
 
 
 class Hit(Record):
@@ -180,36 +178,44 @@ class ItemMarks:
 
 @dataclass(frozen=True, slots=True)
 class MessagePlace:
-    """A window inside one message."""
+    """A window inside one message, as an address carries it."""
 
-    at: int
+    at: int = 0
     """First character, in code points."""
-    size: int
+    size: int = 4_000
     find: str = ""
     """Text whose places are wanted."""
+    item: str = ""
+    """The item in whose light the message is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedWindow:
-    """A window of a conversation that a page asks for."""
+    """A window of a conversation, as an address carries it."""
 
-    conversation_id: str
-    first: int
-    count: int
-    query: str = ""
+    first: int = 0
+    count: int = 20
+    around: str = ""
+    """Key of a message; the window then begins `before` messages ahead of it."""
+    before: int = 3
+    item: str = ""
+    q: str = ""
 
 
-def window(conversation: OpenConversation, wanted: WantedWindow, shown: ItemMarks) -> TranscriptView:
+def window(
+    conversation: OpenConversation, conversation_id: str, wanted: WantedWindow, shown: ItemMarks
+) -> TranscriptView:
     """Return the messages of a window; hits of the query are marked as well as `shown`."""
     total = len(conversation.lines)
     count = max(1, min(wanted.count, MOST_MESSAGES))
-    first = max(0, min(wanted.first, total - 1))
+    first = conversation.ids[wanted.around] - max(wanted.before, 0) if wanted.around else wanted.first
+    first = max(0, min(first, total - 1))
     views = []
     for message in conversation.messages(first, count):
         marks = shown.of(message.message_key)
-        hits = _hits(message.content, wanted.query)
+        hits = _hits(message.content, wanted.q)
         views.append(view_of(message, replace(marks, marks=(*marks.marks, *hits))))
-    return TranscriptView(conversation_id=wanted.conversation_id, total=total, first=first, messages=tuple(views))
+    return TranscriptView(conversation_id=conversation_id, total=total, first=first, messages=tuple(views))
 
 
 def marks_for(workspace: Workspace, viewer: Viewer, conversation: OpenConversation, item_id: str) -> ItemMarks:
@@ -342,9 +348,7 @@ def search_view(
     )
 
 
-def minimap(
-    conversation: OpenConversation, conversation_id: str, evidence: Sequence[int], comments: Sequence[int]
-) -> MinimapView:
+def minimap(conversation: OpenConversation, conversation_id: str) -> MinimapView:
     """Return the data of a strip of the whole conversation; no text is read."""
     lines = conversation.lines
     return MinimapView(
@@ -353,8 +357,6 @@ def minimap(
         sessions=_borders(lines, "session"),
         plans=_borders(lines, "plan_index"),
         dates=_borders(lines, "date"),
-        evidence=tuple(sorted(set(evidence))),
-        comments=tuple(sorted(set(comments))),
     )
 
 

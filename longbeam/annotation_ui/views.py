@@ -198,8 +198,8 @@ class ItemView(Record):
     details: ProbeDetails
     rubric: tuple[NuggetView, ...]
     evidence: tuple[EvidenceView, ...]
-    context: tuple[MessageView, ...]
-    """Messages around the evidence if `k` asks for them: in order, each once, the evidence included."""
+    opens_at: int
+    """Place in `evidence` at which the conversation opens: the newest piece where an older one no longer holds."""
     spread: int
     """Distance between the first and the last piece of evidence, in message_ids."""
     sessions_touched: int

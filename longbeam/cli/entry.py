@@ -17,7 +17,8 @@ import typer
 from longbeam.cli.app import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, app
 from longbeam.errors import LongbeamError, UserError
 from longbeam.plugins import culprit
-from longbeam.stopping import leave_at_once
+from longbeam.stopping import end_anyway, leave_at_once
+from longbeam.terminal import printable
 
 # Typer's usage errors have a public subclass only; Typer 0.29 carries a Click of its own.
 USAGE_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -136,7 +137,7 @@ def _flushed(code: int, *, is_lost: bool) -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    print("error: " + " ".join(message.split()), file=sys.stderr)
+    print("error: " + printable(" ".join(message.split())), file=sys.stderr)
     return code
 
 
@@ -163,4 +164,5 @@ def main() -> NoReturn:
         # The reader of our output has exited (`| head`); without this, Python would report it again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = INCOMPLETE
+    end_anyway(code)
     sys.exit(code)

@@ -96,7 +96,7 @@ def generate(
     seeds: Annotated[Path | None, typer.Option(help="JSON file of seeds, instead of the catalogue.")] = None,
     domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
     model: Annotated[str | None, typer.Option(help=f"Model of all roles [default: {DEFAULT_MODEL}].")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: from the name].")] = None,
     hard: Annotated[bool, typer.Option("--hard", help="Prefer the probes that trivial memories answer least.")] = False,
     runner: RunnerOption = Runner.AUTO,
     workers: Workers = None,
@@ -233,7 +233,9 @@ def seeds(
         Path | None,
         typer.Option("--spec", metavar="SPEC.toml", help="Spec to take models and language from."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of all randomness [default: of the spec, else a fixed one].")
+    ] = None,
     about: Annotated[
         str, typer.Option("--about", help="Paragraph on a domain of your own: what people do there.")
     ] = "",

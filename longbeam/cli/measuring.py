@@ -29,6 +29,7 @@ from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
 from longbeam.schemas import DEFAULT_MODEL
 from longbeam.stopping import run_stoppable
+from longbeam.terminal import printable
 
 if TYPE_CHECKING:
     from longbeam.evaluation import Arm, Evaluated
@@ -130,7 +131,7 @@ class _Output:
 def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how: _Output) -> int:
     """Evaluate one benchmark, print its table, and return the exit code."""
     from longbeam.errors import RunStopped
-    from longbeam.evaluation import always_there, as_json, grouped_failures, last_results, render_table
+    from longbeam.evaluation import as_json, grouped_failures, last_results, render_table
     from longbeam.library import measurement_of
     from longbeam.pipeline.evaluate import evaluation_folder, render_estimate
     from longbeam.store import open_benchmark
@@ -139,7 +140,7 @@ def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how
     refuse_nothing_sealed(benchmark, how.out)
     json = how.json
     with _stdout_of_results() as shown:
-        measurement = measurement_of(benchmark, [*always_there(), *arms], options)
+        measurement = measurement_of(benchmark, arms, options)
         if how.estimate:
             expected = run_stoppable(measurement.estimate())
             print(expected.model_dump_json(indent=2) + "\n" if json else render_estimate(expected), end="", file=shown)
@@ -152,11 +153,11 @@ def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how
         except RunStopped as exc:
             print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
             return INCOMPLETE
-        print(as_json(run, results) if json else render_table(run, results), end="", file=shown)
+        print(as_json(run, results) if json else printable(render_table(run, results)), end="", file=shown)
         kept = last_results(evaluation_folder(benchmark), run.control).parent.name
         print(f"run {kept}; {meter.spent_line}", file=sys.stderr if json else shown)
         for failure in grouped_failures(run.failures):
-            print(f"failed: {failure}", file=sys.stderr)
+            print(f"failed: {printable(failure)}", file=sys.stderr)
         warn_of_unfinished(benchmark, how.out)
         is_whole = not run.failures and all(result.score("paper") is not None for result in results)
         return max(OK if is_whole else INCOMPLETE, _gated(run, results, how.gates))
@@ -273,10 +274,10 @@ def report(
     if json:
         print(report_json(sections), end="")
     elif not written and sys.stdout.isatty():
-        print("\n".join(render_table(file.run, file.results) for file in files), end="")
+        print(printable("\n".join(render_table(file.run, file.results) for file in files)), end="")
         print(f"\nThe whole report: {command_line('report', f'{name} --html report.html', out)}")
     elif not written:
-        print(render_markdown(sections), end="")
+        print(printable(render_markdown(sections)), end="")
     return OK
 
 
@@ -292,14 +293,17 @@ def runs(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """List the runs that are kept: id, date, cost, name, systems, reader."""
     import json as jsons
 
-    from longbeam.evaluation import kept_runs, render_runs
+    from longbeam.evaluation import damaged_runs, kept_runs, render_runs
     from longbeam.pipeline.evaluate import evaluation_folder
     from longbeam.store import open_benchmark
 
-    found = kept_runs(evaluation_folder(open_benchmark(out, name)))
+    folder = evaluation_folder(open_benchmark(out, name))
+    found, damaged = kept_runs(folder), damaged_runs(folder)
     shown = jsons.dumps([run.model_dump(mode="json") for run in found], indent=2) + "\n"
     print(shown if json else render_runs(name, found), end="")
-    return OK
+    for line in damaged:
+        print(f"damaged: {printable(line)}", file=sys.stderr)
+    return INCOMPLETE if damaged else OK
 
 
 @app.command(short_help="Look at runs in the browser.")
@@ -363,7 +367,7 @@ def compare(
     if json:
         print(jsons.dumps([asdict(pair) for pair in pairs], indent=2))
     else:
-        print(render_pairs(pairs, first, second), end="")
+        print(printable(render_pairs(pairs, first, second)), end="")
     return OK
 
 
@@ -412,7 +416,11 @@ def leaderboard(
     from longbeam.evaluation import merged, read_results, render_board, rows_in
     from longbeam.store import is_recorded, write_atomically, write_recorded
 
-    text = board.read_text(encoding="utf-8") if board.exists() else ""
+    try:
+        text = board.read_text(encoding="utf-8") if board.exists() else ""
+    except (OSError, UnicodeDecodeError) as exc:
+        reason = exc.strerror if isinstance(exc, OSError) else "is no text"
+        raise UserError(f"--board {board}: {reason}; name the JSON file with the rows") from exc
     if board.exists() and not is_recorded(board):
         print(
             f"warning: {board} was changed since `longbeam leaderboard` wrote it; its rows are as submitted",

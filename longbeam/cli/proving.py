@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from longbeam.cli.app import (
     DEFAULT_OUT,
@@ -23,12 +24,26 @@ from longbeam.cli.app import (
     warn_of_unfinished,
 )
 from longbeam.cli.display import Display, Target, display_for
-from longbeam.cli.format_help import FormatCommand
 from longbeam.errors import UserError
-from longbeam.formats import EXPORTS, IMPORTS, LOCOMO_SESSIONS
+from longbeam.formats import ENTRY_POINTS, EXPORTS, IMPORTS, LOCOMO_SESSIONS
+from longbeam.plugins import offered
 from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
 from longbeam.text import language_of
+
+
+class FormatCommand(TyperCommand):
+    """A command with a parameter `format`."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # Any: Typer carries a Click of its own
+        """Write the help, with the formats of other packages behind longbeam's own."""
+        names = ", ".join(offered(ENTRY_POINTS, {*EXPORTS, *IMPORTS}))
+        for parameter in self.params:
+            told = getattr(parameter, "help", None)
+            if names and parameter.name == "format" and told and names not in told:
+                parameter.help = f"{told.rstrip('.')}; of other packages: {names}."  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
 
 if TYPE_CHECKING:
     from longbeam.pipeline.evaluate import ModelChecksRun

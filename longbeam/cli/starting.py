@@ -125,7 +125,7 @@ def _spec_text(world: _World) -> str:
         f"name = {_quoted(world.name)}",
         f"length = {_quoted(world.length)}  # tokens of message content per conversation: 16K to 64M",
         "conversations = 1",
-        "seed = 0  # of all randomness; another seed gives other people and days",
+        "# seed = 7  # of all randomness; without one it follows from the name",
         *([] if own else [f"domains = [{_quoted(world.domain)}]"]),
         f'{off}seeds_file = "{SEEDS_FILE}"  # what each conversation is about',
         f"# Without a file seeds are {'written by the planner' if own else 'drawn from the catalogue'}.",

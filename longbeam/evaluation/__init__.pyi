@@ -37,6 +37,8 @@ from .controls import (
 from .difficulty import DifficultyMeter as DifficultyMeter
 from .fixed_answers import (
     FIXED_ANSWERS as FIXED_ANSWERS,
+    MISLEADING as MISLEADING,
+    WRITTEN_ANSWERS as WRITTEN_ANSWERS,
     in_words as in_words,
     swapped_answer as swapped_answer,
     with_other_values as with_other_values,
@@ -99,6 +101,7 @@ from .results import (
     write_results as write_results,
 )
 from .runs import (
+    damaged_runs as damaged_runs,
     find_run as find_run,
     keep_run as keep_run,
     kept_runs as kept_runs,

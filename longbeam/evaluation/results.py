@@ -124,21 +124,24 @@ def read_results(path: Path) -> Evaluated:
                 try:
                     results.append(_result_of(line, contexts))
                 except ValueError as exc:
-                    reason = _first(exc) if isinstance(exc, ValidationError) else str(exc)
+                    reason = first_problem(exc) if isinstance(exc, ValidationError) else str(exc)
                     raise UserError(f"{path}: line {number}: {reason}; make it with `longbeam evaluate`") from exc
     except OSError as exc:
         raise UserError(f"{path}: {exc.strerror}; make it with `longbeam evaluate`") from exc
     except UnicodeDecodeError as exc:
         raise UserError(f"{path}: is no text; a results file of `longbeam evaluate` is expected") from exc
     except ValidationError as exc:
-        raise UserError(f"{path}: line 1: {_first(exc)}; a results file of `longbeam evaluate` is expected") from exc
+        raise UserError(
+            f"{path}: line 1: {first_problem(exc)}; a results file of `longbeam evaluate` is expected"
+        ) from exc
     for name in (run.benchmark, run.control, run.reader, run.judge, run.longbeam, *run.systems, *run.versions.values()):
         if name != printable(whole_text(name)) or "\n" in name or "\t" in name:
             raise UserError(f"{path}: line 1: {name[:60]!r} is a name with characters that are not printed")
     return Evaluated(run, tuple(results), Timings.read(path.parent / TIMINGS_FILE))
 
 
-def _first(exc: ValidationError) -> str:
+def first_problem(exc: ValidationError) -> str:
+    """Return the first place that does not fit, and why."""
     error = exc.errors(include_url=False)[0]
     return f"{'.'.join(str(part) for part in error['loc'])} {error['msg']}".strip()
 

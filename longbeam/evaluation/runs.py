@@ -14,8 +14,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from longbeam.errors import UserError
 from longbeam.evaluation.results import (
@@ -23,13 +26,14 @@ from longbeam.evaluation.results import (
     TIMINGS_FILE,
     Evaluated,
     contexts_path,
+    first_problem,
     read_results,
     write_results,
 )
 from longbeam.evaluation.table import kind_of
 from longbeam.schemas import KeptRun, digest_of
 from longbeam.store import write_atomically, write_recorded
-from longbeam.terminal import counted
+from longbeam.terminal import counted, printable
 
 RUNS_FOLDER = "runs"
 _RUN_FILE = "run.json"
@@ -71,8 +75,9 @@ def keep_run(folder: Path, one: Evaluated, *, name: str = "", title: str = "", n
             break
         stored = read_results(home / RESULTS_FILE)
         if stored.run == run and stored.results == one.results:
-            earlier = KeptRun.model_validate_json((home / _RUN_FILE).read_text(encoding="utf-8"))
-            kept = earlier.model_copy(update={k: v for k in ("name", "title") if (v := getattr(about, k))})
+            with suppress(UserError):  # it is damaged: what is known now replaces it
+                earlier = _kept(home / _RUN_FILE)
+                kept = earlier.model_copy(update={k: v for k in ("name", "title") if (v := getattr(about, k))})
             break
     write_atomically(home / _RUN_FILE, kept.model_dump_json(indent=1) + "\n")  # last: a run without it is no run
     write_atomically(folder / RUNS_FOLDER / _last(run.control), kept.run_id + "\n")
@@ -89,20 +94,50 @@ def last_results(folder: Path, control: str = "") -> Path:
         run_id = (folder / RUNS_FOLDER / _last(control)).read_text(encoding="utf-8").strip()
     except OSError:
         return folder / control / RESULTS_FILE
-    return folder / RUNS_FOLDER / run_id / RESULTS_FILE
+    return folder / RUNS_FOLDER / Path(run_id).name / RESULTS_FILE
 
 
 def kept_runs(folder: Path) -> list[KeptRun]:
-    """Return the runs below an evaluation's folder, oldest first."""
-    found = [KeptRun.model_validate_json(path.read_text(encoding="utf-8"))
-             for path in sorted((folder / RUNS_FOLDER).glob(f"*/{_RUN_FILE}"))]  # fmt: skip
+    """Return the runs below an evaluation's folder, oldest first; those that `damaged_runs` names are left out."""
+    found = []
+    for path in _run_files(folder):
+        with suppress(UserError):
+            found.append(_kept(path))
     return sorted(found, key=lambda run: (run.made_at, run.run_id))
+
+
+def damaged_runs(folder: Path) -> list[str]:
+    """Return what is wrong with the runs that cannot be listed, a line each."""
+    found = []
+    for path in _run_files(folder):
+        try:
+            _kept(path)
+        except UserError as exc:
+            found.append(str(exc))
+    return found
+
+
+def _run_files(folder: Path) -> list[Path]:
+    return sorted((folder / RUNS_FOLDER).glob(f"*/{_RUN_FILE}"))
+
+
+def _kept(path: Path) -> KeptRun:
+    """Return what is kept of a run; UserError for a file that cannot be read. Its folder is its id."""
+    try:
+        return KeptRun.model_validate_json(path.read_bytes()).model_copy(update={"run_id": path.parent.name})
+    except OSError as exc:
+        problem = str(exc.strerror)
+    except ValidationError as exc:
+        problem = first_problem(exc)
+    raise UserError(f"{path}: {problem}; remove its folder, or evaluate the same again, which writes the file anew")
 
 
 def find_run(folder: Path, named: str) -> KeptRun:
     """Return what is kept of a run by its id, the beginning of one, its name, or `last`; UserError lists all runs."""
+    if (path := folder / RUNS_FOLDER / named / _RUN_FILE) in _run_files(folder):
+        return _kept(path)
     runs = kept_runs(folder)
-    found = [run for run in runs if run.run_id == named or run.name == named]
+    found = [run for run in runs if run.name == named]
     found = found or [run for run in runs if run.run_id.startswith(named)]
     if named == "last" and runs:
         last = last_results(folder)
@@ -121,7 +156,7 @@ def read_run(folder: Path, named: str) -> Evaluated:
 
 def render_runs(name: str, runs: Sequence[KeptRun]) -> str:
     """Return the runs of a benchmark as a table; ends with a line break."""
-    return "\n".join(_run_lines(name, runs)) + "\n"
+    return printable("\n".join(_run_lines(name, runs)) + "\n")
 
 
 def _run_lines(name: str, runs: Sequence[KeptRun]) -> Iterator[str]:
@@ -130,5 +165,5 @@ def _run_lines(name: str, runs: Sequence[KeptRun]) -> Iterator[str]:
         yield f"{'run':12} {'date':16} {'cost':>9} {'conv.':>5} {'probes':>6}  name; systems; reader"
     for run in runs:
         cost = "unknown" if run.cost_usd is None else f"${run.cost_usd:.4f}"
-        what = "; ".join(filter(None, [run.name, ", ".join(run.systems), run.reader, run.control]))
+        what = "; ".join(filter(None, [" ".join(run.name.split()), ", ".join(run.systems), run.reader, run.control]))
         yield f"{run.run_id:12} {run.made_at:%Y-%m-%d %H:%M} {cost:>9} {run.conversations:5} {run.probes:6}  {what}"

@@ -17,6 +17,7 @@ import numpy as np
 
 from longbeam.abilities import ability_of, resolve
 from longbeam.errors import SpecError
+from longbeam.plugins import require_returned
 from longbeam.schemas import Judgement, NuggetJudgement, Probe, Scoring
 
 
@@ -42,8 +43,16 @@ def scorer_of(ability: str) -> Scorer:
 
 def score_of(probe: Probe, judgement: Judgement, answer: str) -> tuple[Scoring, ...]:
     """Return the probe's score under both rules."""
-    paper, released = scorer_of(probe.ability).score(probe, judgement, answer)
+    found = scorer_of(probe.ability).score(probe, judgement, answer)
+    require_returned(
+        found, _are_scores, f"abilities: the scorer of {probe.ability!r}", "two scores from 0 to 1, or None"
+    )
+    paper, released = found
     return (Scoring(rule="paper", score=paper), Scoring(rule="released", score=released))
+
+
+def _are_scores(found: tuple[float | None, ...]) -> bool:
+    return len(found) == 2 and all(score is None or 0 <= score <= 1 for score in found)
 
 
 def _score_nuggets(_probe: Probe, judgement: Judgement, _answer: str) -> tuple[float | None, float | None]:

@@ -50,7 +50,6 @@ from .choices import (
     Choices as Choices,
     choose_targets as choose_targets,
 )
-from .clock import FIRST_HOUR as FIRST_HOUR, LAST_HOUR as LAST_HOUR, REPLY_S as REPLY_S, sent_times as sent_times
 from .closed_world import ClosedWorld as ClosedWorld
 from .demand import LEAST as LEAST, MOST as MOST, QUICK as QUICK, STATEMENT as STATEMENT, demand_of as demand_of
 from .dialogue import Talk as Talk, extend as extend, talk as talk
@@ -187,7 +186,15 @@ from .sub_plans import (
     ledger_of as ledger_of,
     write_sub_plan as write_sub_plan,
 )
-from .transcript import Transcript as Transcript, TranscriptLine as TranscriptLine, turns_asked as turns_asked
+from .transcript import (
+    FIRST_HOUR as FIRST_HOUR,
+    LAST_HOUR as LAST_HOUR,
+    REPLY_S as REPLY_S,
+    Transcript as Transcript,
+    TranscriptLine as TranscriptLine,
+    sent_times as sent_times,
+    turns_asked as turns_asked,
+)
 from .turn_cards import (
     ASKS_AGAIN as ASKS_AGAIN,
     ASKS_BACK as ASKS_BACK,

@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import jsonschema
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import SchemaError, to_json
 from referencing import Registry
 from referencing.exceptions import Unresolvable
@@ -39,29 +39,67 @@ def text_of(message: Mapping[str, Any]) -> str:
 def schema_of(body: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the JSON schema that a reply has to fit, `{}` for JSON of any form; None for prose."""
     form = body.get("response_format") or {}
-    match form.get("type"):
-        case "json_schema":
-            schema = (form.get("json_schema") or {}).get("schema")
-            return schema if isinstance(schema, dict) else {}
-        case "json_object":
-            return {}
-        case _:
-            return None
+    if form.get("type") == "json_schema":
+        schema: dict[str, Any] = form["json_schema"].get("schema") or {}
+        return schema
+    return {} if form.get("type") == "json_object" else None
 
 
 def schema_name(body: Mapping[str, Any]) -> str:
     """Return the name of a request's JSON schema; empty if it has none."""
-    return str(((body.get("response_format") or {}).get("json_schema") or {}).get("name") or "")
+    form = body.get("response_format") or {}
+    return str((form.get("json_schema") or {}).get("name") or "")
 
 
-def fault_of_form(body: Mapping[str, Any]) -> str | None:
-    """Return why replies cannot be checked against a request's form; None if they can.
+class _Asked(BaseModel):
+    """The members of a part of a request that are read here; others are of no matter."""
 
-    References go nowhere but into the form itself. Patterns are matched by Rust's engine, whose time is linear.
+    model_config = ConfigDict(extra="allow", strict=True)
+
+
+class _Said(_Asked):
+    role: str
+    content: str | list[dict[str, Any]] | None = None
+
+
+class _NamedSchema(_Asked):
+    name: str
+    form: dict[str, Any] | None = Field(default=None, alias="schema")
+
+
+class _Text(_Asked):
+    type: Literal["text", "json_object"] = "text"
+
+
+class _Json(_Asked):
+    type: Literal["json_schema"]
+    json_schema: _NamedSchema
+
+
+class _Body(_Asked):
+    model: str = ""
+    messages: list[_Said] = Field(min_length=1)
+    response_format: _Text | _Json | None = None
+    stream: bool | None = None
+    stream_options: dict[str, Any] | None = None
+    tools: list[Any] | None = None
+
+
+def fault_of_body(body: object) -> str | None:
+    """Return why a request cannot be answered by hand, with the place; None if it can.
+
+    References of a form go nowhere but into the form itself. Patterns are matched by Rust's engine, whose time is
+    linear.
     """
-    named = (body.get("response_format") or {}).get("json_schema")
-    if not isinstance(named or {}, dict) or not isinstance((named or {}).get("schema") or {}, dict):
-        return "response_format.json_schema is an object with a schema, which is an object"
+    try:
+        _Body.model_validate(body)
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[-1]
+        place = ".".join(str(part) for part in error["loc"] if part not in ("_Text", "_Json"))
+        return _shortened(f"{place or 'the body'}: {error['msg']}")
+    assert isinstance(body, dict)
+    if body.get("tools"):
+        return "tools are not supported here: replies are texts, or JSON by `response_format`"
     try:
         schema = schema_of(body) or {}
         Draft202012Validator.check_schema(schema)

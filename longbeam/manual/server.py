@@ -12,7 +12,9 @@ It listens on 127.0.0.1 only. A request of a page of another site is refused.
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
+import stat
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -20,7 +22,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
@@ -29,14 +31,76 @@ from pydantic_core import from_json, to_json
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from longbeam.errors import UserError
-from longbeam.manual.folder import RequestFolder
-from longbeam.manual.forms import fault_of_form, schema_name, schema_of, text_of
-from longbeam.manual.queue import Queue, QueueSlot
-from longbeam.manual.showing import headline
+from longbeam.manual.forms import fault_of_body, schema_name, schema_of, text_of
+from longbeam.manual.queue import Queue, QueueSlot, name_of
+from longbeam.manual.showing import as_markdown, headline
 from longbeam.models import DEFAULT_TOKENIZER, load_tokenizer
 from longbeam.prompts import default_registry
-from longbeam.serving import LOOPBACK, open_listener, serving
+from longbeam.serving import LOOPBACK, foreign_page, open_listener, serving
+from longbeam.store import write_atomically
 from longbeam.terminal import printable
+
+REQUEST, BODY, REPLY = "request.md", "request.json", "reply.txt"
+ACCEPTED, REFUSED, FAULT = "accepted.txt", "refused.txt", "fault.txt"
+
+
+class RequestFolder:
+    """One folder with the unanswered requests of a queue."""
+
+    def __init__(self, queue: Queue, folder: Path) -> None:
+        """The folder may hold files of an earlier server."""
+        self._queue, self._folder = queue, folder
+        self._looks: dict[int, tuple[int, int]] = {}
+        """Size and time of change of replies at the last look."""
+        names = (path.name.partition(".")[0] for path in folder.glob(f"*.{REQUEST}"))
+        self._written = {int(name) for name in names if name.isdecimal()}
+
+    def exchange(self) -> None:
+        """Write the requests that are new, and take in the replies that are whole."""
+        waiting = self._queue.unanswered()
+        for slot in waiting:
+            if slot.number not in self._written:
+                self._write(slot)
+            if self._is_whole(slot.number):
+                self._take(slot.number)
+        for number in self._written - {slot.number for slot in waiting}:
+            for kind in (REQUEST, BODY, REFUSED, FAULT):
+                self._path(number, kind).unlink(missing_ok=True)
+            self._written.remove(number)
+
+    def _write(self, slot: QueueSlot) -> None:
+        write_atomically(self._path(slot.number, REQUEST), as_markdown(slot))
+        write_atomically(self._path(slot.number, BODY), json.dumps(slot.body, ensure_ascii=False, indent=1) + "\n")
+        self._written.add(slot.number)
+
+    def _is_whole(self, number: int) -> bool:
+        """Return whether a reply is there and did not change since the last look: an editor may still write it."""
+        try:
+            found = self._path(number, REPLY).stat()
+        except FileNotFoundError:
+            return False
+        if not stat.S_ISREG(found.st_mode):
+            text = f"{self._path(number, REPLY).name} is no file; put the reply into a file of this name\n"
+            write_atomically(self._path(number, FAULT), text)
+            return False
+        look = (found.st_size, found.st_mtime_ns)
+        last, self._looks[number] = self._looks.get(number), look
+        return last == look
+
+    def _take(self, number: int) -> None:
+        path = self._path(number, REPLY)
+        try:
+            self._queue.reply(number, path.read_text(encoding="utf-8", errors="replace"))
+        except UserError as exc:
+            path.replace(self._path(number, REFUSED))
+            write_atomically(self._path(number, FAULT), f"{exc}\n")
+        else:
+            path.replace(self._path(number, ACCEPTED))
+        del self._looks[number]
+
+    def _path(self, number: int, kind: str) -> Path:
+        return self._folder / f"{name_of(number)}.{kind}"
+
 
 MAX_BODY = 64 * 1024**2
 POLL_S = 0.3
@@ -85,7 +149,7 @@ class ManualServer:
     async def chat(self, request: Request) -> Response:
         """Answer a request when its reply is accepted; at once where that is so already."""
         try:
-            body = _chat_body(await _read(request))
+            body = _chat_body(request, await _read(request))
         except ManualRefusal as exc:
             error = {"message": str(exc), "type": "invalid_request_error", "param": None, "code": "bad_request"}
             return JSONResponse({"error": error}, 400)
@@ -171,32 +235,24 @@ def _prompt_of(body: dict[str, Any]) -> str:
     return schema_name(body) or default_registry().recognised(" ".join(map(text_of, body["messages"]))) or ""
 
 
-def _chat_body(raw: bytes) -> dict[str, Any]:
-    """Return the body of a request that can be answered by hand; raises Refusal for another."""
+def _chat_body(request: Request, raw: bytes) -> dict[str, Any]:
+    """Return the body of a request that can be answered by hand; raises ManualRefusal for another."""
+    # A form of any page may send text; only our own pages, and programs, send JSON.
+    if not request.headers.get("content-type", "").startswith("application/json"):
+        raise ManualRefusal("bodies are JSON: send Content-Type: application/json")
     try:
         body = from_json(raw)
     except ValueError as exc:
         raise ManualRefusal(f"the request's body is no JSON: {exc}") from exc
-    messages = body.get("messages") if isinstance(body, dict) else None
-    if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
-        raise ManualRefusal("messages is a list of objects with role and content")
-    if body.get("tools"):
-        raise ManualRefusal("tools are not supported here: replies are texts, or JSON by `response_format`")
-    for name in ("response_format", "stream_options"):
-        if not isinstance(body.get(name) or {}, dict):
-            raise ManualRefusal(f"{name} is an object")
-    if (body.get("response_format") or {}).get("type", "text") not in ("text", "json_object", "json_schema"):
-        raise ManualRefusal("response_format is of type text, json_object or json_schema")
-    if (fault := fault_of_form(body)) is not None:
+    if (fault := fault_of_body(body)) is not None:
         raise ManualRefusal(fault)
     return body  # type: ignore[no-any-return]
 
 
 async def _read(request: Request) -> bytes:
     """Return the body of a request; raises HTTPException for one too long, or sent by a page of another site."""
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-        raise HTTPException(403, f"requests from {origin} are not taken")
+    if why := foreign_page(request.headers):
+        raise HTTPException(403, why)
     raw = bytearray()
     async for piece in request.stream():
         raw += piece

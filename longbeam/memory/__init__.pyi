@@ -17,7 +17,6 @@ from .baselines import (
     chunks_of as chunks_of,
 )
 from .context import ContextBuilder as ContextBuilder
-from .culprits import name_of as name_of
 from .exchanges import (
     dated as dated,
     exchanges_of as exchanges_of,
@@ -25,8 +24,6 @@ from .exchanges import (
     said as said,
     with_released_copies as with_released_copies,
 )
-from .hosted import make_system as make_system
-from .hosting import copied as copied
 from .index import SparseEncoderRetriever as SparseEncoderRetriever
 from .product import (
     AnsweringProduct as AnsweringProduct,
@@ -45,3 +42,5 @@ from .registry import (
     settings_of as settings_of,
 )
 from .retrieval import Bm25Index as Bm25Index, Embedder as Embedder, StoredEmbedder as StoredEmbedder, ranked as ranked
+from .vendor_systems import make_system as make_system
+from .vendors import copied as copied, name_of as name_of

@@ -24,8 +24,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from longbeam.errors import MemorySystemError
 from longbeam.memory.base import Tools
-from longbeam.memory.hosting import said_by
 from longbeam.memory.product import Memory, ProductSettings
+from longbeam.plugins import failure_of
 from longbeam.schemas import Exchange
 from longbeam.terminal import printable
 
@@ -112,7 +112,7 @@ class HttpProduct:
             ):
                 content = await _content(answer, where)
         except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as exc:
-            reason = said_by(exc) if str(exc) else f"no answer within {self._timeout_s:g} s"
+            reason = failure_of(exc) if str(exc) else f"no answer within {self._timeout_s:g} s"
             raise ConnectionError(f"memory server, {where}: {reason}; is it running?") from exc
         text = content.decode("utf-8", "replace")
         if answer.status_code >= 400:

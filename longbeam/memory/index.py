@@ -101,6 +101,17 @@ def choose_retriever(
     return "bm25"
 
 
+def scores_of(found: object, size: int, where: str) -> NDArray[np.float32]:
+    """Return a package's scores; SpecError, which begins with `where`, for anything but one number per text."""
+    try:
+        scores = np.asarray(found, dtype=np.float32)
+    except (ValueError, TypeError):
+        scores = np.empty((), dtype=np.float32)
+    if scores.shape != (size,) or not np.isfinite(scores).all():
+        raise SpecError(f"{where} gave {type(found).__name__} as scores of {size} texts; return one number per text")
+    return scores
+
+
 class TextIndex:
     """Scores a fixed list of texts for a query. The search is exact: a few thousand vectors need no approximation."""
 
@@ -133,11 +144,7 @@ class TextIndex:
     async def scores(self, query: str) -> NDArray[np.float32]:
         """Return one score per text: BM25, the cosine, or weight * cosine + (1 - weight) * BM25 / its highest."""
         if self._other is not None:
-            found = await self._other.scores(query)
-            if found.shape != (self._size,):
-                raise SpecError(f"retrievers: {type(self._other).__name__} gave scores of shape {found.shape} for "
-                                f"{self._size} texts; return one score per text")  # fmt: skip
-            return found
+            return scores_of(await self._other.scores(query), self._size, f"retrievers: {type(self._other).__name__}")
         lexical = self._lexical.scores(query) if self._lexical else None
         if self._vectors is None:
             return lexical if lexical is not None else np.zeros(self._size, dtype=np.float32)

@@ -2,7 +2,7 @@
 
 A product is made once for a conversation, as `Product(settings, tools)`; `tools.conversation_id` and `tools.folder` are
 its own. Sync methods run in one thread of the product's own, the thread that also made it, async ones in an event loop
-of its own, all within time limits (`memory.hosting`). Every call gets copies.
+of its own, all within time limits (`memory.vendors`). Every call gets copies.
 
 An exception of the product is tried again if it is a transport error (`OSError`, time-outs among them), and becomes a
 `MemorySystemError` otherwise, which is recorded as the failure of the probes that needed it. A failed `add` may have
@@ -22,12 +22,11 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from longbeam.errors import LongbeamError, MemorySystemError, ProviderError
+from longbeam.errors import LongbeamError, MemorySystemError
 from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
-from longbeam.memory.culprits import name_of, place_of
-from longbeam.memory.hosting import Escaped, Host, Late, TimeLimits, copied, kind_of, said_by
 from longbeam.memory.returned import WrongReturn, describe, items_of, require_text, value_of
+from longbeam.memory.vendors import Host, TimeLimits, copied, name_of
 from longbeam.models import Asker
 from longbeam.schemas import Context, Exchange, MessageRole, Passage, PreparationUsage, Question
 from longbeam.text import format_date
@@ -153,7 +152,7 @@ class ProductMemory:
         self._tools = tools
         self._waits_s = [FIRST_WAIT_S * 4**n for n in range(settings.attempts - 1)]
         self._product: Product | None = None
-        self._host = Host(name_of(make) or "product")
+        self._host = Host(make)
         self._is_own = not name_of(make)
         """Whether it is an adapter of longbeam, whose async methods run in the event loop of the evaluation."""
         self._steps: list[tuple[Any, ...]] = []
@@ -181,13 +180,12 @@ class ProductMemory:
         self._steps += steps
         pending = steps
         for wait_s in (*self._waits_s, None):
-            method = ""
             try:
                 for method, *given in pending:
                     await self._call(method, *given)
                 return
-            except Exception as exc:  # noqa: BLE001 - a product may raise anything; it becomes a record
-                await self._after(exc, method, wait_s)
+            except MemorySystemError as exc:
+                await _wait(exc, wait_s)
             await self._tried("delete")
             pending = self._steps
 
@@ -260,41 +258,15 @@ class ProductMemory:
         for wait_s in (*self._waits_s, None):
             try:
                 return await self._call(method, *given)
-            except Exception as exc:  # noqa: BLE001 - a product may raise anything; it becomes a record
-                await self._after(exc, method, wait_s)
+            except MemorySystemError as exc:
+                await _wait(exc, wait_s)
         raise AssertionError("the last attempt returns or raises")
-
-    async def _after(self, exc: Exception, method: str, wait_s: float | None) -> None:
-        """Wait before the next attempt; raise MemorySystemError where there is none."""
-        is_ours = self._is_own or isinstance(exc, ProviderError)
-        if exc is self._host.stopped or (is_ours and isinstance(exc, LongbeamError) and not isinstance(exc, Late)):
-            raise exc
-        if not isinstance(exc, OSError) or wait_s is None:
-            kind = "transport" if isinstance(exc, OSError) else exc.kind if isinstance(exc, Late) else "system"
-            raise MemorySystemError(self._reason(exc, method), kind=kind) from exc
-        await asyncio.sleep(wait_s)
-
-    def _reason(self, exc: BaseException, method: str) -> str:
-        """Return what failed, why, and at which line of the product's own files."""
-        made_by = self._make if self._product is None else type(self._product)
-        exc = exc.__cause__ if isinstance(exc, Escaped) and exc.__cause__ is not None else exc
-        name, said = name_of(made_by), said_by(exc)
-        if self._product is None:
-            method = "__init__"
-            called = f"{name or 'the product'} could not be made from (settings, tools)"
-        else:
-            called = f"{name}.{method}" if name else method
-        place = place_of(exc, made_by, method)
-        reason = f": {kind_of(exc)}: {said}"
-        if isinstance(exc, WrongReturn | Late):
-            reason = f" {said}" if isinstance(exc, WrongReturn) else f": {said}"
-        return called + reason + (f" ({place})" if place else "")
 
     async def _call(self, method: str, *given: object) -> Any:  # Any: what the product's method returns
         limit_s = self._settings.of(method)
         if self._product is None:
-            tools = self._tools if self._is_own else self._host.tools(self._tools)
-            self._product = await self._host.run(lambda: self._make(self._settings, tools), self._settings.add_s)
+            self._product = await self._made()
+            self._host.made_by = type(self._product)
         product, read = self._product, partial(read_result, method, given)
 
         def work() -> Any:
@@ -303,37 +275,48 @@ class ProductMemory:
                 if method in _REQUIRED:
                     raise AttributeError(f"there is no method {method}")
                 return None
-            found = _without_stop_iteration(lambda: read(called(*map(copied, given))))
+            found = read(called(*map(copied, given)))
             return _read_later(found, read) if inspect.isawaitable(found) else found
 
         if not self._is_own:
-            return await self._host.run(work, limit_s)
+            return await self._host.run(method, work, limit_s)
         if inspect.iscoroutinefunction(getattr(product, method, None)):
-            return await _within(limit_s, work())
-        found = await self._host.run(lambda: (work(),), limit_s)  # in a tuple: the host awaits nothing
-        return await _within(limit_s, found[0]) if inspect.isawaitable(found[0]) else found[0]
+            return await self._within(method, limit_s, work())
+        found = (await self._host.run(method, lambda: (work(),), limit_s))[0]  # in a tuple: the host awaits nothing
+        return await self._within(method, limit_s, found) if inspect.isawaitable(found) else found
+
+    async def _made(self) -> Product:
+        """Return the product; one in a process of its own has begun, so that no limit counts the start of Python."""
+        tools = self._tools if self._is_own else self._host.tools(self._tools)
+        made: Product = await self._host.run(
+            "__init__", lambda: self._make(self._settings, tools), self._settings.add_s
+        )
+        if self._is_own and hasattr(made, "begin"):
+            await made.begin()
+        return made
+
+    async def _within(self, method: str, limit_s: float, found: Awaitable[Any]) -> Any:
+        """Return what an adapter's method returns, awaited in this event loop."""
+        try:
+            async with asyncio.timeout(limit_s) as limit:
+                return await found
+        except LongbeamError:
+            raise
+        except Exception as exc:
+            if limit.expired():
+                raise self._host.late(method, f"no result within {limit_s:g} s") from exc
+            raise self._host.failure(exc, method) from exc
+
+
+async def _wait(failure: MemorySystemError, wait_s: float | None) -> None:
+    """Wait before the next attempt at a call; raise its failure where there is none."""
+    if failure.kind != "transport" or wait_s is None:
+        raise failure
+    await asyncio.sleep(wait_s)
 
 
 async def _read_later(found: Awaitable[Any], read: Callable[[Any], Any]) -> Any:  # Any: what the product returns
     return read(await found)
-
-
-async def _within(limit_s: float, found: Awaitable[Any]) -> Any:  # Any: what the product returns
-    try:
-        async with asyncio.timeout(limit_s) as limit:
-            return await found
-    except TimeoutError as exc:
-        if limit.expired():
-            raise Late(f"no result within {limit_s:g} s") from exc
-        raise
-
-
-def _without_stop_iteration(work: Callable[[], Any]) -> Any:  # Any: what the product returns
-    """Return what the work returns; its StopIteration is a RuntimeError, because no future can hold the former."""
-    try:
-        return work()
-    except StopIteration as exc:
-        raise RuntimeError("StopIteration: a `next` found nothing").with_traceback(exc.__traceback__) from exc
 
 
 def read_result(method: str, given: Sequence[object], found: object) -> object:

@@ -19,10 +19,8 @@ from longbeam.memory.cmv.system import Cmv, CmvSettings
 from longbeam.memory.code_version import code_version
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
-from longbeam.memory.culprits import name_of
 from longbeam.memory.http import HttpProduct, HttpSettings
 from longbeam.memory.index import Retriever
-from longbeam.memory.isolation import isolated
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
 from longbeam.memory.paging.system import Paging, PagingSettings
@@ -34,6 +32,8 @@ from longbeam.memory.papers.raptor import Raptor, RaptorSettings
 from longbeam.memory.papers.readagent import ReadAgent, ReadAgentSettings
 from longbeam.memory.product import AnsweringProduct, Product, ProductMemory, ProductSettings, memory_of
 from longbeam.memory.products.catalogue import ADAPTERS, make_adapted
+from longbeam.memory.vendor_process import isolated
+from longbeam.memory.vendors import name_of
 from longbeam.plugins import failure_of, load, offered
 from longbeam.schemas import MessageRole, Record
 

@@ -21,7 +21,6 @@ from .base import (
     no_version as no_version,
 )
 from .batching import BatchingModel as BatchingModel, is_batched as is_batched
-from .completions import CompletionReader as CompletionReader, StreamedReply as StreamedReply
 from .cost import (
     CostMeter as CostMeter,
     Prices as Prices,
@@ -61,7 +60,12 @@ from .loops import (
     before_loop as before_loop,
     find_loop as find_loop,
 )
-from .openai_client import EXTRA_FIELD as EXTRA_FIELD, OpenAIModel as OpenAIModel
+from .openai_client import (
+    EXTRA_FIELD as EXTRA_FIELD,
+    CompletionReader as CompletionReader,
+    OpenAIModel as OpenAIModel,
+    StreamedReply as StreamedReply,
+)
 from .outcomes import (
     WITHOUT_TEXT as WITHOUT_TEXT,
     outcome_of as outcome_of,

@@ -2,15 +2,14 @@ from . import memorizing as memorizing, openings as openings, tables as tables
 from .advising import ATTRIBUTES as ATTRIBUTES, USES as USES, advise as advise, purposes as purposes
 from .arithmetic import CHOICE as CHOICE, compute as compute, evaluate as evaluate, format_number as format_number
 from .blocks import ReplyFrame as ReplyFrame
-from .chapters import SIDES_OF_LIFE as SIDES_OF_LIFE, bounds_of as bounds_of, plan_seeds as plan_seeds
+from .chapters import SIDES_OF_LIFE as SIDES_OF_LIFE, bounds_of as bounds_of, plan_seeds as plan_seeds, seeds as seeds
 from .drawing import Span as Span, changed as changed, draw as draw, misremembered as misremembered
 from .extras import STATES as STATES, WriterExtras as WriterExtras
 from .fact_wording import pronoun as pronoun, slots_of as slots_of
 from .judging import judge as judge
-from .language import fill as fill, upper_first as upper_first, within_sentence as within_sentence
+from .language import fill as fill, names_of as names_of, upper_first as upper_first, within_sentence as within_sentence
 from .meaning import SimilarityJudge as SimilarityJudge
 from .memorizing import extract_facts as extract_facts
-from .naming import names_of as names_of
 from .openings import concerns as concerns
 from .packs import (
     AMOUNTS as AMOUNTS,
@@ -52,17 +51,18 @@ from .planning import (
     thread_of as thread_of,
 )
 from .probe_wording import (
+    clause_for as clause_for,
+    day_named as day_named,
     of_user as of_user,
     plural as plural,
+    question_clauses as question_clauses,
     standing_question as standing_question,
     to_you as to_you,
 )
 from .probing import answer_probe_prompt as answer_probe_prompt
-from .questions import clause_for as clause_for, day_named as day_named, question_clauses as question_clauses
-from .remarks import without_remark as without_remark
+from .reading import answer_over as answer_over
 from .replies import assemble as assemble, assistant_reply as assistant_reply
 from .rules import rule_files as rule_files, rules_digest as rules_digest
-from .side_answers import answer_over as answer_over
 from .story import (
     Script as Script,
     StoryInputs as StoryInputs,
@@ -71,8 +71,7 @@ from .story import (
     scenes_of as scenes_of,
     script_of as script_of,
 )
-from .telling import COST_SLOT as COST_SLOT, WHOLE as WHOLE, StoryScene as StoryScene
-from .titles import seeds as seeds
+from .telling import COST_SLOT as COST_SLOT, WHOLE as WHOLE, StoryScene as StoryScene, without_remark as without_remark
 from .turns import (
     ask_back_for as ask_back_for,
     asked_card as asked_card,

@@ -14,9 +14,8 @@ from functools import lru_cache
 
 from longbeam.offline import reading
 from longbeam.offline.advising import NTH
-from longbeam.offline.probe_wording import neutral, number_word, plural, to_you
-from longbeam.offline.questions import clause_for, day_named
-from longbeam.offline.side_answers import answer_over
+from longbeam.offline.probe_wording import clause_for, day_named, neutral, number_word, plural, to_you
+from longbeam.offline.reading import answer_over
 from longbeam.offline.understanding import ME, How, ReadStatement, Understood, Wish, understand
 from longbeam.prompts.calls import AnswerInputs
 from longbeam.schemas import AdviceKind, Value, ValueKind

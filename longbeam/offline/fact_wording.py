@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from longbeam.offline.language import upper_first
-from longbeam.offline.probe_wording import of_user, to_you
-from longbeam.offline.questions import clause_for, day_named
+from longbeam.offline.probe_wording import clause_for, day_named, of_user, to_you
 from longbeam.prompts.calls import Excerpt
 from longbeam.schemas import MessageRole, Value, ValueKind
 from longbeam.text import format_date, listed

@@ -24,9 +24,8 @@ from longbeam.offline.packs import (
     threads_elsewhere,
     wishes,
 )
-from longbeam.offline.remarks import without_remark
 from longbeam.offline.story import Script, StoryInputs, draft_of, people_thread, scenes_of, script_of, side_told
-from longbeam.offline.telling import WHOLE, StoryScene
+from longbeam.offline.telling import WHOLE, StoryScene, without_remark
 from longbeam.prompts.calls import (
     AugmentInputs,
     AugmentReply,

@@ -18,9 +18,9 @@ from longbeam.offline.fact_wording import (
     told_to,
 )
 from longbeam.offline.language import upper_first
-from longbeam.offline.probe_wording import of_user, to_you
+from longbeam.offline.probe_wording import number_word, of_user, to_you
 from longbeam.prompts.calls import NuggetDraft, ProbeInputs, ProbeReply
-from longbeam.schemas import ValueKind
+from longbeam.schemas import AdviceKind, ValueKind
 from longbeam.text import listed
 
 _GROWING = frozenset({ValueKind.NUMBER, ValueKind.DURATION, ValueKind.RATIO})
@@ -161,4 +161,78 @@ _WRITERS: Mapping[str, Callable[[ProbeInputs, random.Random], ProbeReply]] = {
     QuestionKind.SET_DIFFERENCE: _people,
     QuestionKind.TALLY: _tally,
     QuestionKind.TOTAL: _total,
+}
+
+
+# --- lists of the assistant's -------------------------------------------------------------------------------
+
+
+def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    count, it = number_word(len(inputs.items)), inputs.topic
+    if inputs.excerpts[0].attribute == AdviceKind.STEPS:
+        return _steps(inputs, rng)
+    forms = (
+        f"Which {count} ways to deal with {it} did you once name for me?",
+        f"You once named {count} ways to deal with {it}. Which were they?",
+        f"Can you name again the {count} ways to deal with {it} that you saw?",
+    )
+    gold = f"I listed these options for {to_you(it)}: {listed(inputs.items)}."
+    nuggets = [
+        NuggetDraft(text=f"States that {item} is one of the options for {of_user(it)}", excerpts=[0])
+        for item in inputs.items
+    ]
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
+
+
+def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    count, it = number_word(len(inputs.items)), inputs.topic
+    forms = (
+        f"Which {count} steps did you once give me for {it}?",
+        f"You once gave me {count} steps for {it}. What were they?",
+        f"I want to go through it again: what were the {count} steps that you gave me for {it}?",
+    )
+    nuggets = [
+        NuggetDraft(text=f"States that one of the steps for {of_user(it)} is to {item}", excerpts=[0])
+        for item in inputs.items
+    ]
+    gold = f"I gave you these steps for {to_you(it)}: {'; '.join(inputs.items)}."
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
+
+
+def _taken(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    it, item = inputs.topic, inputs.computed_value
+    forms = (
+        f"Which of your three ways to deal with {it} did I choose?",
+        f"Which of the three ways to deal with {it} that you named for me did I decide on?",
+        f"I have to explain it to somebody: which of your three ways to deal with {it} am I following?",
+    )
+    nugget = f"States that of the options for {of_user(it)} the user took this one: {item}"
+    return ProbeReply(
+        question=rng.choice(forms),
+        gold_answer=f"Of the three options for {to_you(it)}, you took this one: {item}.",
+        nuggets=[NuggetDraft(text=nugget, excerpts=[0, 1])],
+    )
+
+
+def _use(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    amount, it, use = shown(inputs.excerpts[0].value), inputs.topic, inputs.computed_value
+    forms = (
+        f"What did you say the {amount} that you put down for {it} was for?",
+        f"Can you remind me what the {amount} that you suggested for {it} was for?",
+        f"You once suggested {amount} more for {it}. What did you say it was for?",
+        f"You told me to set {amount} aside for {it}. What was it for?",
+    )
+    # The question names the amount, and in the point it would be half of it: a wrong use would partly meet it.
+    nugget = f"States that the sum for {of_user(it)} was for {use}"
+    return ProbeReply(
+        question=rng.choice(forms),
+        gold_answer=f"The amount that I suggested for {to_you(it)} was for {use}.",
+        nuggets=[NuggetDraft(text=nugget, excerpts=[0])],
+    )
+
+
+LIST_WRITERS: Mapping[str, Callable[[ProbeInputs, random.Random], ProbeReply]] = {
+    "listed": _options,
+    "taken": _taken,
+    "use": _use,
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 
-from longbeam.offline.packs import Pack, Standing, fields_of, load_pack, pack_paths, wishes
+from longbeam.offline.packs import Pack, Standing, fields_of, load_pack, pack_paths, read_yaml, wishes
 from longbeam.schemas import FAMILY, Difficulty, Relation, ValueKind
 from longbeam.text import ORDINAL_WORDS
 
@@ -205,3 +206,49 @@ _OF_OTHERS = (
 def about_person(relation: Relation) -> tuple[Form, ...]:
     """Return the same of a person: nobody was introduced to their own family, or asks for its address."""
     return _OF_FAMILY if relation in FAMILY else _OF_OTHERS
+
+
+QUESTIONS = Path(__file__).parent / "data" / "questions.yaml"
+BY_ASSISTANT = "assistant"
+_AT = " @ "
+_OF_ONE_THING = re.compile(r"when ((?:the|my|your) .+) was$")
+
+
+@lru_cache(maxsize=1)
+def question_clauses() -> Mapping[str, str]:
+    """Return the clauses by attribute, some of them by `attribute @ pack/thread`."""
+    return {str(key): str(clause) for key, clause in read_yaml(QUESTIONS).items()}
+
+
+@lru_cache(maxsize=1)
+def _places() -> Mapping[tuple[str, str], str]:
+    """Return the clause of an attribute for a thing whose thread has one of its own."""
+    found: dict[tuple[str, str], str] = {}
+    own = [key for key in question_clauses() if _AT in key]
+    for path in pack_paths():
+        pack = load_pack(path)
+        for thread in pack.threads:
+            for key in own:
+                attribute, _, place = key.partition(_AT)
+                if place == f"{pack.pack}/{thread.thread}":
+                    found.update({(attribute, thing): question_clauses()[key] for thing in thread.things})
+    return found
+
+
+def clause_for(attribute: str, subject: str, *, is_of_assistant: bool = False) -> str:
+    """Return the clause with {it} that asks for an attribute of a thing.
+
+    Empty for the user's own attributes and for those of no pack.
+    """
+    if subject == "me":
+        return ""
+    if is_of_assistant:
+        return question_clauses().get(f"{attribute}{_AT}{BY_ASSISTANT}", "")
+    return _places().get((attribute, subject)) or question_clauses().get(attribute, "")
+
+
+def day_named(clause: str) -> str:
+    """Return the name of a day: `the trial day for it` of `when the trial day for it was`, else `the day I ...`."""
+    if match := _OF_ONE_THING.match(clause):
+        return match[1]
+    return re.sub(r"^(?:when|what day) ", "the day ", clause)

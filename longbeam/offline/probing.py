@@ -37,7 +37,7 @@ from longbeam.offline.fact_wording import (
 )
 from longbeam.offline.packs import Thread, pack_for
 from longbeam.offline.planning import thread_of
-from longbeam.offline.probe_kinds import word_kind
+from longbeam.offline.probe_kinds import LIST_WRITERS, word_kind
 from longbeam.offline.probe_wording import (
     ABOUT_PERSON,
     ABOUT_VALUE,
@@ -45,7 +45,6 @@ from longbeam.offline.probe_wording import (
     about_person,
     about_thing,
     neutral,
-    number_word,
     of_user,
     ordinal,
     plural,
@@ -66,7 +65,6 @@ from longbeam.prompts.calls import (
     ProbeReply,
 )
 from longbeam.schemas import (
-    AdviceKind,
     Bullet,
     BulletKind,
     Difficulty,
@@ -164,8 +162,8 @@ def _ask_again(clause: str, rng: random.Random) -> str:
 
 
 def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    if inputs.variety in _LIST_WRITERS:
-        return _LIST_WRITERS[inputs.variety](inputs, rng)
+    if inputs.variety in LIST_WRITERS:
+        return LIST_WRITERS[inputs.variety](inputs, rng)
     clues = [e for e in inputs.excerpts if e.part == EvidencePart.CLUE]
     wanted = [e for e in inputs.excerpts if e.part != EvidencePart.CLUE]
     if clues:
@@ -186,73 +184,6 @@ def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     else:
         question = _ask_fact(wanted[0], rng)
     return ProbeReply(question=question, gold_answer=stated_together(wanted), nuggets=[_fact_nugget(e) for e in wanted])
-
-
-def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    count, it = number_word(len(inputs.items)), inputs.topic
-    if inputs.excerpts[0].attribute == AdviceKind.STEPS:
-        return _steps(inputs, rng)
-    forms = (
-        f"Which {count} ways to deal with {it} did you once name for me?",
-        f"You once named {count} ways to deal with {it}. Which were they?",
-        f"Can you name again the {count} ways to deal with {it} that you saw?",
-    )
-    gold = f"I listed these options for {to_you(it)}: {listed(inputs.items)}."
-    nuggets = [
-        NuggetDraft(text=f"States that {item} is one of the options for {of_user(it)}", excerpts=[0])
-        for item in inputs.items
-    ]
-    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
-
-
-def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    count, it = number_word(len(inputs.items)), inputs.topic
-    forms = (
-        f"Which {count} steps did you once give me for {it}?",
-        f"You once gave me {count} steps for {it}. What were they?",
-        f"I want to go through it again: what were the {count} steps that you gave me for {it}?",
-    )
-    nuggets = [
-        NuggetDraft(text=f"States that one of the steps for {of_user(it)} is to {item}", excerpts=[0])
-        for item in inputs.items
-    ]
-    gold = f"I gave you these steps for {to_you(it)}: {'; '.join(inputs.items)}."
-    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
-
-
-def _taken(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    it, item = inputs.topic, inputs.computed_value
-    forms = (
-        f"Which of your three ways to deal with {it} did I choose?",
-        f"Which of the three ways to deal with {it} that you named for me did I decide on?",
-        f"I have to explain it to somebody: which of your three ways to deal with {it} am I following?",
-    )
-    nugget = f"States that of the options for {of_user(it)} the user took this one: {item}"
-    return ProbeReply(
-        question=rng.choice(forms),
-        gold_answer=f"Of the three options for {to_you(it)}, you took this one: {item}.",
-        nuggets=[NuggetDraft(text=nugget, excerpts=[0, 1])],
-    )
-
-
-def _use(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    amount, it, use = shown(inputs.excerpts[0].value), inputs.topic, inputs.computed_value
-    forms = (
-        f"What did you say the {amount} that you put down for {it} was for?",
-        f"Can you remind me what the {amount} that you suggested for {it} was for?",
-        f"You once suggested {amount} more for {it}. What did you say it was for?",
-        f"You told me to set {amount} aside for {it}. What was it for?",
-    )
-    # The question names the amount, and in the point it would be half of it: a wrong use would partly meet it.
-    nugget = f"States that the sum for {of_user(it)} was for {use}"
-    return ProbeReply(
-        question=rng.choice(forms),
-        gold_answer=f"The amount that I suggested for {to_you(it)} was for {use}.",
-        nuggets=[NuggetDraft(text=nugget, excerpts=[0])],
-    )
-
-
-_LIST_WRITERS: dict[str, WordingRule] = {"listed": _options, "taken": _taken, "use": _use}
 
 
 def _ask_by_clue(wanted: Excerpt, clue: Excerpt, rng: random.Random) -> str:

@@ -14,16 +14,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from longbeam.offline import blocks, figures, openings, tables
+from longbeam.offline import blocks, openings, tables
 from longbeam.offline.advising import led_over, placed
 from longbeam.offline.arithmetic import CHOICE
-from longbeam.offline.farewell import farewell_blocks
-from longbeam.offline.language import is_new, shuffled, within_sentence
+from longbeam.offline.language import is_new, phrases, shuffled, within_sentence
 from longbeam.offline.packs import Card, Pack, Thread, pack_for
 from longbeam.offline.phrasing import in_short, piece_of
 from longbeam.offline.planning import thread_of
 from longbeam.offline.story import people_thread
-from longbeam.offline.telling import WHOLE
+from longbeam.offline.telling import COST_SLOT, WHOLE
 from longbeam.offline.turns import (
     WISHES,
     Reading,
@@ -242,10 +241,10 @@ def _blocks(s: Situation) -> Iterator[str]:
             return
     shown = snippet_in(s.pack, s.user_text, s.thing)
     if shown is not None:
-        yield from figures.code_answer(shown, s.thing, s.rng)
+        yield from blocks.code_answer(shown, s.thing, s.rng)
     problem = problem_in(s.pack, s.user_text)
     if problem is not None:
-        yield from figures.worked_problem(*problem, s.thing, s.rng)
+        yield from blocks.worked_problem(*problem, s.thing, s.rng)
     yield from _body(s, heading)
 
 
@@ -323,7 +322,7 @@ def _figures(s: Situation) -> Makers:
         (0.5, partial(tables.schedule_block, s.card, s.frame(s.said), s.today, due)),
         (0.4, lambda: tables.milestones(s.thread, s.frame(s.heard), s.today, due)),
         (0.6, partial(tables.recap_table, s.thread, s.fields, s.said, rng)),
-        (0.6, partial(figures.message_draft, s.thread, s.fields, s.brief, s.today, rng)),
+        (0.6, partial(blocks.message_draft, s.thread, s.fields, s.brief, s.today, rng)),
         (0.6, partial(tables.numbers_block, s.brief, it, rng)),
     ]
     if not s.has_options:
@@ -348,15 +347,15 @@ def _mostly_in_order(items: Sequence[T], rng: random.Random) -> list[T]:
 def _illustrations(s: Situation) -> list[tuple[float, Callable[[], str]]]:
     """Return at most one maker of code or a worked problem that was not shown recently, with its share of replies."""
     makers: list[tuple[float, Callable[[], str]]] = [
-        (ILLUSTRATION_SHARE, partial(figures.code_example, snippet, s.thing, s.rng))
+        (ILLUSTRATION_SHARE, partial(blocks.code_example, snippet, s.thing, s.rng))
         for snippet in s.pack.snippets
-        if snippet.thread in ("", s.thread.thread) and is_new(figures.code_of(snippet, s.thing), s.said)
+        if snippet.thread in ("", s.thread.thread) and is_new(blocks.code_of(snippet, s.thing), s.said)
     ]
     problems = [p for p in s.pack.problems if p.thread in ("", s.thread.thread)]
     for problem in problems:
         has_words = any(CHOICE in rule for rule in problem.let.values())
         share = PRACTICE_SHARE if has_words else PLAIN_PRACTICE_SHARE
-        makers.append((share, partial(figures.practice_problem, problem, s.thing, s.rng)))
+        makers.append((share, partial(blocks.practice_problem, problem, s.thing, s.rng)))
     return shuffled(makers, s.rng)[:1]
 
 
@@ -390,3 +389,20 @@ def compact(inputs: CompactInputs) -> str:
     room = int(inputs.max_tokens * CHARACTERS_PER_TOKEN)
     text = "\n".join(lines)
     return text if len(text) <= room else text[-room:].partition("\n")[2]
+
+
+_BACK = phrases("farewell", "back")
+_COST = phrases("farewell", "cost")
+_KEPT = phrases("farewell", "kept")
+_THANKS = phrases("farewell", "thanks")
+_GOOD_BYE = phrases("farewell", "good_bye")
+KEPT = 3
+
+
+def farewell_blocks(brief: BulletBrief, rng: random.Random) -> Iterator[str]:
+    """Yield a look back (with the sum that the user has named), habits to keep, thanks to helpers, and a good-bye."""
+    total = next((line.value.text for line in brief.facts if line.value and line.attribute == COST_SLOT), "")
+    yield " ".join([rng.choice(_BACK), *([rng.choice(_COST).format(total=total)] if total else [])])
+    yield "\n".join(f"- {text}" for text in shuffled(_KEPT, rng)[:KEPT])
+    yield rng.choice(_THANKS)
+    yield rng.choice(_GOOD_BYE)

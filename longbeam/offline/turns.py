@@ -16,13 +16,14 @@ from longbeam.offline.language import (
     identifier,
     is_new,
     lower_first,
+    mention,
+    names_of,
     pattern_of,
     phrase_groups,
     phrases,
     upper_first,
     within_sentence,
 )
-from longbeam.offline.naming import mention, names_of
 from longbeam.offline.packs import Beat, Card, Pack, Snippet, Thread, WorkedProblem, fields_of, pack_for
 from longbeam.offline.planning import match_beat, thread_of
 from longbeam.offline.story import people_thread

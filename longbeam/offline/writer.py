@@ -21,13 +21,11 @@ from longbeam.offline import (
     advising,
     answering,
     chapters,
-    checking,
     judging,
     memorizing,
     planning,
     probing,
     replies,
-    titles,
     turns,
 )
 from longbeam.offline.extras import inputs_of, state_of
@@ -131,7 +129,7 @@ _STATEFUL_RULES: dict[str, Callable[[Any, Any, random.Random], BaseModel | str]]
     "user_follow_up": turns.user_follow_up,
 }
 _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
-    "seeds": lambda inputs, _: titles.seeds(inputs),
+    "seeds": lambda inputs, _: chapters.seeds(inputs),
     "personality": planning.personality,
     "narratives": lambda inputs, _: planning.narratives(inputs),
     "plan_seeds": lambda inputs, _: chapters.plan_seeds(inputs),
@@ -160,9 +158,10 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "answer": lambda inputs, _: answering.answer(inputs),
     "judge_nugget": lambda inputs, _: judging.judge(inputs),
     "align_event": lambda inputs, _: judging.align(inputs),
-    "check_entailment": lambda inputs, _: checking.entailment(inputs),
-    "check_contradiction": lambda inputs, _: checking.contradiction(inputs),
-    "read_passages": lambda inputs, _: checking.read_passages(inputs),
-    "criticise_probes": lambda inputs, _: checking.criticise(inputs),
-    "mark_answers": lambda inputs, _: checking.mark(inputs),
+    "trial_answer": lambda inputs, _: judging.trial_answer(inputs),
+    "check_entailment": lambda inputs, _: judging.entailment(inputs),
+    "check_contradiction": lambda inputs, _: judging.contradiction(inputs),
+    "read_passages": lambda inputs, _: judging.read_passages(inputs),
+    "criticise_probes": lambda inputs, _: judging.criticise(inputs),
+    "mark_answers": lambda inputs, _: judging.mark(inputs),
 }

@@ -7,16 +7,17 @@ from .chat_probing import (
 )
 from .chat_redaction import private_texts as private_texts, redact_chats as redact_chats
 from .checking import (
+    MOST_MESSAGES as MOST_MESSAGES,
     check_and_store as check_and_store,
     count_and_store as count_and_store,
     findings_json as findings_json,
+    findings_page as findings_page,
     make_again as make_again,
     render_findings as render_findings,
     render_left_out as render_left_out,
     sealed_conversations as sealed_conversations,
     write_findings_page as write_findings_page,
 )
-from .findings_page import MOST_MESSAGES as MOST_MESSAGES, findings_page as findings_page
 from .importing import GivenReport as GivenReport, Origin as Origin, import_benchmark as import_benchmark
 from .preflight import check_ability as check_ability, check_spec as check_spec
 from .purging import holds as holds, purge as purge

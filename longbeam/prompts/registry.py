@@ -13,7 +13,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -38,8 +38,52 @@ from longbeam.prompts.environment import (
 )
 from longbeam.prompts.narrowing import Narrow, narrowed
 from longbeam.prompts.passages import find_copied, find_passage, passages_of, vocabulary_of, words_in_a_row
-from longbeam.prompts.shapes import schema_of, shape_of
 from longbeam.schemas import ChatMessage, PromptInputs, Retry, Role, Tool
+
+_PLAIN = {"string": "string", "integer": "integer", "number": "number", "boolean": "true or false", "null": "null"}
+
+
+@lru_cache(maxsize=64)
+def schema_of(output: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema without titles and descriptions. The schema is shared: do not edit it."""
+    schema = _bare(output.model_json_schema())
+    assert isinstance(schema, dict)
+    return schema
+
+
+def _bare(node: Any, *, names: bool = False) -> Any:  # Any: a JSON tree
+    """Return the tree without annotations. `names`: whether the keys are names of fields, which may be `title`."""
+    if isinstance(node, dict):
+        kept = {k: v for k, v in node.items() if names or k not in ("title", "description")}
+        return {k: _bare(v, names=not names and k in ("properties", "$defs")) for k, v in kept.items()}
+    return [_bare(v) for v in node] if isinstance(node, list) else node
+
+
+@lru_cache(maxsize=64)
+def shape_of(output: type[BaseModel]) -> str:
+    """Return the form of the reply for the model: one line for each field, none optional, as in a strict schema."""
+    schema = schema_of(output)
+    return _shape(schema, schema.get("$defs", {}), "")
+
+
+def _shape(node: dict[str, Any], defs: dict[str, Any], indent: str) -> str:
+    if "$ref" in node:
+        return _shape(defs[node["$ref"].rpartition("/")[2]], defs, indent)
+    if "enum" in node:
+        return " | ".join(json.dumps(v) for v in node["enum"])
+    # JSON Schema is shown as a filled form, because small models copy a form better than they read a schema.
+    if "anyOf" in node:
+        return " | ".join(_shape(option, defs, indent) for option in node["anyOf"])
+    if node.get("type") == "array":
+        return f"[{_shape(node['items'], defs, indent)}, ...]"
+    if node.get("type") == "object" and "properties" in node:
+        inner = indent + "  "
+        fields = [f'{inner}"{name}": {_shape(field, defs, inner)}' for name, field in node["properties"].items()]
+        return "{\n" + ",\n".join(fields) + f"\n{indent}}}"
+    if node.get("format") == "date":
+        return '"YYYY-MM-DD"'
+    return _PLAIN.get(str(node.get("type")), "any JSON")
+
 
 __all__ = ["TEMPLATES", "Prompt", "PromptRegistry", "Trusted", "fenced", "inline", "listed"]
 

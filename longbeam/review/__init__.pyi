@@ -134,6 +134,7 @@ from .statistics import (
     RatingsPage as RatingsPage,
     agreement_over as agreement_over,
     agreement_page as agreement_page,
+    is_rating_open as is_rating_open,
     label_of as label_of,
     percent_agreement as percent_agreement,
     progress_page as progress_page,

@@ -38,7 +38,7 @@ class CheckRow(Record):
 
     check: str
     doc: str
-    state: Literal["ok", "info", "warning", "error", "not_run"]
+    state: Literal["no_finding", "info", "warning", "error", "not_run"]
     count: int
 
 
@@ -138,7 +138,7 @@ def check_rows(is_checked: bool, findings: Sequence[Finding]) -> list[CheckRow]:
         CheckRow(
             check=check.name,
             doc=check.doc,
-            state=worst[check.name].value if check.name in worst else "ok" if is_checked else "not_run",
+            state=worst[check.name].value if check.name in worst else "no_finding" if is_checked else "not_run",
             count=counts[check.name],
         )
         for check in all_checks()
@@ -208,17 +208,22 @@ def _nugget_gates(opinion: Opinion, *, every: bool) -> list[Gate]:
     known = {n.nugget_id for n in opinion.probe.rubric}
     if stale:
         text = f"You edited the item. Look again at {_names(opinion, stale)}."
-        title = f"look again at {_names(opinion, stale)}"
+        title = f"look again at {_counted(opinion, stale)}"
         gates.append(Gate(code="stale", title=title, message=text, nugget_ids=tuple(stale)))
     if refused := [i for i in refused if i in known]:
         told = f'You marked {_names(opinion, refused)} "no": not right, or not needed in an answer.'
         text = f"{told} Remove or edit it, or say why it may stay."
-        title = f"{_names(opinion, refused)} marked no"
+        title = f"{_counted(opinion, refused)} marked no"
         gates.append(Gate(code="nugget_no", title=title, message=text, nugget_ids=tuple(refused), can_override=True))
     if every and (blank := [n.nugget_id for n in opinion.probe.rubric if n.nugget_id not in opinion.labels]):
         text = f"Every nugget must be judged here. There is no mark on {_names(opinion, blank)}."
         gates.append(Gate(code="nuggets", title="nuggets without a mark", message=text, nugget_ids=tuple(blank)))
     return gates
+
+
+def _counted(opinion: Opinion, nugget_ids: Sequence[str]) -> str:
+    """Return the name of one nugget or the number of several: the words on a button."""
+    return _names(opinion, nugget_ids) if len(nugget_ids) == 1 else f"{len(nugget_ids)} nuggets"
 
 
 def _names(opinion: Opinion, nugget_ids: Sequence[str]) -> str:

@@ -219,15 +219,15 @@ class RatingRow(Record):
 
 
 class RatingsPage(Record):
-    """Ratings beside BEAM's Table 4; only ratings that are no longer blind count."""
+    """Ratings beside BEAM's Table 4; only ratings that the viewer may see count."""
 
     rows: tuple[RatingRow, ...]
     agreement: tuple[Agreement, ...]
     waiting: int
-    """Conversations that still lack a wanted rating."""
+    """Conversations that still lack a wanted rating, or the viewer's own."""
 
 
-def agreement_page(workspace: Workspace) -> AgreementPage:
+def agreement_page(workspace: Workspace, viewer: Viewer) -> AgreementPage:
     """Return the agreement on all items that are no longer blind."""
     verdicts: dict[str, list[Unit]] = defaultdict(list)
     nuggets: dict[str, list[Unit]] = defaultdict(list)
@@ -242,7 +242,7 @@ def agreement_page(workspace: Workspace) -> AgreementPage:
     return AgreementPage(
         verdicts=_rows(verdicts),
         nuggets=_rows(nuggets),
-        ratings=_rating_rows(workspace),
+        ratings=_rating_rows(workspace, viewer),
         pairs=tuple(agreement_over(" / ".join(pair), units) for pair, units in pairs_of(everything)),
         judge=_judge_rows(workspace),
         solved=_solved_rows(workspace),
@@ -319,13 +319,13 @@ def progress_page(workspace: Workspace, viewer: Viewer) -> ProgressPage:
     )
 
 
-def ratings_page(workspace: Workspace) -> RatingsPage:
-    """Return mean ratings by length beside BEAM's, and how far the raters agree."""
+def ratings_page(workspace: Workspace, viewer: Viewer) -> RatingsPage:
+    """Return mean ratings by length beside BEAM's, and how far the raters agree, of what the viewer may see."""
     given: dict[str, list[dict[str, dict[str, int]]]] = defaultdict(list)
     waiting = 0
     for conversation_id in workspace.archive.conversation_ids:
         ratings = ratings_of(workspace, conversation_id)
-        if all(len(by) >= workspace.settings.overlap for by in ratings.values()):
+        if all(is_rating_open(workspace, viewer, by) for by in ratings.values()):
             given[_size_of(workspace, conversation_id)].append(ratings)
             given[ALL].append(ratings)
         else:
@@ -344,7 +344,13 @@ def ratings_page(workspace: Workspace) -> RatingsPage:
                 beam=dict(zip(RATED_ASPECTS, BEAM_TABLE_4.get(length, ()), strict=False)),
             )
         )
-    return RatingsPage(rows=tuple(rows), agreement=_rating_rows(workspace), waiting=waiting)
+    return RatingsPage(rows=tuple(rows), agreement=_rating_rows(workspace, viewer), waiting=waiting)
+
+
+def is_rating_open(workspace: Workspace, viewer: Viewer, given: Mapping[str, int]) -> bool:
+    """Whether the ratings of one aspect may be shown: all wanted are in, and one's own where one may rate."""
+    has_rated = viewer.reviewer_id in given or not viewer.can_write
+    return has_rated and len(given) >= workspace.settings.overlap
 
 
 def ratings_of(workspace: Workspace, conversation_id: str) -> dict[str, dict[str, int]]:
@@ -373,11 +379,11 @@ def _rows(units: dict[str, list[Unit]]) -> tuple[Agreement, ...]:
     return (agreement_over(ALL, everything), *(agreement_over(a, units[a]) for a in sorted(units)))
 
 
-def _rating_rows(workspace: Workspace) -> tuple[Agreement, ...]:
+def _rating_rows(workspace: Workspace, viewer: Viewer) -> tuple[Agreement, ...]:
     units: dict[str, list[Unit]] = {aspect: [] for aspect in RATED_ASPECTS}
     for conversation_id in workspace.archive.conversation_ids:
         for aspect, given in ratings_of(workspace, conversation_id).items():
-            if len(given) >= max(workspace.settings.overlap, 2):
+            if len(given) > 1 and is_rating_open(workspace, viewer, given):
                 units[aspect].append({r: str(score) for r, score in given.items()})
     return tuple(agreement_over(aspect, of, "ordinal") for aspect, of in units.items())
 

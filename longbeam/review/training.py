@@ -10,7 +10,6 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +45,7 @@ Planted = tuple[Probe, str] | None
 """The probe with its fault, and what was planted; None if this probe cannot have the fault."""
 
 
-@dataclass(frozen=True)
-class _TrainingPool:
-    """A probe, and the other probes of its conversation."""
-
-    others: Sequence[Probe]
-
-
-def _wrong_gold(probe: Probe, pool: _TrainingPool) -> Planted:
+def _wrong_gold(probe: Probe, others: Sequence[Probe]) -> Planted:
     match = _FIGURE.search(probe.gold_answer)
     if match is None or ability_of(probe.ability).has(Trait.ABSTAINS):
         return None
@@ -62,16 +54,16 @@ def _wrong_gold(probe: Probe, pool: _TrainingPool) -> Planted:
     return probe.model_copy(update={"gold_answer": gold}), f"the gold answer said {wrong} instead of {match.group()}"
 
 
-def _wrong_evidence(probe: Probe, pool: _TrainingPool) -> Planted:
+def _wrong_evidence(probe: Probe, others: Sequence[Probe]) -> Planted:
     own = {e.message_key for e in probe.evidence}
-    other = next((o for o in pool.others if o.evidence and not own & {e.message_key for e in o.evidence}), None)
+    other = next((o for o in others if o.evidence and not own & {e.message_key for e in o.evidence}), None)
     if other is None or not probe.evidence:
         return None
     taken = tuple(e.model_copy(update={"nugget_ids": ()}) for e in other.evidence[:1])
     return probe.model_copy(update={"evidence": taken}), "the evidence was that of another question"
 
 
-def _missing_evidence(probe: Probe, pool: _TrainingPool) -> Planted:
+def _missing_evidence(probe: Probe, others: Sequence[Probe]) -> Planted:
     if len({e.message_key for e in probe.evidence}) < 2:
         return None
     last = probe.evidence[-1].message_key
@@ -79,8 +71,8 @@ def _missing_evidence(probe: Probe, pool: _TrainingPool) -> Planted:
     return probe.model_copy(update={"evidence": kept}), "one of the messages that the answer needs was not cited"
 
 
-def _bad_rubric(probe: Probe, pool: _TrainingPool) -> Planted:
-    other = next((o for o in pool.others if o.ability != probe.ability), None)
+def _bad_rubric(probe: Probe, others: Sequence[Probe]) -> Planted:
+    other = next((o for o in others if o.ability != probe.ability), None)
     if other is None:
         return None
     nugget = Nugget(nugget_id=probe.rubric[-1].nugget_id, text=other.rubric[0].text)
@@ -88,20 +80,20 @@ def _bad_rubric(probe: Probe, pool: _TrainingPool) -> Planted:
     return probe.model_copy(update={"rubric": rubric}), "a nugget of the rubric was that of another question"
 
 
-def _ambiguous(probe: Probe, pool: _TrainingPool) -> Planted:
+def _ambiguous(probe: Probe, others: Sequence[Probe]) -> Planted:
     return probe.model_copy(
         update={"question": "What did I say about it?"}
     ), "the question does not say what it is about"
 
 
-def _guessable(probe: Probe, pool: _TrainingPool) -> Planted:
+def _guessable(probe: Probe, others: Sequence[Probe]) -> Planted:
     if len(probe.gold_answer) > 200 or ability_of(probe.ability).has(Trait.ABSTAINS):
         return None
     question = f"{probe.question.rstrip('?')}, given that {probe.gold_answer.rstrip('.')}?"
     return probe.model_copy(update={"question": question}), "the question contained its own answer"
 
 
-def _outdated(probe: Probe, pool: _TrainingPool) -> Planted:
+def _outdated(probe: Probe, others: Sequence[Probe]) -> Planted:
     details = probe.details
     if not details.old_value or not details.new_value or details.new_value not in probe.gold_answer:
         return None
@@ -111,8 +103,8 @@ def _outdated(probe: Probe, pool: _TrainingPool) -> Planted:
     return probe.model_copy(update={"gold_answer": gold}), f"the gold answer was out of date: {details.old_value}"
 
 
-def _duplicate(probe: Probe, pool: _TrainingPool) -> Planted:
-    twin = next((o for o in pool.others if o.ability == probe.ability and o.question != probe.question), None)
+def _duplicate(probe: Probe, others: Sequence[Probe]) -> Planted:
+    twin = next((o for o in others if o.ability == probe.ability and o.question != probe.question), None)
     if twin is None:
         return None
     update = {name: getattr(twin, name) for name in ("question", "gold_answer", "evidence", "details")}
@@ -125,7 +117,7 @@ def _with_rubric_of(probe: Probe, twin: Probe) -> Probe:
     return probe.model_copy(update={"rubric": rubric, "evidence": evidence})
 
 
-_FAULTS: Mapping[str, Callable[[Probe, _TrainingPool], Planted]] = {
+_FAULTS: Mapping[str, Callable[[Probe, Sequence[Probe]], Planted]] = {
     "outdated": _outdated,
     "wrong_gold": _wrong_gold,
     "missing_evidence": _missing_evidence,
@@ -163,13 +155,13 @@ def _plant_one(
     made: dict[str, dict[str, Probe]],
     free: list[tuple[str, Probe]],
     planted: dict[str, PlantedFault],
-    fault: tuple[str, Callable[[Probe, _TrainingPool], Planted]],
+    fault: tuple[str, Callable[[Probe, Sequence[Probe]], Planted]],
 ) -> None:
     """Plant a fault into the first probe that is free and can have it."""
     reason, plant = fault
     for place, (conversation_id, probe) in enumerate(free):
         sound = [p for c, p in free if c == conversation_id and p.probe_id != probe.probe_id]
-        found = plant(probe, _TrainingPool(sound))
+        found = plant(probe, sound)
         if found is not None:
             made[conversation_id][probe.probe_id], text = found
             planted[str(ItemId(conversation_id, probe.probe_id))] = PlantedFault(reason=reason, text=text)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message
@@ -251,7 +251,7 @@ class KeptRun(Record):
     """Name that its user gave it."""
     title: str = ""
     """Title of its report."""
-    made_at: datetime
+    made_at: AwareDatetime = Field(ge=datetime(1970, 1, 1, tzinfo=UTC), le=datetime(2200, 1, 1, tzinfo=UTC))
     """Time of the first run with these results, in UTC."""
     decided_by: str = ""
     """Digest of everything that decided it."""
@@ -260,9 +260,9 @@ class KeptRun(Record):
     reader: str
     systems: tuple[str, ...]
     """Systems without floors and ceilings."""
-    conversations: int
-    probes: int
-    cost_usd: float | None
+    conversations: int = Field(ge=0)
+    probes: int = Field(ge=0)
+    cost_usd: float | None = Field(ge=0, allow_inf_nan=False)
     """USD of all its calls; None where a price is unknown."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from decimal import Decimal
 from enum import StrEnum
@@ -354,11 +355,17 @@ class PromptSettings(Record):
     """Folder with templates that take the place of longbeam's of the same name (`outline.j2`, `_profile.j2`)."""
 
 
+def _seed_of(given: dict[str, object]) -> int:
+    """Return the seed of a benchmark that is given none: 0 to 2**32 - 1, from its name."""
+    return int.from_bytes(hashlib.sha256(str(given.get("name", "")).encode()).digest()[:4])
+
+
 class BenchmarkSpec(Record):
     """One benchmark. Once it exists, the fields that FIXED_FIELDS names may not change."""
 
     name: str
-    seed: int = Field(default=0, ge=0, lt=2**63)
+    seed: int = Field(default_factory=_seed_of, ge=0, lt=2**63)
+    """Of all randomness. Without one it follows from the name, so that two benchmarks have other people and days."""
     length: Annotated[int, BeforeValidator(parse_length)] = 128_000
     """Tokens of message content per conversation; beyond 1M a conversation has a plan per million."""
     strategy: Strategy | None = None

@@ -149,7 +149,10 @@ def create_benchmark(spec: BenchmarkSpec, out: Path | str) -> Benchmark:
     out = Path(out)
     root = out / spec.name
     if _exists(root / SPEC, out):
-        _refuse_fixed_changes(open_benchmark(out, spec.name).spec, spec)
+        begun = open_benchmark(out, spec.name).spec
+        if "seed" not in spec.model_fields_set:
+            spec = spec.model_copy(update={"seed": begun.seed})
+        _refuse_fixed_changes(begun, spec)
     try:
         for folder in ("work", "conversations"):
             (root / folder).mkdir(parents=True, exist_ok=True)

@@ -87,8 +87,10 @@ def all_checks() -> tuple[Check, ...]:
     found = {check.name: check for check in CHECKS}
     for ability in abilities():
         if ability.evidence_rules:
-            check: Check = resolve(ability.evidence_rules)
-            found.setdefault(check.name, check)
+            check = resolve(ability.evidence_rules)
+            if not isinstance(check, Check):
+                raise SpecError(f"abilities: {ability.evidence_rules} is no Check")
+            found.setdefault(check.name, _guarded(check))
     for name in offered(ENTRY_POINTS, found):
         plug_in = load(ENTRY_POINTS, name)
         if not isinstance(plug_in, Check) or plug_in.name != name:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from longbeam.review import ActContent, Workspace, new_event
@@ -41,6 +44,7 @@ async def test_ratings_stand_beside_beams_once_all_are_there(enter: Enter, works
         seen = await ana.post(address, {"aspect": aspect, "score": score})
     assert (seen["realism"]["mine"], seen["realism"]["mean"]) == (5, None)
     assert (await bo.get("/conversations/c000.json"))["ratings"]["realism"]["others"] == {}
+    lead = await enter("cleo", "lead")
     assert (await bo.get("/ratings.json"))["waiting"] == 1
     for aspect in ("coherence_and_flow", "realism", "complexity_and_depth"):
         seen = await bo.post(address, {"aspect": aspect, "score": 3})
@@ -48,4 +52,7 @@ async def test_ratings_stand_beside_beams_once_all_are_there(enter: Enter, works
     rows = {r["length"]: r for r in (await bo.get("/ratings.json"))["rows"]}
     assert rows["all"]["means"] == {"coherence_and_flow": 3.5, "realism": 4.0, "complexity_and_depth": 3.0}
     assert rows["all"]["beam"]["realism"] == 4.57
+    for path in ("/ratings.json", "/agreement.json", "/conversations/c000.json", "/log.json"):  # a lead has not rated
+        shown = await lead.get(path)
+        assert not re.search(r"4\.0|3\.5|\"units\":[1-9]|\"rated\"", json.dumps(shown, separators=(",", ":"))), path
     assert (await bo.post(address, {"aspect": "wit", "score": 3}, status=422))["error"] == "invalid"

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.annotation_ui import ItemPlace, panel_view, role_of
-from longbeam.review import OpenConversation
+from longbeam.annotation_ui import ItemPlace, counter_view, panel_view, role_of, without_markdown
+from longbeam.review import CounterEvidence, OpenConversation
 from longbeam.schemas import Probe
 from longbeam.store import seal_conversation
+from longbeam.text import LaterPassage
 from tests.builders import good_conversation
 
 
@@ -79,3 +80,13 @@ def test_what_no_check_settles_is_named_once(sealed: OpenConversation) -> None:
     turned = tuple(e.model_copy(update={"group": 2 - i}) for i, e in enumerate(order.evidence))
     assert doubts(sealed, order) == []
     assert "another order" in doubts(sealed, order.model_copy(update={"evidence": turned}))[0]
+
+
+def test_an_excerpt_shows_no_sign_of_a_table_and_cuts_no_word(sealed: OpenConversation) -> None:
+    table = "| item | price |\n|---|:---:|\n| hotel | 90 euros |\n| fare"
+    assert without_markdown(table) == "item, price; hotel, 90 euros; fare;"
+    message = sealed.messages(0, 1)[0]
+    told = message.model_copy(update={"content": "anticipated expenditures " * 80})
+    passage = LaterPassage(told, 0, 850, 950, 1.0, ("later",), 900)
+    (row,) = counter_view(ItemPlace(sealed, "c000/x.0"), CounterEvidence((), (passage,)), ()).candidates
+    assert set(row.excerpt_html.split()) == {"…", "anticipated", "expenditures"}

@@ -90,6 +90,11 @@ async def test_a_lead_edits_a_case_rules_on_what_the_edit_makes_doubtful_and_dec
     disputed = next(field for field in case["fields"] if field["is_disputed"])
     assert case["opens_at"] == disputed["evidence"][0]["message_id"]  # not the first quote of the item
     assert case["opens_at"] != case["evidence"][0]
+    piece = (await bo.item(ITEM))["evidence"][0]
+    await bo.act(ITEM, "evidence_removed", f"evidence/{piece['evidence_id']}")
+    await bo.judge(ITEM, "reject")
+    (case,) = (await lead.get("/adjudication.json"))["items"]
+    assert case["opens_at"] == piece["message_id"]  # a quote that one of them has stopped to cite
     await lead.act(ITEM, "edited", "gold_answer", "It costs 900 euros.")
     await lead.post(f"/api/items/{ITEM}/check")
     (case,) = (await lead.get("/adjudication.json"))["items"]

@@ -86,6 +86,9 @@ def half_review(server: Server, browser: Browser) -> list[str]:
         ana.act(item, "judged", after={"verdict": "accept"})
         ben.label(item, "no" if number % 4 == 1 else "yes")
         if number % 4 == 1:
+            evidence = ben.get(f"/items/{item}.json")["evidence"]
+            for piece in evidence[1:2]:
+                ben.act(item, "evidence_removed", f"evidence/{piece['evidence_id']}")
             note = "the second quote says something else"
             ben.act(item, "judged", after={"verdict": "reject"}, reason_code="wrong_evidence", note=note)
         else:

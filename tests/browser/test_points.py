@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -41,7 +42,15 @@ def press(page: Page, *keys: str) -> int:
     return len(keys)
 
 
-def test_a_nugget_marked_no_is_not_accepted_without_a_word(shared: Server, open_page: Opened) -> None:
+def exported_probes(server: Server, target: Path) -> dict[str, Any]:
+    """Return the probes of `longbeam export --reviewed-only` by item."""
+    command = ["export", "made", "--to", str(target), "--out", str(server.out), "--reviewed-only"]
+    subprocess.run([sys.executable, "-m", "longbeam", *command], check=True, capture_output=True)
+    lines = map(json.loads, (target / "probes.jsonl").read_text(encoding="utf-8").splitlines())
+    return {f"{line['conversation_id']}/{line['probe_id']}": line for line in lines}
+
+
+def test_a_nugget_marked_no_is_not_accepted_without_a_word(shared: Server, open_page: Opened, tmp_path: Path) -> None:
     page = open_page(shared, "nia")
     item = with_nuggets(page, shared, 2)
     begin(page, shared, item)
@@ -55,7 +64,10 @@ def test_a_nugget_marked_no_is_not_accepted_without_a_word(shared: Server, open_
     expect(dialog).to_contain_text("Nothing stands in the way")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".toast")).to_contain_text("Accepted")
-    assert len(api(page, shared, f"{item}.json")["rubric"]) == before - 1
+    rubric = [nugget["text"] for nugget in api(page, shared, f"{item}.json")["rubric"]]
+    assert len(rubric) == before - 1
+    exported = exported_probes(shared, tmp_path / "export")
+    assert [nugget["text"] for nugget in exported[item.removeprefix("/items/")]["rubric"]] == rubric
 
 
 def test_a_nugget_marked_no_may_stay_with_a_note(shared: Server, open_page: Opened) -> None:
@@ -122,7 +134,7 @@ def test_a_double_tap_accepts_one_item(shared: Server, open_page: Opened) -> Non
     page.wait_for_timeout(1_000)
     events = api(page, shared, "/log.json?kind=judged&reviewer=doe")["events"]
     assert [e["item_id"] for e in events] == [first]
-    page.wait_for_timeout(2_500)
+    page.wait_for_timeout(3_300)
     page.locator(".toast").get_by_role("button", name="Undo").click()  # the way back stays for five seconds
     expect(page.locator(".item")).to_have_attribute("data-item", first)
     assert verdict_of(page, shared, f"/items/{first}") is None
@@ -243,13 +255,25 @@ def test_a_server_that_is_away_for_long_is_asked_again_and_the_page_says_so(
 
 
 def test_signs_that_turn_a_paragraph_are_shown(start: Start, open_page: Opened, tmp_path: Path) -> None:
-    turned = "before \N{RIGHT-TO-LEFT OVERRIDE}reversed\N{POP DIRECTIONAL FORMATTING} after"
-    server = start(given(tmp_path, lambda i, m: f"{m.content}\n\n{turned}"), "tiny")
+    signs = [chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))]
+    turned = "".join(f"before {sign}reversed" for sign in signs)
+    server = start(given(tmp_path, lambda i, m: f"{m.content}\n\n{turned}", turned), "tiny")
     page = open_page(server, "rtl")
     begin(page, server)
-    expect(page.locator(".message mark.sign").first).to_have_text("U+202E")
-    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in page.locator("body").inner_text()
+    expect(page.locator(".message").first.locator("mark.sign")).to_have_text([f"U+{ord(sign):04X}" for sign in signs])
     assert HOSTILE in page.locator("#question .field").inner_text()
+    expect(page.locator("#question .field")).to_contain_text("[U+202E]")
+    page.keyboard.press("c")
+    page.keyboard.type(turned)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#notes")).to_contain_text("[U+202E]")
+    item = page.url.removeprefix(server.base)
+    pages = ("/queue", "/log", "/conversations/c000", "/conversations/c000/messages", "/conversations/c000/messages/0")
+    for path in (item, *pages, "/conversations/c000/search?q=reversed", f"{item}/history", f"{item}/provenance"):
+        page.goto(server.base + path)
+        page.wait_for_load_state("networkidle")
+        shown = page.locator("body").inner_text()
+        assert [f"U+{ord(sign):04X}" for sign in signs if sign in shown] == [], path
 
 
 def test_an_item_has_one_name_everywhere(shared: Server, open_page: Opened) -> None:
@@ -258,6 +282,21 @@ def test_an_item_has_one_name_everywhere(shared: Server, open_page: Opened) -> N
         number = re.search(r"\.(\d+)$", row["item_id"])
         assert number is not None
         assert re.search(rf"\b{number[1]}, conversation", row["name"]), (row["item_id"], row["name"])
+    address, name, item_id = (
+        row["href"],
+        row["name"],
+        row["item_id"],
+    )  # the same in the address, on pages and in the export
+    assert address == f"/items/{item_id}"
+    begin(page, shared, address)
+    expect(page.locator("#item-name")).to_have_text(name)
+    press(page, "f")
+    page.keyboard.type("which?")
+    press(page, "Control+Enter")
+    for path in (f"{address}/history", f"{address}/provenance", "/queue?view=flagged", "/log?reviewer=ian"):
+        page.goto(shared.base + path)
+        expect(page.locator("main")).to_contain_text(name)
+    assert item_id in page.request.get(f"{shared.base}/queue.csv?count=1000").text()
 
 
 def test_the_log_holds_one_opening_an_item_and_shows_decisions(

@@ -131,6 +131,8 @@ def test_the_first_button_of_a_dialog_does_not_override(half: Server, open_page:
 
 def test_figures_of_few_items_are_not_given_and_no_column_is_hidden(half: Server, open_page: Opened) -> None:
     page = open_page(half, "fig", viewport={"width": 390, "height": 800})
+    assert api(page, half, "/ratings.json")["rows"][0]["conversations"] == 0  # nobody sees means before having rated
+    page = open_page(half, viewport={"width": 390, "height": 800})  # one who only reads, and cannot rate
     page.goto(f"{half.base}/agreement")
     expect(page.locator("tbody tr").nth(1)).to_contain_text("too few items")
     for path in ("/agreement", "/progress", "/ratings"):
@@ -191,3 +193,88 @@ def test_the_summary_of_the_checks_counts_what_stands_below_it(half: Server, ope
     count = page.locator("#findings > p:is(.error, .warning, .info):not(.doubt)").count()
     expect(page.locator("#findings summary")).to_contain_text(f"{count} finding")
     expect(page.locator("#findings summary")).to_contain_text("2 points to look at")
+
+
+def test_a_draft_is_not_called_saved_and_close_says_what_it_keeps(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "dra")
+    begin(page, half, first_of(page, half, "temporal_reasoning"))
+    page.keyboard.press("g")
+    expect(page.locator(".strip")).to_have_text("Saved")
+    page.keyboard.type(" Roughly.")
+    expect(page.locator("#gold-answer")).to_contain_text("Close keeps it as a draft")
+    expect(page.locator(".strip")).to_have_text("Draft kept, not saved")
+    page.keyboard.press("Escape")
+    expect(page.locator("#gold-answer .typed-text")).to_contain_text("Roughly.")
+
+
+def test_an_item_opens_at_the_evidence_that_holds(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "ope")
+    begin(page, half, first_of(page, half, "knowledge_update"))
+    expect(page.locator("#dock .evidence.current")).to_contain_text("new value")
+    expect(page.locator(".message.target .tag", has_text="new value")).to_be_in_viewport()
+    expect(page.locator("#findings li.no_finding").first).to_contain_text("no finding: ")
+
+
+def test_nothing_is_cut_on_a_phone_and_the_tab_counts_what_waits_there(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "pho", viewport={"width": 390, "height": 844})
+    cut = "node => node.scrollWidth > node.clientWidth + 1 || node.scrollHeight > node.clientHeight + 2"
+    for ability in ("multi_session_reasoning", "contradiction_resolution", "abstention", "temporal_reasoning"):
+        begin(page, half, first_of(page, half, ability))
+        assert not page.locator("#item-name").evaluate(cut), ability
+        assert not page.locator("#verdict .missing").evaluate(cut), ability
+    page.get_by_role("button", name="edit the gold answer").click()
+    page.locator("#gold-answer textarea").fill("It was 12,345 euros on May 3, 2031.")
+    page.keyboard.press("Control+Enter")
+    badge = page.get_by_role("button", name=re.compile("^Checks")).locator(".badge.error")
+    expect(badge).to_have_text(re.compile(r"^\d+$"), timeout=20_000)
+    page.get_by_role("button", name=re.compile("^Checks")).first.click()
+    shown = page.locator("#findings > p:is(.error, .warning)")
+    expect(badge).to_have_text(str(shown.count()))
+    page.get_by_role("button", name=re.compile("^Question")).first.click()
+    page.keyboard.press("n")
+    gate = page.locator("#verdict .missing")
+    expect(gate).to_contain_text("nugget 1")
+    assert not gate.evaluate(cut)
+    expect(page.locator("#verdict .menu summary")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_reasons_of_a_reject_stand_within_their_dialog(half: Server, open_page: Opened, width: int) -> None:
+    page = open_page(half, f"rea{width}", viewport={"width": width, "height": 844})
+    begin(page, half, first_of(page, half, "summarization"))
+    page.keyboard.press("x")
+    box = page.locator("dialog").bounding_box()
+    assert box is not None
+    assert page.locator("dialog").evaluate("node => node.scrollWidth <= node.clientWidth")
+    for button in page.locator("[data-reason]").all():
+        reason = button.bounding_box()
+        assert reason is not None
+        assert box["x"] <= reason["x"]
+        assert reason["x"] + reason["width"] <= box["x"] + box["width"]
+        assert button.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+def test_accept_says_whether_every_nugget_must_be_judged(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "opt")
+    begin(page, half, first_of(page, half, "summarization"))
+    accept = page.locator("button[data-action=accept]")
+    expect(accept).to_contain_text(re.compile(r"0 of \d+ judged, optional"))
+    expect(accept).not_to_have_class(re.compile("primary|shut"))
+    expect(page.locator("#rubric")).to_contain_text("right, and needed in an answer")
+    page.keyboard.press("n")
+    expect(accept).to_have_class("shut")
+    expect(accept.locator("use")).to_have_attribute("href", re.compile("#lock$"))
+    page.keyboard.press("a")
+    expect(page.locator("dialog")).to_contain_text("not right, or not needed in an answer")
+
+
+def test_counts_of_an_adjudication_name_what_they_count(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "cou", "lead")
+    page.goto(f"{half.base}/adjudication")
+    expect(page.locator(".bar")).to_contain_text(re.compile(r"case 1 of \d+"))
+    expect(page.locator(".deciding legend")).to_have_text(re.compile(r"^Question 1 of \d+: Decision$"))
+    page.keyboard.press("1")
+    expect(page.locator(".deciding legend")).to_contain_text("right, and needed in an answer")
+    page.goto(f"{half.base}/conversations")
+    expect(page.locator("tbody tr").first).to_contain_text(re.compile(r"\d+ of \d+"))
+    expect(page.locator("tbody tr").first).not_to_contain_text("finished")

@@ -203,13 +203,13 @@ HOSTILE = (
 )
 
 
-def given(tmp_path: Path, change: Callable[[int, Message], str]) -> Path:
-    """A benchmark of the hand-written conversation with other contents."""
+def given(tmp_path: Path, change: Callable[[int, Message], str], asked_too: str = "") -> Path:
+    """A benchmark of the hand-written conversation with other contents, and hostile questions."""
     out = tmp_path / "given"
     made = create_benchmark(BenchmarkSpec(name="tiny", conversations=1, length=16_000), out)
     tiny = tiny_conversation()
     said = [m.model_copy(update={"content": change(i, m)}) for i, m in enumerate(tiny.said)]
-    asked = [p.model_copy(update={"question": f"{HOSTILE} {p.question}"}) for p in tiny.asked]
+    asked = [p.model_copy(update={"question": f"{HOSTILE} {p.question}{asked_too}"}) for p in tiny.asked]
     seal_conversation(made.sealed_path("c000"), tiny.head, said, asked)
     return out
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from longbeam.errors import UserError
 from longbeam.evaluation import (
     compare_runs,
     conversations_needed,
+    damaged_runs,
     keep_run,
     kept_runs,
     last_results,
@@ -115,3 +118,46 @@ def test_the_number_of_conversations_comes_from_the_spread_of_differences() -> N
     assert (needed, round(spread, 4)) == (66, 0.2887)
     with pytest.raises(UserError, match="power: 'a' and 'c' have scores in 0 conversations"):
         conversations_needed(one, "a", "c", 0.1)
+
+
+DAMAGED = {
+    "null": "null",
+    "nothing": "",
+    "empty": "{}",
+    "deep": "[" * 5_000,
+    "bytes": b"\xff\xfe",
+    "text cost": {"cost_usd": "x"},
+    "nan": {"cost_usd": float("nan")},
+    "negative": {"conversations": -1},
+    "late": {"made_at": "9999-12-31T23:59:59-12:00"},
+    "no zone": {"made_at": "2026-01-01T00:00:00"},
+    "half": '{"name": "\\ud800"}',
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_file_of_a_run_is_one_line_and_the_other_runs_are_listed(tmp_path: Path, damage: str) -> None:
+    old, new = keep(tmp_path, BEFORE, "old"), keep(tmp_path, NOW, "new", hour=1)
+    file, given = tmp_path / "runs" / old.run_id / "run.json", DAMAGED[damage]
+    if isinstance(given, dict):
+        given = json.dumps({**json.loads(file.read_text(encoding="utf-8")), **given})
+    file.write_bytes(given if isinstance(given, bytes) else given.encode())
+    assert kept_runs(tmp_path) == [new]
+    (line,) = damaged_runs(tmp_path)
+    assert line.startswith(f"{file}: ")
+    with pytest.raises(UserError, match=re.escape(str(file))):
+        read_run(tmp_path, old.run_id)
+    assert keep(tmp_path, BEFORE, "again", hour=2).name == "again"  # the same evaluation writes it anew
+    assert damaged_runs(tmp_path) == []
+
+
+def test_a_run_is_the_one_of_its_folder_and_names_steer_no_terminal(tmp_path: Path) -> None:
+    old = keep(tmp_path, BEFORE, "a\x1b[31m\nb\u202e")
+    file = tmp_path / "runs" / old.run_id / "run.json"
+    file.write_text(file.read_text(encoding="utf-8").replace(old.run_id, "../../elsewhere"), encoding="utf-8")
+    (tmp_path / "runs" / "last").write_text(f"../../{old.run_id}\n", encoding="utf-8")
+    assert [run.run_id for run in kept_runs(tmp_path)] == [old.run_id]
+    assert last_results(tmp_path).parent == file.parent
+    text = render_runs("mine", kept_runs(tmp_path))
+    assert len(text.splitlines()) == 3
+    assert not {"\x1b", "\u202e"} & set(text)

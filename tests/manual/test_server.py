@@ -132,13 +132,13 @@ async def test_pages_of_other_sites_are_refused(tmp_path: Path) -> None:
     ("sent", "fault"),
     [
         (b"{", "no JSON"),
-        (b"{}", "messages is a list"),
+        (b"{}", "messages: Field required"),
         (json.dumps(ASKED | {"tools": [{}]}).encode(), "tools are not supported"),
     ],
 )
 async def test_a_request_that_cannot_be_answered_gets_an_error(tmp_path: Path, sent: bytes, fault: str) -> None:
     async with manual(tmp_path) as (_, client):
-        answer = await client.post("/v1/chat/completions", content=sent)
+        answer = await client.post("/v1/chat/completions", content=sent, headers={"content-type": "application/json"})
     assert answer.status_code == 400
     assert fault in answer.json()["error"]["message"]
 
@@ -177,7 +177,8 @@ def test_the_process_says_where_it_listens_and_writers_answer(
         assert process.stdout is not None
         try:
             said, base_url = process.stdout.readline().split()
-            request = urllib.request.Request(f"{base_url}/chat/completions", json.dumps(ASKED).encode())
+            sent, kind = json.dumps(ASKED).encode(), {"content-type": "application/json"}
+            request = urllib.request.Request(f"{base_url}/chat/completions", sent, kind)
             with pytest.raises(TimeoutError):
                 urllib.request.urlopen(request, timeout=0.2)
             while not (listed := write("pending")[1]):  # the request may still be on its way
@@ -225,19 +226,54 @@ def formed(schema: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
 async def test_no_request_of_a_page_of_another_site_is_taken(tmp_path: Path, origin: str) -> None:
     async with manual(tmp_path) as (queue, client):
-        answer = await client.post("/v1/chat/completions", json=ASKED, headers={"origin": origin})
-        assert answer.status_code == 403
+        for headers in ({"origin": origin}, {"sec-fetch-site": "cross-site"}):
+            answer = await client.post("/v1/chat/completions", json=ASKED, headers=headers)
+            assert answer.status_code == 403
+        for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+            sent = {"content": json.dumps(ASKED), "headers": {"content-type": kind}}
+            assert (await client.post("/v1/chat/completions", **sent)).status_code == 400
         assert not queue.unanswered()
 
 
 @pytest.mark.parametrize(
     ("asked", "fault"),
     [
-        ({**ASKED, "response_format": ["json_object"]}, "response_format is an object"),
-        ({**ASKED, "response_format": "json_object"}, "response_format is an object"),
-        ({**ASKED, "response_format": {"type": ["text"]}}, "response_format is of type"),
-        ({**ASKED, "response_format": {"type": "json_schema", "json_schema": "x"}}, "json_schema is an object"),
-        ({**ASKED, "stream": True, "stream_options": "x"}, "stream_options is an object"),
+        *(
+            ({**ASKED, "response_format": form}, "response_format")
+            for form in (
+                [],
+                ["json_object"],
+                "json_object",
+                "",
+                0,
+                False,
+                {"type": ["text"]},
+                {"type": None},
+                {"type": "json_schema"},
+                {"type": "json_schema", "json_schema": "x"},
+                {"type": "json_schema", "json_schema": {}},
+                {"type": "json_schema", "json_schema": None},
+                {"type": "json_schema", "json_schema": {"name": ["n"], "schema": {}}},
+            )
+        ),
+        *((formed(schema), "response_format.json_schema.schema") for schema in (5, 0, True, False, [], "", "x")),
+        ({**ASKED, "stream": True, "stream_options": "x"}, "stream_options: "),
+        ({**ASKED, "stream": "x"}, "stream: "),
+        ({**ASKED, "model": 5}, "model: "),
+        ({**ASKED, "tools": 5}, "tools: "),
+        ({**ASKED, "tools": [{"type": "function"}]}, "tools are not"),
+        *(
+            ({**ASKED, "messages": said}, "messages")
+            for said in (
+                "x",
+                [],
+                [5],
+                None,
+                [{"role": ["x"], "content": "c"}],
+                [{"role": "user", "content": 5}],
+                [{"content": "c"}],
+            )
+        ),
         (formed({"$ref": "http://127.0.0.1:9/schema.json"}), "only references within it"),
         (formed({"properties": {"a": {"$ref": "file:///etc/passwd"}}}), "only references within it"),
         (formed({"$ref": "#/$defs/gone"}), "refers to what it does not hold"),

@@ -10,6 +10,10 @@ from zlib import crc32
 import pytest
 
 from longbeam.cli import USER_ERROR, run
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import create_benchmark, seal_conversation
+from tests.plugins.installed import run_with
+from tests.tiny import tiny_conversation
 
 Plug = Callable[[str, str, str], None]
 RAISED = {
@@ -144,3 +148,122 @@ def test_a_model_that_cannot_be_made_is_named(plug: Plug, out: Path, capsys: pyt
     plug("models", "unmade", "def PLUG(name, endpoint):\n    return {}['key']\n")
     command = ["evaluate", "mine", "--system", "rag", "--reader", "unmade:small", "--out", str(out)]
     assert told(command, capsys).startswith("error: models: 'unmade' (broken_unmade:PLUG) failed: KeyError: 'key'")
+
+
+RETRIEVER = """
+class Retriever:
+    async def index(self, texts):
+        {index}
+    async def scores(self, *given):
+        {scores}
+PLUG = Retriever
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "scores", "said"),
+    [
+        ("1 / 0", "pass", "failed: ZeroDivisionError"),
+        ("pass", "raise SystemExit(3)", "failed: SystemExit: 3"),
+        ("pass", "return None", "gave NoneType as scores of 1 texts"),
+        ("pass", "return 'text'", "gave str as scores"),
+        ("pass", "return [[1.0]]", "gave list as scores"),
+        ("pass", "return [float('nan')]", "gave list as scores"),
+        ("pass", "return [1.0, 2.0]", "gave list as scores"),
+    ],
+)
+@pytest.mark.parametrize("group", ["retrievers", "rerankers"])
+def test_a_retriever_and_a_reranker_that_fail_are_named(
+    plug: Plug, out: Path, capsys: pytest.CaptureFixture[str], group: str, index: str, scores: str, said: str
+) -> None:
+    if group == "rerankers" and index != "pass":
+        return  # it has no index
+    name = f"{group}{crc32(f'{index}{scores}'.encode())}"
+    plug(group, name, RETRIEVER.format(index=index, scores=scores))
+    system, setting = ("rag", "retriever") if group == "retrievers" else ("cogcanvas", "reranker")
+    command = ["evaluate", "mine", "--system", system, "--set", f"{system}.{setting}={name}", "--out", str(out)]
+    line = told(command, capsys)
+    assert line.startswith(f"error: {group}: ")
+    assert said in line
+
+
+ABILITY = """
+from longbeam.abilities import Ability
+from longbeam.evaluation import Scorer
+from longbeam.generators.probes import AbilityGenerator
+from longbeam.validation import Check
+def find(material):
+    {find}
+def check(candidate, reply):
+    return ()
+def word(candidate):
+    return None
+GENERATOR = AbilityGenerator(find, check, word=word)
+def score(probe, judgement, answer):
+    {score}
+SCORER = Scorer(score)
+CHECK = Check(name={name!r}, doc="d", severities={{}}, on_probe=lambda *given: ())
+NOTHING = 3
+PLUG = Ability(
+    name={name!r}, generator="{name}:{generator}", scorer="{name}:SCORER", evidence_rules="{name}:{rules}"
+)
+"""
+
+
+GENERATORS = [
+    ("return 1 / 0", "GENERATOR", "failed: ZeroDivisionError"),
+    ("raise SystemExit(3)", "GENERATOR", "failed: SystemExit: 3"),
+    ("return None", "GENERATOR", "returned NoneType; it must return a list of ProbeCandidates"),
+    ("return ['x']", "GENERATOR", "returned list; it must return a list of ProbeCandidates"),
+    ("return []", "NOTHING", "is no AbilityGenerator"),
+    ("return []", "GONE", "cannot be loaded: AttributeError"),
+]
+SCORERS = [
+    ("return 1 / 0", "failed: ZeroDivisionError"),
+    ("return 1.0", "returned float; it must return two scores"),
+    ("return (2, 'x')", "returned tuple; it must return two scores"),
+]
+
+
+@pytest.mark.slow
+def test_an_ability_that_fails_is_named(tmp_path: Path) -> None:
+    site, unruly, out = tmp_path / "site", tmp_path / "unruly", ["--out", str(tmp_path)]
+    chat = [{"role": "user", "content": f"My kiln cost {number} euros in March."} for number in range(900, 940)]
+    (tmp_path / "chat.json").write_text(json.dumps(chat))
+    commands, expected = [["import", "chat", str(tmp_path / "chat.json"), "--name", "talk", *out]], [""]
+    for number, (find, generator, said) in enumerate(GENERATORS):
+        name = f"generated_{number}"
+        _offer(site, name, find=find, generator=generator)
+        (tmp_path / f"{name}.toml").write_text(f'name = "talk"\nabilities = ["{name}"]\n')
+        commands.append(["probe", "talk", "--spec", str(tmp_path / f"{name}.toml"), "--yes", *out])
+        expected.append(said)
+    made = tiny_conversation()
+    for number, (score, said) in enumerate(SCORERS):
+        name = f"scored_{number}"
+        _offer(site, name, score=score)
+        benchmark = create_benchmark(BenchmarkSpec(name=name, length=16_000), tmp_path)
+        asked = [probe.model_copy(update={"ability": name, "probe_id": f"{name}.0"}) for probe in made.asked[:1]]
+        seal_conversation(benchmark.sealed_path("c000"), made.head, made.said, asked)
+        commands.append(["evaluate", name, "--system", "rag", *out])
+        expected.append(said)
+    for command, ran, said in zip(commands, run_with([site], *commands), expected, strict=True):
+        line = next((line for line in ran.err.splitlines() if line.startswith("error: ")), "")
+        assert ran.code == (USER_ERROR if said else 0), (command, ran)
+        assert said in line
+        assert ("abilities: " in line) == bool(said)
+        assert "Traceback" not in ran.err
+    _offer(unruly, "unruly", rules="NOTHING")
+    (ran,) = run_with([unruly], ["validate", "scored_0", *out])
+    assert (ran.code, ran.err) == (USER_ERROR, "error: abilities: unruly:NOTHING is no Check\n")
+
+
+def _offer(
+    site: Path, name: str, *, find: str = "", score: str = "", generator: str = "GENERATOR", rules: str = "CHECK"
+) -> None:
+    """Install a module with an ability, as a package of its own."""
+    info = site / f"longbeam_{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    code = ABILITY.format(find=find or "pass", score=score or "pass", name=name, generator=generator, rules=rules)
+    (site / f"{name}.py").write_text(code)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: longbeam-{name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[longbeam.abilities]\n{name} = {name}:PLUG\n")

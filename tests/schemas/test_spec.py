@@ -110,3 +110,10 @@ def test_model_checks_are_on_where_language_models_write_unless_the_spec_says() 
     assert not has_model_checks(spec(models={"default": "openai:m"}, endpoints=endpoint))
     assert not has_model_checks(spec(models={"default": "openai:m"}, checks={"model": False}))
     assert has_model_checks(spec(checks={"model": True}))
+
+
+def test_a_benchmark_without_a_seed_has_one_of_its_own() -> None:
+    one, other = BenchmarkSpec(name="one"), BenchmarkSpec(name="other")
+    assert one.seed == BenchmarkSpec(name="one").seed != other.seed
+    assert BenchmarkSpec.model_validate_json(one.model_dump_json()) == one
+    assert BenchmarkSpec(name="one", seed=0).seed == 0

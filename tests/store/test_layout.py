@@ -52,6 +52,12 @@ def test_fixed_fields_may_not_change(field: str, value: object, spec: BenchmarkS
     assert open_benchmark(out, "short").spec == spec
 
 
+def test_a_benchmark_that_is_continued_without_a_seed_keeps_its_own(out: Path) -> None:
+    create_benchmark(BenchmarkSpec(name="old", seed=0), out)
+    assert create_benchmark(BenchmarkSpec(name="old", conversations=2), out).spec.seed == 0
+    assert open_benchmark(out, "old").spec.seed == 0
+
+
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [

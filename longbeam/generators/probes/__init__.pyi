@@ -37,9 +37,8 @@ from .evidence import (
 from .histories import Histories as Histories
 from .instruction_following import difficulty_by_age as difficulty_by_age
 from .material import ProbeMaterial as ProbeMaterial
-from .nuggets import assemble_probe as assemble_probe
+from .multi_session_reasoning import find_log_questions as find_log_questions
 from .on_the_way import Moments as Moments, ask_on_the_way as ask_on_the_way
-from .own_logs import find_log_questions as find_log_questions
 from .registry import check_generators as check_generators, generator_for as generator_for
 from .selection import (
     ENOUGH as ENOUGH,
@@ -50,6 +49,7 @@ from .selection import (
 )
 from .summarization import messages_for as messages_for
 from .writing import (
+    assemble_probe as assemble_probe,
     further_candidates as further_candidates,
     plan_candidates as plan_candidates,
     planning_prompts as planning_prompts,

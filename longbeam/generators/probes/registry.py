@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
 
 from longbeam.abilities import find_ability, resolve
 from longbeam.errors import SpecError
-from longbeam.generators.probes.candidates import AbilityGenerator
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate
+from longbeam.plugins import require_returned
+from longbeam.prompts.calls import ProbeReply
 
 
 def check_generators(abilities: Iterable[str]) -> None:
@@ -27,4 +31,29 @@ def generator_for(ability: str) -> AbilityGenerator:
         raise SpecError(f"abilities: {record.generator} is no AbilityGenerator")
     if not record.prompt_id and generator.word is None:
         raise SpecError(f"abilities: {ability!r} has neither a prompt nor `word`: nothing can word its probes")
-    return generator
+    return generator if record.generator.startswith("longbeam.") else _guarded(ability, generator)
+
+
+def _guarded(ability: str, generator: AbilityGenerator) -> AbilityGenerator:
+    """Return another package's generator; it raises SpecError where a function returns a value of another kind."""
+
+    def guarded(name: str, fits: Callable[[Any], bool], allowed: str) -> Any:
+        function = getattr(generator, name)
+
+        def call(*given: object) -> object:
+            found: object = function(*given)
+            require_returned(found, fits, f"abilities: {name} of {ability!r}", allowed)
+            return found
+
+        return function and call
+
+    return replace(
+        generator,
+        candidates=guarded("candidates", partial(_is_list_of, ProbeCandidate), "a list of ProbeCandidates"),
+        check=guarded("check", partial(_is_list_of, str), "a list of sentences"),
+        word=guarded("word", lambda f: isinstance(f, ProbeReply), "a ProbeReply"),
+    )
+
+
+def _is_list_of(kind: type, found: object) -> bool:
+    return isinstance(found, list | tuple) and all(isinstance(one, kind) for one in found)

@@ -22,6 +22,7 @@ from longbeam.errors import SpecError
 from longbeam.memory.cogcanvas.artifacts import Artifact
 from longbeam.memory.cogcanvas.linking import Graph
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
+from longbeam.memory.index import scores_of
 from longbeam.memory.retrieval import ranked
 from longbeam.plugins import load, offered
 from longbeam.text import words_of
@@ -142,7 +143,8 @@ async def search(question: str, scores: NDArray[np.float32], canvas: Canvas, *, 
         found = sorted(first + added, key=lambda f: (-f[1], f[0]))
     if reranker is None or not found:
         return found
-    again = await reranker.scores(question, [canvas.artifacts[place].text for place, _ in found])
+    scored = await reranker.scores(question, [canvas.artifacts[place].text for place, _ in found])
+    again = scores_of(scored, len(found), f"rerankers: {type(reranker).__name__}")
     order = sorted(range(len(found)), key=lambda i: (-float(again[i]), i))  # ties keep their order
     return [(found[i][0], float(again[i])) for i in order[:k]]
 

@@ -15,6 +15,7 @@ from longbeam.offline import OfflineWriter
 from longbeam.offline.loopback import LoopbackServer, ServerSettings, listening
 from longbeam.prompts import default_registry
 from longbeam.schemas import BenchmarkSpec, Limits
+from longbeam.text import ENGLISH
 from tests.offline.loopback.asking import sample_call
 
 NAME = "openai:offline"
@@ -88,7 +89,7 @@ async def test_a_stream_that_stalls_is_asked_for_again() -> None:
 async def test_a_loop_is_an_outcome_streamed_or_not(streaming: str) -> None:
     async with client_of(looping=1, streaming=streaming, piece_ms=0.1) as (_, model, _):
         reply = await model.complete(asked("assistant_reply", max_tokens=6_000))
-    outcome = outcome_of(reply, "English", is_prose=True)
+    outcome = outcome_of(reply, ENGLISH, is_prose=True)
     assert outcome is not None
     assert outcome.kind == "loop"
     if streaming == "yes":

@@ -79,7 +79,7 @@ def _sum(rows: Iterable[Usage], name: str) -> int:
 
 def test_a_rehearsal_is_the_same_whoever_is_to_answer(rehearsal: Rehearsal) -> None:
     # A language model's text is checked by models, which is priced, too: here it is not.
-    values = {"name": "others", "length": 16_000, "domains": ["trip_planning"], "checks": {"model": False}}
+    values = {"name": "paid", "length": 16_000, "domains": ["trip_planning"], "checks": {"model": False}}
     others = BenchmarkSpec.model_validate({**values, "models": {"default": "offline", "assistant": "vllm:n"}})
 
     def asked(made: Rehearsal) -> list[tuple[object, ...]]:

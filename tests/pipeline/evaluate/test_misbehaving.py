@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ ACTS = {
     "generator_exit": "raise GeneratorExit",
     "base": "raise type('Odd', (BaseException,), {})('odd')",
     "mute": "raise type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})",
+    "slow_text": "raise type('Slow', (Exception,), {'__str__': lambda self: time.sleep(600)})",
+    "shut": "raise type('Shut', (Exception,), {'__getattribute__': lambda self, name: exec('raise SystemExit(8)')})",
     "steering": "raise ValueError('\\x1b[2J\\udc80\\n' * 9)",
     "steering_name": "raise type('Bad\\x1b[2J\\nName', (ValueError,), {})('odd')",
     "memory": "raise MemoryError",
@@ -45,8 +48,13 @@ ASYNC_ACTS = {
     ),
     "cancels": "asyncio.current_task().cancel()\nawait asyncio.sleep(1)",
     "ends_loop": "asyncio.get_running_loop().stop()\nawait asyncio.sleep(600)",
+    "closes_loop": (
+        "loop = asyncio.get_running_loop()\nloop.call_soon(loop.close)\nloop.stop()\nawait asyncio.sleep(600)"
+    ),
     "exit": "raise SystemExit(3)",
     "cancelled": "raise asyncio.CancelledError",
+    "slow_text": ACTS["slow_text"],
+    "shut": ACTS["shut"],
 }
 RETURNS = {
     "none": "None",
@@ -58,6 +66,7 @@ RETURNS = {
     "lying": "[type('Text', (str,), {'__len__': lambda self: 1})('x' * 10_000_000)]",
     "zone": "[Memory('x', created_at=dt.datetime.now(dt.UTC))]",
     "wrong_memory": "[Memory(3)]",
+    "shut": "type('Shut', (), {'__class__': property(lambda self: exec('raise SystemExit(8)'))})()",
     "raises_later": "(1 / 0 for _ in range(3))",
 }
 CHANGES = {
@@ -178,14 +187,49 @@ def test_each_of_a_hundred_systems_fails_by_itself_and_the_others_are_scored(
     assert silent == HARMLESS
 
 
+LINGERING = """
+import atexit, multiprocessing, threading, time
+from concurrent.futures import ThreadPoolExecutor
+
+class System:
+    def __init__(self, settings, tools):
+        self.pool = ThreadPoolExecutor(1)
+        self.pool.submit(time.sleep, 600)
+        threading.Thread(target=time.sleep, args=[600], daemon=False).start()
+        self.child = multiprocessing.get_context("spawn").Process(target=time.sleep, args=[600])
+        self.child.start()
+        atexit.register(time.sleep, 600)
+
+    def add(self, exchange, timestamp): ...
+
+    def search(self, query, k):
+        return ["x"]
+"""
+
+
+def test_a_command_ends_whatever_threads_children_and_hooks_a_system_leaves(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    (tmp_path / "lingering.py").write_text(LINGERING, encoding="utf-8")
+    begun = time.monotonic()
+    done = evaluated(benchmark, ["lingering:System"], tmp_path)
+    assert done.returncode == OK, done.stderr
+    assert time.monotonic() - begun < 120
+    assert len(scored(benchmark, "lingering:System")) == 2
+
+
 APART = {
     "ends": ("import os; os._exit(5)", "its process ended (exit code 5)"),
     "killed": ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "its process ended (signal SIGKILL)"),
     "hangs": ("time.sleep(600)", "no result within 3 s"),
     "leaves": ("raise SystemExit(3)", "apart_leaves:System.search: SystemExit: 3"),
     "patches": ("import longbeam.memory.retrieval as r; r.ranked = None; return ['x']", ""),
+    "slow_text": ("raise type('Slow', (Exception,), {'__str__': lambda self: time.sleep(600)})", "within 3 s"),
     "prints": ("print('{}'); return ['printed']", ""),
 }
+
+
+LATE = ["apart_hangs", "apart_slow_text"]
 
 
 def test_products_in_processes_of_their_own_fail_by_themselves(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -193,12 +237,16 @@ def test_products_in_processes_of_their_own_fail_by_themselves(benchmark: Benchm
         source = HEAD.format(method="search") + method_of("search", body)
         (tmp_path / f"apart_{name}.py").write_text(source, encoding="utf-8")
     names = [f"apart_{name}:System" for name in APART]
-    done = evaluated(benchmark, names, tmp_path, "--isolate", "--set", "apart_hangs:System.search_s=3")
+    # A tenth of a second is less than Python's start, which no limit counts.
+    limits = [
+        part for name in LATE for part in ("--set", f"{name}:System.search_s=3", "--set", f"{name}:System.finish_s=0.5")
+    ]
+    done = evaluated(benchmark, names, tmp_path, "--isolate", *limits)
     assert done.returncode == INCOMPLETE, done.stderr
     assert len(scored(benchmark, "rag")) == 2
     failures = " ".join(read_results(results_path(benchmark)).run.failures)
     for name, (_, said) in APART.items():
-        arm = f"apart_{name}:System" + ("[search_s=3]" if name == "hangs" else "")
+        arm = f"apart_{name}:System" + ("[finish_s=0.5,search_s=3]" if f"apart_{name}" in LATE else "")
         assert len(scored(benchmark, arm)) == (0 if said else 2), name
         assert said in failures
         assert bool(said) == (f"apart_{name}" in failures)

@@ -27,11 +27,10 @@ export function goTo(messageId) {
     .catch((problem) => say(problem.message, "error"));
 }
 
-/** Goes to the first piece of evidence of an item, or to the beginning. */
+/** Goes to the piece of evidence at which an item opens, or to the beginning. */
 export async function goToEvidence(item) {
-  const first = item.evidence.find((evidence) => evidence.message_id !== null);
   try {
-    await talkOf(item).go(first?.message_id ?? 0);
+    await talkOf(item).go(item.evidence[item.opens_at]?.message_id ?? 0);
     await talkOf(item).survey();
   } catch (problem) {
     say(problem.message, "error");

@@ -41,7 +41,7 @@ export function take(item) {
     item,
     isGuided,
     nugget: 0,
-    piece: 0,
+    piece: item.opens_at,
     edit: null,
     dialog: null,
     aid: isGuided ? "guidelines" : kept,

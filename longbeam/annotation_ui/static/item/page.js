@@ -10,7 +10,7 @@ import { goTo, talkOf } from "./conversation.js";
 import { setGold, show, within } from "./deciding.js";
 import { Dialog, Suggested } from "./dialogs.js";
 import { Probe } from "./probe.js";
-import { ask, complain, isWanted, mayWork, say, store } from "./state.js";
+import { ask, complain, isChanged, isWanted, mayWork, say, store } from "./state.js";
 
 /** @typedef {import("../types").ItemView} ItemView */
 /** @typedef {import("./state.js").PageState} PageState */
@@ -81,7 +81,7 @@ export function ItemPage({ state }) {
             type="button"
             aria-pressed=${String(state.tab === name)}
             onClick=${() => store.set({ tab: name })}
-          >${name[0].toUpperCase() + name.slice(1)}${tabCount(item, name)}</button>`,
+          >${name[0].toUpperCase() + name.slice(1)}<${TabCount} state=${state} item=${item} name=${name} /></button>`,
         )}
       </nav>
       <div class=${`panes${state.isBlind ? " is-blind" : ""}`} data-tab=${state.tab}>
@@ -116,10 +116,14 @@ export function ItemPage({ state }) {
   </div>`;
 }
 
-function tabCount(item, name) {
-  if (name === "evidence") return ` ${item.evidence.length}`;
-  const found = item.findings.filter((finding) => finding.severity !== "info").length;
-  return name === "checks" && found ? ` ${found}` : "";
+/** What waits behind a tab: pieces of evidence; findings and points to look at, in the colour of the worst. */
+function TabCount({ state, item, name }) {
+  if (name === "evidence") return html` <span class="badge">${item.evidence.length}</span>`;
+  const found = item.findings.filter((finding) => finding.severity !== "info");
+  const count = found.length + (state.aids.panel?.doubts.length ?? 0);
+  if (name !== "checks" || !count || state.isBlind) return null;
+  const worst = found.some((finding) => finding.severity === "error") ? "error" : "warning";
+  return html` <span class=${`badge ${worst}`} title="findings and points to look at">${count}</span>`;
 }
 
 /** Items of the queue beside the item, and how the reviewer's day goes. */
@@ -271,6 +275,8 @@ function Strip({ state }) {
     </span>`;
   }
   if (state.saving) return html`<span class="strip warning" role="status"><span>Saving</span></span>`;
+  if (isChanged(state.edit))
+    return html`<span class="strip warning" role="status"><span>Draft kept, not saved</span></span>`;
   return html`<span class="strip ok" role="status"><span>Saved</span></span>`;
 }
 
@@ -307,7 +313,8 @@ function Buttons({ state, item }) {
   const more = item.gates.length > 1 ? ` +${item.gates.length - 1}` : "";
   return html`<div class="buttons">
     <${KeyButton} action="accept" class=${weight} disabled=${isOff} title=${gate?.message ?? count}>
-      <${Icon} name=${gate || isOff ? "lock" : "check"} /> Accept <span class="small missing">${gate ? gate.title + more : count}</span>
+      <span class="row"><${Icon} name=${gate || isOff ? "lock" : "check"} /> Accept</span>${" "}
+      <span class="small missing">${gate ? gate.title + more : count}</span>
     </${KeyButton}>
     <${KeyButton} action="reject" disabled=${isOff}><${Icon} name="cross" /> Reject</${KeyButton}>
     <${KeyButton} action="skip" disabled=${isOff} title="leave it to somebody else">Skip</${KeyButton}>

@@ -8,7 +8,7 @@ import { act } from "./acts.js";
 import { closeGuide, markAll } from "./deciding.js";
 import { discard, edit, forgetElsewhere, merge, type, typedElsewhere, typedInto } from "./editing.js";
 import { Link } from "./panel.js";
-import { ask, mayWork, say, store } from "./state.js";
+import { ask, isChanged, mayWork, say, store } from "./state.js";
 
 /** @typedef {import("../types").ItemView} ItemView */
 /** @typedef {import("./state.js").PageState} PageState */
@@ -100,12 +100,13 @@ function Editor({ edit: open, label }) {
     area?.focus();
     area?.setSelectionRange(area.value.length, area.value.length);
   }, [open.target]);
-  const states = { typing: "", saving: "saving …", conflict: "changed elsewhere: choose which text stays" };
+  const typing = isChanged(open) ? "Not saved yet; Close keeps it as a draft." : "";
+  const states = { typing, saving: "saving …", conflict: "changed elsewhere: choose which text stays" };
   return html`<div ref=${box}>
     <${GrowingArea} value=${open.text} onText=${type} aria-label=${label} />
     <p class="row small">
       <${KeyButton} action="save">Save</${KeyButton}>
-      <${KeyButton} action="leave" class="quiet" title="what you typed is kept">Close</${KeyButton}>
+      <${KeyButton} action="leave" class="quiet">Close</${KeyButton}>
       <button type="button" class="quiet" onClick=${() => discard(open.target)}>Discard</button>
       <span class="soft" role="status">${states[open.phase]}</span>
     </p>

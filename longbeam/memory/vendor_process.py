@@ -21,15 +21,15 @@ from typing import Any, TextIO, cast
 
 from longbeam.errors import MemorySystemError
 from longbeam.memory.base import Tools
-from longbeam.memory.culprits import place_of
-from longbeam.memory.hosting import kind_of, said_by
 from longbeam.memory.product import Memory, ProductSettings, read_result
-from longbeam.memory.returned import WrongReturn
+from longbeam.memory.vendors import Host
 from longbeam.models import load_tokenizer
 from longbeam.schemas import Exchange, Message, PreparationUsage, Question
 
 _MOST_LINE = 64 * 2**20
 """Longest result in bytes."""
+_START_S = 120.0
+"""Longest start of Python with longbeam in it, on a busy machine."""
 _RECORDS: Mapping[str, type[Exchange | Message | Question]] = {
     "Exchange": Exchange,
     "Message": Message,
@@ -53,8 +53,35 @@ class IsolatedProduct:
             "path": sys.path,
         }
         self._name = name
+        self._limits = settings
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
+
+    async def begin(self) -> None:
+        """Begin the process, and make the product in it; no limit of the product's counts the start of Python."""
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            __name__,
+            str(self._first["tokenizer"]),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=_MOST_LINE,
+            start_new_session=True,
+        )
+        try:
+            for request, limit_s in ((None, _START_S), (self._first, self._limits.add_s)):
+                async with asyncio.timeout(limit_s):
+                    reply = await self._ask(request)
+        except (TimeoutError, asyncio.CancelledError) as exc:
+            await self._end()
+            if not isinstance(exc, TimeoutError):
+                raise
+            raise MemorySystemError(f"{self._name} was not made within {limit_s:g} s", kind="timeout") from exc
+        if "error" in reply:
+            await self._end()
+            raise MemorySystemError(reply["error"])
 
     async def add(self, exchange: Exchange, timestamp: dt.datetime) -> None:
         """Add the next exchange."""
@@ -95,7 +122,7 @@ class IsolatedProduct:
     async def close(self) -> None:
         """Close the product, and end its process."""
         try:
-            if self._process is not None:
+            if self._process is not None and self._process.returncode is None:
                 await self._call("close")
         finally:
             await self._end()
@@ -103,40 +130,23 @@ class IsolatedProduct:
     async def _call(self, method: str, *given: object) -> Any:  # Any: a JSON tree
         async with self._turn:
             try:
-                if self._process is None:
-                    await self._begin()
                 reply = await self._ask({"method": method, "given": [_sent(value) for value in given]})
             except asyncio.CancelledError:  # the time limit, or Ctrl-C
                 await self._end()
                 raise
         if "error" in reply:
-            kind = ConnectionError if reply.get("is_transport") else MemorySystemError
-            raise kind(f"{self._name}.{method}{reply['error']}")
+            raise MemorySystemError(reply["error"], kind=reply.get("kind", "system"))
         return reply.get("found")
 
-    async def _begin(self) -> None:
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            __name__,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            limit=_MOST_LINE,
-            start_new_session=True,
-        )
-        reply = await self._ask(self._first)
-        if "error" in reply:
-            raise MemorySystemError(f"{self._name} could not be made from (settings, tools){reply['error']}")
-
-    async def _ask(self, request: Mapping[str, object]) -> dict[str, Any]:
+    async def _ask(self, request: Mapping[str, object] | None) -> dict[str, Any]:
         process = self._process
         assert process is not None
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            process.stdin.write(json.dumps(request).encode() + b"\n")
-            await process.stdin.drain()
+            if request is not None:
+                process.stdin.write(json.dumps(request).encode() + b"\n")
+                await process.stdin.drain()
             line = await process.stdout.readline()
             reply = json.loads(line) if line else None
         except (ConnectionError, ValueError, RecursionError):  # it is gone, or sent no line of ours
@@ -174,32 +184,47 @@ def _time(text: str | None) -> dt.datetime | None:
 # --- in the product's process -----------------------------------------------------------------------------
 
 
-def _serve(requests: TextIO, replies: TextIO) -> None:
-    """Answer requests, the first of which makes the product, until the input ends."""
+def _serve(tokenizer: str, requests: TextIO, replies: TextIO) -> None:
+    """Say that the process has begun, and answer requests until the input ends; the first one makes the product."""
     product: Any = None
+    made_by: Any = None
+    count_tokens = load_tokenizer(tokenizer).count
+    count_tokens("a first text takes longest")
+    _reply({}, replies)
     for line in requests:
         request = json.loads(line)
+        method = request.get("method", "__init__")
         try:
             if product is None:
-                product, found = _made(request), None
+                made_by = _class_of(request)
+                product, found = _made(made_by, request, count_tokens), None
             else:
-                found = _done(product, request["method"], [_got(value) for value in request["given"]])
+                found = _done(product, method, [_got(value) for value in request["given"]])
             reply = {"found": found}
         except BaseException as exc:  # noqa: BLE001 - a product may raise anything; it becomes a record
-            reply = _failure(exc, product, request)
-        replies.write(json.dumps(reply) + "\n")
-        replies.flush()
+            failure = Host(made_by).failure(exc, method)
+            reply = {"error": str(failure), "kind": getattr(failure, "kind", "system")}
+        _reply(reply, replies)
 
 
-def _made(first: Mapping[str, Any]) -> Any:  # Any: the product
+def _reply(reply: Mapping[str, object], replies: TextIO) -> None:
+    replies.write(json.dumps(reply) + "\n")
+    replies.flush()
+
+
+def _class_of(first: Mapping[str, Any]) -> Any:  # Any: a vendor's class
     sys.path[:] = first["path"]
     module, _, qualified = first["make"].partition(":")
     made_by: Any = importlib.import_module(module)
     for part in qualified.split("."):
         made_by = getattr(made_by, part)
+    return made_by
+
+
+def _made(made_by: Any, first: Mapping[str, Any], count_tokens: Callable[[str], int]) -> Any:  # Any: the product
     settings_type = getattr(made_by, "Settings", ProductSettings)
     tools = Tools(
-        count_tokens=load_tokenizer(first["tokenizer"]).count,
+        count_tokens=count_tokens,
         asker=cast("Any", None),
         rng_key=first["rng_key"],
         conversation_id=first["conversation_id"],
@@ -250,12 +275,6 @@ def _got(value: Any) -> Any:  # Any: an argument
     return dt.datetime.fromisoformat(value["time"]) if isinstance(value, dict) else value
 
 
-def _failure(exc: BaseException, product: object, request: Mapping[str, Any]) -> dict[str, object]:
-    place = place_of(exc, type(product), str(request.get("method", "__init__"))) if product is not None else ""
-    said = f" {said_by(exc)}" if isinstance(exc, WrongReturn) else f": {kind_of(exc)}: {said_by(exc)}"
-    return {"error": said + (f" ({place})" if place else ""), "is_transport": isinstance(exc, OSError)}
-
-
 def isolated(name: str) -> Callable[[ProductSettings, Tools], IsolatedProduct]:
     """Return what makes a product of this class in a process of its own."""
     return partial(IsolatedProduct, name)
@@ -266,4 +285,4 @@ if __name__ == "__main__":
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     with contextlib.suppress(KeyboardInterrupt):
-        _serve(os.fdopen(os.dup(0), encoding="utf-8"), channel)
+        _serve(sys.argv[1], os.fdopen(os.dup(0), encoding="utf-8"), channel)

@@ -1,6 +1,6 @@
 """Memory systems of other packages, with the whole interface of `MemorySystem`, as `evaluate` runs them.
 
-They live in threads of their own (`memory.hosting`), get copies, keep to time limits, and return values of the right
+They live in threads of their own (`memory.vendors`), get copies, keep to time limits, and return values of the right
 types; whatever else happens is a `MemorySystemError` of the call. longbeam's own systems run as they are, and products
 have a guard of their own (`memory.product`).
 """
@@ -12,13 +12,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from longbeam.errors import MemorySystemError, ProviderError
 from longbeam.memory.base import MemorySystem, Tools
-from longbeam.memory.culprits import name_of, place_of
-from longbeam.memory.hosting import Escaped, Host, Late, TimeLimits, copied, kind_of, said_by
 from longbeam.memory.product import MOST_CHARACTERS
 from longbeam.memory.registry import Registered
 from longbeam.memory.returned import WrongReturn, items_of, require_text, value_of
+from longbeam.memory.vendors import Host, TimeLimits, copied, name_of
 from longbeam.models import Asker
 from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, Question, Record
 
@@ -29,19 +27,18 @@ _MOST_CONTEXT = 40_000_000
 
 async def make_system(registered: Registered, settings: Record, tools: Tools) -> MemorySystem:
     """Return a system for one conversation; MemorySystemError if one of another package cannot be made."""
-    name = name_of(registered.make)
-    if registered.is_product or not name:
+    if registered.is_product or not name_of(registered.make):
         system: MemorySystem = registered.make(settings, tools)
         return system
     limits = settings if isinstance(settings, TimeLimits) else TimeLimits()
-    host = Host(name)
+    host = Host(registered.make)
     far = host.tools(tools)
-    made = HostedSystem(registered.make, host, limits)
+    made = HostedSystem(host, limits)
     made.inner = await made.call("__init__", lambda: registered.make(settings, far))
     answers = await made.call("answer", lambda: hasattr(made.inner, "answer"))
     if not answers:
         return made
-    answering = HostedAnsweringSystem(registered.make, host, limits)
+    answering = HostedAnsweringSystem(host, limits)
     answering.inner = made.inner
     return answering
 
@@ -49,9 +46,8 @@ async def make_system(registered: Registered, settings: Record, tools: Tools) ->
 class HostedSystem:
     """A `MemorySystem` of another package at a distance."""
 
-    def __init__(self, made_by: object, host: Host, limits: TimeLimits) -> None:
+    def __init__(self, host: Host, limits: TimeLimits) -> None:
         self.inner: Any = None
-        self._made_by = made_by
         self._host = host
         self._limits = limits
         self._used = PreparationUsage()
@@ -93,27 +89,8 @@ class HostedSystem:
             self._host.close()
 
     async def call(self, method: str, work: Callable[[], Any]) -> Any:  # Any: what the system returns
-        """Return what the work returns. Raises MemorySystemError; errors of models, and the run's stop, as they are."""
-        try:
-            return await self._host.run(work, self._limits.of(method))
-        except Exception as exc:
-            is_known = isinstance(exc, ProviderError) and not isinstance(exc, Late)
-            if exc is self._host.stopped or is_known:
-                raise
-            raise MemorySystemError(
-                self._reason(exc, method), kind="timeout" if isinstance(exc, Late) else "system"
-            ) from exc
-
-    def _reason(self, exc: BaseException, method: str) -> str:
-        exc = exc.__cause__ if isinstance(exc, Escaped) and exc.__cause__ is not None else exc
-        called = f"{name_of(self._made_by)}.{method}"
-        said = said_by(exc)
-        if isinstance(exc, WrongReturn):
-            return f"{called} {said}"
-        if isinstance(exc, Late):
-            return f"{called}: {said}"
-        place = place_of(exc, self._made_by, method)
-        return f"{called}: {kind_of(exc)}: {said}" + (f" ({place})" if place else "")
+        """Return what the work returns, within the method's limit. Raises as `Host.run` does."""
+        return await self._host.run(method, work, self._limits.of(method))
 
 
 class HostedAnsweringSystem(HostedSystem):
