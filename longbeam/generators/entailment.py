@@ -154,16 +154,13 @@ def _counts_others(value: Value, old: Value) -> bool:
 def rule_on_contradiction(
     text: str, value: Value | None, target: ContradictionTarget, language: Language = ENGLISH
 ) -> Ruling:
-    """Rule whether a text has to do with its target and does not deny its own value; the rest is for the checker."""
+    """Rule whether a text has to do with the statement of its target; whether it excludes it is for the checker."""
     statement, fact = target.bullet.text, target.fact
     if language.reads_words:
         words = content_words(text) - content_words(value.text if value else "")
         known = content_words(f"{statement} {fact.subject} {fact.attribute}" if fact else statement)
         if not words & known and (value is not None or not NEGATOR.search(text)):
             return _no(f"it has nothing to do with the statement {statement!r}")
-        for sentence in (text[a:b] for a, b in sentences(text)):
-            if value and says(sentence, value) and (ruling := _mood_ruling(sentence, value)).answer is RuleAnswer.NO:
-                return ruling
     return _unsure(f"it may be true beside the statement {statement!r}")
 
 
