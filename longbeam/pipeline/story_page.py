@@ -111,8 +111,8 @@ class PlannedStory:
         opened = {m for e in self.graph.events() for m in e.opens}
         closed = {m for e in self.graph.events() for m in e.closes}
         back = sum(plan_index_of(fact.fact_id) != self.plan_index for fact in self.ledger.facts)
-        own, before = len(opened & closed), len(closed - opened)
-        return f"Matters: {len(opened)} opened, {own} of them closed, {before} others closed; facts of earlier plans: {back}"
+        told = f"{len(opened)} opened, {len(opened & closed)} of them closed, {len(closed - opened)} others closed"
+        return f"Matters: {told}; facts of earlier plans: {back}"
 
     @cached_property
     def wishes(self) -> tuple[Bullet, ...]:
