@@ -51,7 +51,7 @@ def _model_option(flag: str, said: str) -> Any:  # Any: what typer reads
 
 ControlOption = Annotated[str | None, _option("--control", "Negative control: evidence-removed or swapped.")]
 _NAMED = "Benchmark's name, or an evaluation file, EVAL.toml."
-_SYSTEMS = "Systems, comma-separated; the floors are always included."
+_SYSTEMS = "Systems, comma-separated, as SYSTEM or NAME=SYSTEM; floors are always included."
 _GRID = "Several values of a setting; every combination runs."
 _WITHOUT = "Also run light or cogcanvas without each of these parts."
 _VARIANT = "released: systems with the faults of their released code."
