@@ -42,7 +42,7 @@ const shown = () => view.items[at];
 function questions(item) {
   const edited = item.opinions.filter((opinion) => opinion.changes.length);
   const accepts = edited.map((opinion) => ({
-    name: `Accept with what ${opinion.reviewer_id} edited: ${opinion.changes.map((change) => change.name).join(", ")}`,
+    name: `Accept with ${opinion.reviewer_id}'s edit: ${opinion.changes.map((change) => change.name).join(", ")}`,
     value: { verdict: "accept", content_of: opinion.reviewer_id },
   }));
   const plain = item.is_edited ? "Accept as you edited it" : edited.length ? "Accept as generated" : "Accept";
