@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import io
 import os
 import resource
 import signal
@@ -118,6 +119,9 @@ def _open_streams() -> bool:
         sys.stdin = os.fdopen(0, closefd=False)
     if sys.stdout is None:
         sys.stdout = os.fdopen(1, "w", closefd=False)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal of another encoding shows \\u escapes for the rest
+            stream.reconfigure(errors="backslashreplace")
     sys.stderr = cast("TextIO", _Unfailing(sys.stderr or os.fdopen(2, "w", closefd=False)))
     return is_lost
 

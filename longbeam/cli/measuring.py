@@ -131,7 +131,7 @@ class _Output:
 def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how: _Output) -> int:
     """Evaluate one benchmark, print its table, and return the exit code."""
     from longbeam.errors import RunStopped
-    from longbeam.evaluation import always_there, as_json, grouped_failures, last_results, render_table
+    from longbeam.evaluation import as_json, grouped_failures, last_results, render_table
     from longbeam.library import measurement_of
     from longbeam.pipeline.evaluate import evaluation_folder, render_estimate
     from longbeam.store import open_benchmark
@@ -140,7 +140,7 @@ def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how
     refuse_nothing_sealed(benchmark, how.out)
     json = how.json
     with _stdout_of_results() as shown:
-        measurement = measurement_of(benchmark, [*always_there(), *arms], options)
+        measurement = measurement_of(benchmark, arms, options)
         if how.estimate:
             expected = run_stoppable(measurement.estimate())
             print(expected.model_dump_json(indent=2) + "\n" if json else render_estimate(expected), end="", file=shown)

@@ -37,6 +37,8 @@ from .controls import (
 from .difficulty import DifficultyMeter as DifficultyMeter
 from .fixed_answers import (
     FIXED_ANSWERS as FIXED_ANSWERS,
+    MISLEADING as MISLEADING,
+    WRITTEN_ANSWERS as WRITTEN_ANSWERS,
     in_words as in_words,
     swapped_answer as swapped_answer,
     with_other_values as with_other_values,

@@ -14,7 +14,7 @@ from itertools import product
 from typing import get_args
 
 from longbeam.errors import SpecError
-from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
+from longbeam.evaluation.fixed_answers import FIXED_ANSWERS, WRITTEN_ANSWERS
 from longbeam.memory import FLOORS, Registered, find_system, registered, settings_of
 from longbeam.prompts import default_registry
 from longbeam.schemas import EvaluationSettings, Record, Role
@@ -116,10 +116,14 @@ def _named(arm: Arm) -> Arm:
     return replace(arm, name=f"{arm.base}[{','.join(parts)}]" if parts else arm.base)
 
 
-def always_there() -> tuple[Arm, ...]:
-    """Return the floors, the ceilings and the answers that calibrate the judge, which every evaluation has."""
+def always_there(*, has_model: bool = False) -> tuple[Arm, ...]:
+    """Return the floors, the ceilings and the answers that calibrate the judge, which every evaluation has.
+
+    `has_model`: whether a language model judges or reads, which then writes some of these answers.
+    """
     floors = [Arm(name, found, settings_of(name, found, {})) for name, found in FLOORS.items()]
-    return (*(Arm(name) for name in FIXED_ANSWERS), *floors, Arm(EVIDENCE))
+    written = WRITTEN_ANSWERS if has_model else ()
+    return (*(Arm(name) for name in (*FIXED_ANSWERS, *written)), *floors, Arm(EVIDENCE))
 
 
 def arm_of(system: str | type, values: Mapping[str, object], label: str = "") -> Arm:

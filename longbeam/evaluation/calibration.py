@@ -14,7 +14,9 @@ LEAST_READ = 0.8
 """Score of the cited messages below which a reader hides the differences of systems."""
 RIGHT_ANSWERS = ("gold", "paraphrased")
 WRONG = ("wrong", "echo", "swapped", "denied", "candidates", "two_values", "other_subject")
-"""Answers that are known to be right or wrong; the last five and `paraphrased` are made to tempt a judge of words."""
+"""Answers that are known to be right or wrong; the last four and `paraphrased` are made to tempt a judge of words."""
+_RIGHT, _ALL_WRONG = (*RIGHT_ANSWERS, "reworded"), (*WRONG, "misleading")
+"""With those that a language model writes, where there is one."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Calibration:
     fails_at: Sequence[str] = ()
     """Abilities at which the judge is outside of the bounds."""
     is_by_rule: bool = False
-    """Whether the judge is rules: then these answers, which rules made, show less than those of a reader would."""
+    """Whether the judge is rules: then answers that rules made show less than those of a reader would."""
 
     @property
     def can_score(self) -> bool:
@@ -37,12 +39,16 @@ class Calibration:
     @property
     def scores(self) -> str:
         """The scores in one line; empty where there are none."""
-        return ", ".join(f"{name} {score:.3f}" for name, score in {**self.right, **self.wrong}.items())
+        return ", ".join(
+            f"{name.replace('_', ' ')} {score:.3f}" for name, score in {**self.right, **self.wrong}.items()
+        )
 
     @property
     def line(self) -> str:
         """Kinds of answers on which the judge was tried, with the scores; empty where there are none."""
-        tried = "tried on answers made by rules, not on free ones" if self.is_by_rule else "calibrated"
+        tried = "calibrated"
+        if self.is_by_rule:
+            tried = "tried" if "reworded" in self.right else "tried on answers made by rules, not on free ones"
         return f"{tried}: {self.scores}" if self.scores else ""
 
     @property
@@ -73,12 +79,12 @@ def calibration_of(rows: Sequence[Row], judge: str = "") -> Calibration:
     """Return the calibration that an evaluation's rows hold, by the paper's rule; `judge` as the run names it."""
     scores = {row.system: row.score for row in rows}
     known = {name: score for name, score in scores.items() if score is not None}
-    right, wrong = ({name: known[name] for name in names if name in known} for names in (RIGHT_ANSWERS, WRONG))
+    right, wrong = ({name: known[name] for name in names if name in known} for names in (_RIGHT, _ALL_WRONG))
     failing = {
         ability
         for row in rows
-        if row.system in RIGHT_ANSWERS or row.system in WRONG
+        if row.system in (*_RIGHT, *_ALL_WRONG)
         for ability, score in row.by_ability.items()
-        if score is not None and (score < LEAST_RIGHT if row.system in RIGHT_ANSWERS else score > MOST_WRONG)
+        if score is not None and (score < LEAST_RIGHT if row.system in _RIGHT else score > MOST_WRONG)
     }
     return Calibration(right, wrong, tuple(sorted(failing)), "no language model" in judge)

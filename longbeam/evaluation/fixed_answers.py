@@ -5,6 +5,9 @@ words. Wrong are the gold with its values changed or its claim turned round, the
 probe, and answers that have the right words and are wrong all the same: the value denied (`17 costs, not 8 costs`), the
 value of something else, several candidates of which none is chosen, an older value beside the new one. Where a probe's
 gold has no value to do this with, the plain gold or the plain wrong answer stands in.
+
+Where a language model judges or reads, it writes two more for each probe, in words of its own: a right one
+(`reworded`), and a wrong one in one of four forms, the next form for each next probe (`misleading`).
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from longbeam.abilities import Trait, ability_of
+from longbeam.prompts.calls import TrialForm
 from longbeam.schemas import Probe, Value, ValueKind
 from longbeam.text import format_date, number_word, says, stated_in, values_in
 
@@ -149,6 +153,12 @@ def _place(probe: Probe, probes: Sequence[Probe]) -> int:
     return next((i for i, p in enumerate(probes) if p.probe_id == probe.probe_id), 0)
 
 
+MISLEADING: tuple[TrialForm, ...] = ("denied", "other subject", "candidates", "two values")
+WRITTEN_ANSWERS: Mapping[str, Callable[[Probe, Sequence[Probe]], TrialForm]] = {
+    "reworded": lambda probe, probes: "right",
+    "misleading": lambda probe, probes: MISLEADING[_place(probe, probes) % len(MISLEADING)],
+}
+"""Answers of a language model that try the judge: function from a probe, and all of its conversation, to the form."""
 FIXED_ANSWERS: Mapping[str, Callable[[Probe, Sequence[Probe]], str]] = {
     "blank": lambda probe, _: "",
     "echo": lambda probe, _: probe.question,

@@ -28,7 +28,6 @@ from longbeam.evaluation.table import (
     HIT_AT,
     Group,
     Row,
-    figure_of,
     groups_of,
     kind_of,
     leads_released,
@@ -38,6 +37,7 @@ from longbeam.evaluation.table import (
     rows_of,
     rule,
     share_read,
+    without_budget,
 )
 from longbeam.evaluation.timings import Latency
 from longbeam.evaluation.variations import ABLATION, Variation, alike_notes, variations_of
@@ -139,7 +139,7 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
         if not any(name == baseline or name.startswith(f"{baseline}[budget=") for name in baselines):
             raise UserError(f"--against {baseline!r}: {one.label} has no such system; it has {', '.join(names)}")
     judged = calibration_of(rows, one.run.judge)
-    ranked = ranked_rows(rows, figure_of(can_score=judged.can_score), one.run.conversations)
+    ranked = ranked_rows(one.run, rows, can_score=judged.can_score)
     pairs = [
         compare(one.results, row.system, baseline, rule("paper"))
         for _, row in ranked
@@ -265,7 +265,7 @@ def decile_plot(section: Section) -> str:
 
 
 def token_plot(section: Section) -> str:
-    """Return the plot of the score against mean tokens of context per question; answers without a reader are at 1.
+    """Return the plot of the score against mean tokens of context per question; answers without a reader have none.
 
     The rows of one system at several budgets are one curve.
     """
@@ -273,16 +273,16 @@ def token_plot(section: Section) -> str:
     points: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for line in section.lines:
         name = line.row.system
-        if line.row.score is not None and name != "gold":
+        if line.row.score is not None and line.row.tokens is not None:
             if budget := budgets.get(name):
-                name = re.sub(rf"\[budget={budget}\]|,budget={budget}\b|\bbudget={budget},| {budget}$", "", name)
-            points[name, line.kind].append((max(1.0, line.row.tokens or 1.0), line.row.score))
+                name = without_budget(name).removesuffix(f" {budget}")
+            points[name, line.kind].append((max(1.0, line.row.tokens), line.row.score))
     series = [Series(name, kind, tuple(sorted(of))) for (name, kind), of in points.items()]
-    most = max(x for of in points.values() for x, _ in of)
+    places = [x for of in points.values() for x, _ in of] or [1.0]
     return plot(
         series,
         x_label="tokens of context per question (log scale)",
-        ticks=[(10.0**e, f"{10**e:,}") for e in range(7) if 10**e <= 2 * most],
+        ticks=[(10.0**e, f"{10**e:,}") for e in range(8) if min(places) / 10 < 10**e <= 2 * max(places)],
         title="score by tokens",
         is_log=True,
     )
@@ -327,6 +327,7 @@ def _render(template: str, sections: Sequence[Section], plots: Sequence[tuple[st
             sections=sections,
             plots=plots,
             grid=_by_length(sections),
+            has_lengths=len({s.evaluated.run.tokens for s in sections}) > 1,
             title=_title_of(sections),
             style=stylesheet("runs.css"),
         )
@@ -410,6 +411,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "p": lambda value: "–" if value is None else "<.001" if value < 0.001 else f"{value:.3f}",
     "tokens": _tokens,
     "share_read": share_read,
+    "without_budget": without_budget,
     "reading": _cut,
     "heat": lambda value: "" if value is None else f"heat-{round(5 * value)}",  # classes of six steps from 0 to 1
     "nugget": lambda rubric, nugget_id: next((n.text for n in rubric if n.nugget_id == nugget_id), nugget_id),

@@ -58,7 +58,7 @@ class Comparison:
     p_value: float | None
     """Of the sign-flip test; corrected where several comparisons are shown."""
     bootstrap_p: float | None = None
-    """Of the paired bootstrap, as the paging paper tests; not corrected, and too small with few conversations."""
+    """Of the paired bootstrap, as the paging paper tests; not corrected. None below `FEW`, where it is too small."""
 
 
 def few_conversations(count: int) -> str:
@@ -112,7 +112,7 @@ def compare(
         probes=len(shared),
         interval=_interval(grid) if len(grid) > 1 else None,
         p_value=_sign_flip(grid) if len(grid) > 1 else None,
-        bootstrap_p=_bootstrap_p(grid) if len(grid) > 1 else None,
+        bootstrap_p=_bootstrap_p(grid) if len(grid) >= FEW else None,
     )
 
 

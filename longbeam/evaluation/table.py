@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -10,14 +12,12 @@ from statistics import fmean
 
 from longbeam.abilities import Trait, ability_of
 from longbeam.evaluation.arms import EVIDENCE
-from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
+from longbeam.evaluation.fixed_answers import FIXED_ANSWERS, WRITTEN_ANSWERS
 from longbeam.evaluation.resampling import FEW, Interval, few_conversations, interval_of
 from longbeam.memory import FLOORS
 from longbeam.schemas import AskedProbe, EvaluationRun, Result, Spending, digest_of, is_language_model
 
 Measure = Callable[[Result], float | None]
-CALIBRATION = ("wrong", "swapped", "denied", "candidates", "two_values", "other_subject", "paraphrased")
-"""Answers that only calibrate the judge; no row of a table shows them."""
 RULES = ("paper", "released")
 HIT_AT = (1, 5, 10, 20)
 FITS = 1.25
@@ -193,38 +193,43 @@ def kind_of(system: str) -> str:
     system = system.partition("[")[0]
     if system in {"gold", EVIDENCE}:
         return "ceiling"
-    if system in CALIBRATION:
-        return "calibration"
-    return "floor" if system in FLOORS or system in FIXED_ANSWERS else "system"
+    if system in FLOORS or system in ("blank", "echo"):
+        return "floor"
+    return "calibration" if system in FIXED_ANSWERS or system in WRITTEN_ANSWERS else "system"
 
 
 KINDS = ("system", "floor", "ceiling")
 """Kinds of rows in tables, in this order; systems are ranked."""
 
 
-def ranked_rows(
-    rows: Sequence[Row], by: Callable[[Row], float | None], conversations: int = FEW
-) -> list[tuple[int | None, Row]]:
+def ranked_rows(run: EvaluationRun, rows: Sequence[Row], *, can_score: bool = True) -> list[tuple[int | None, Row]]:
     """Return rows with their ranks: systems first, best first, then floors and ceilings, which have none.
 
-    Equal systems share a rank; one without a figure is last and has none; with fewer conversations than `FEW` no row
-    has one. Rows that calibrate the judge are left out.
+    Rows rank by score, or by recall of evidence where the judge cannot score; at several budgets, which follow each
+    other, within each. Equal systems share a rank. There is none for a system without a figure, for one that reads no
+    budget beside several, and with fewer conversations than `FEW`. Rows that calibrate the judge are left out.
     """
+    budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     found: list[tuple[int | None, Row]] = []
     for kind in KINDS:
-        is_ranked = kind == "system" and conversations >= FEW
-        own = sorted((r for r in rows if kind_of(r.system) == kind), key=lambda r: -(by(r) or 0.0))
-        figures = [round(by(r) or 0.0, 3) for r in own]
-        found += [
-            (figures.index(figure) + 1 if is_ranked and by(row) is not None else None, row)
-            for row, figure in zip(own, figures, strict=True)
-        ]
+        own = []
+        for row in rows:
+            if kind_of(row.system) == kind:
+                figure = row.score if can_score else row.recall
+                own.append((budgets.get(row.system, sys.maxsize), -round(figure or 0.0, 3), figure is not None, row))
+        own.sort(key=lambda one: one[:2])
+        for budget, figure, is_known, row in own:
+            is_ranked = kind == "system" and is_known and run.conversations >= FEW
+            if not is_ranked or (budgets and row.system not in budgets):
+                found.append((None, row))
+            else:
+                found.append((1 + sum(b == budget and f < figure for b, f, *_ in own), row))
     return found
 
 
-def figure_of(*, can_score: bool) -> Callable[[Row], float | None]:
-    """Return the figure by which rows are ranked: the score, or the recall of evidence where the judge cannot score."""
-    return (lambda row: row.score) if can_score else (lambda row: row.recall)
+def without_budget(name: str) -> str:
+    """Return the name of a row without the budget that it says."""
+    return re.sub(r"\[budget=\d+\]|,budget=\d+\b|\bbudget=\d+,", "", name)
 
 
 def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result]) -> list[str]:
@@ -236,17 +241,15 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
         if run.tokens <= FITS * budget and run.tokens
         else ""
     )
-    by_rule = [of.name for of in run.described if of.extractor and not is_language_model(of.extractor)]
+    by_rule = dict.fromkeys(of.system for of in run.described if of.extractor and not is_language_model(of.extractor))
     rehearsed = (
         f"Prepared by rules, no language model: {', '.join(by_rule)}. These rows show the machinery, not the published "
         "systems: rules write keys and notes of each exchange, which find less than its own words."
         if by_rule
         else ""
     )
-    as_floor = [o.name for o in run.described if o.system == "rag" and not o.embedder and "retriever" not in o.settings]
-    floored = (
-        f"Without an embedder rag ranks by BM25, as the floor bm25 does: {', '.join(as_floor)}." if as_floor else ""
-    )
+    is_floor = any(o.system == "rag" and not o.embedder and "retriever" not in o.settings for o in run.described)
+    floored = "Without an embedder rag ranks by BM25, as the floor bm25 does." if is_floor else ""
     budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     below = [
         f"{row.system} ({row.tokens:,.0f} of {allowed:,})"

@@ -10,7 +10,6 @@ from longbeam.evaluation.resampling import Interval, few_conversations
 from longbeam.evaluation.table import (
     Row,
     ability_figures,
-    figure_of,
     kind_of,
     notes_on,
     order_legend,
@@ -32,7 +31,7 @@ def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
     """Return the table as text of 80 columns, ranks first, with the judge's calibration; it ends with a line break."""
     rows = rows_of(results, run.spending)
     judged = calibration_of(rows, run.judge)
-    ranked = ranked_rows(rows, figure_of(can_score=judged.can_score), run.conversations)
+    ranked = ranked_rows(run, rows, can_score=judged.can_score)
     varied = variations_of(run, rows, is_scored=judged.can_score)
     unscored = sum(row.unscored for row in rows)
     lines = [

@@ -7,7 +7,7 @@ session. There are no probes: `longbeam probe` makes them. `chat_shapes` declare
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -64,13 +64,14 @@ def _files(path: Path, odd: Oddities) -> list[Path]:
     if not path.is_dir():
         return [path]
     # A pipe would be waited for for ever.
-    files = sorted(file for file in path.iterdir() if file.suffix in {".json", ".jsonl"} and file.is_file())
+    there = sorted(file for file in path.iterdir() if not file.name.startswith("."))
+    files = [file for file in there if file.suffix.lower() in {".json", ".jsonl"} and file.is_file()]
     if not files:
         refuse(str(path), "there is no .json and no .jsonl file in this folder")
     exported = [file for file in files if file.name.startswith("conversations")] or files
-    for file in files:
+    for file in there:
         if file not in exported:
-            odd.add(NoteKind.UNREAD_FILE, "an export's companion file is not read", file.name)
+            odd.add(NoteKind.UNREAD_FILE, "a file beside the chats is not read", file.name)
     return exported
 
 
@@ -91,7 +92,7 @@ class _Source:
         is_empty = True
         for number, (list_number, element) in enumerate(stream_values(file), 1):
             is_empty = False
-            if isinstance(element, dict) and ("role" in element or "from" in element):
+            if isinstance(element, dict) and element.keys() & {"role", "from"} and not _lists_of(element):
                 bare.setdefault(list_number, []).append(element)
             else:
                 self.read(element, f"{file.name}: element {number}")
@@ -116,11 +117,14 @@ class _Source:
         if not isinstance(element, dict):
             self.odd.add(NoteKind.UNREAD, f"{kind_of(element)} where a chat or a message is needed", place)
             return
-        listed = next((name for name in _LISTS if isinstance(element.get(name), list)), None)
+        lists = _lists_of(element)
+        for other in lists[1:]:
+            self.odd.add(NoteKind.UNREAD, f"`{other}` stands beside `{lists[0]}`, and is not read", place)
+        listed = lists[0] if lists and lists[0] in _LISTS else None
         chat: GivenChat | None = None
-        if isinstance(element.get("mapping"), dict):
+        if lists[:1] == ["mapping"]:
             chat = reader.chatgpt(element, place)
-        elif isinstance(element.get("chat_messages"), list):
+        elif lists[:1] == ["chat_messages"]:
             chat = reader.claude(element, place)
         elif listed is not None and _holds_chats(element[listed]):
             for number, inner in enumerate(element[listed], 1):
@@ -135,6 +139,14 @@ class _Source:
             self.odd.add(NoteKind.UNREAD, what, place)
             return
         self.chats.append(chat)
+
+
+def _lists_of(element: Mapping[str, Any]) -> list[str]:
+    """Return the members in which a chat holds messages, filled ones first; the first one is read."""
+    kinds = {"mapping": dict, "chat_messages": list} | dict.fromkeys(_LISTS, list)
+    found = [name for name, kind in kinds.items() if isinstance(element.get(name), kind)]
+    filled = [name for name in found if element[name]]
+    return filled or found[:1]
 
 
 def _holds_chats(elements: Sequence[object]) -> bool:

@@ -36,6 +36,15 @@ _WORDS = (
     "parts", "content", "thoughts", "summary", "title", "user_profile", "user_instructions", "model_set_context",
 )  # fmt: skip
 """Members in which a typed part holds its words, in the order in which they are read."""
+_NAMES = frozenset({
+    "role", "sender", "from", "author", "speaker", "name", "type", "content_type", "recipient", "model", "url",
+    "created_at", "create_time", "timestamp", "updated_at", "update_time", "start_timestamp", "stop_timestamp",
+})  # fmt: skip
+"""Members that name and date what is said."""
+_PROSE = re.compile(r"\w\W*\s\W*\w+\W*\s\W*\w")
+"""Three words: a text in a member that no shape declares."""
+_STAND_IN = "This block is not supported on your current device yet."
+"""What Claude's export writes for a part of `content` into `text`."""
 _MEDIA = ("image", "audio", "video", "file", "document")
 _SHOWN_PLACES = 3
 
@@ -118,14 +127,17 @@ class ToolCall(ChatShape):
     """A call of a tool in OpenAI's messages; the older `function_call` is its `function` alone."""
 
     function: Any = None
+    custom: Any = None
     name: str | None = None
     arguments: Any = None
+    input: Any = None
 
 
 class Attached(ChatShape):
     """A file of a message in Claude's export; a long pasted text is one, too."""
 
     file_name: str | None = None
+    name: str | None = None
     extracted_content: str | None = None
 
 
@@ -153,6 +165,8 @@ class PlainMessage(Timed):
     refusal: str | None = None
     reasoning: str | None = None
     reasoning_content: str | None = None
+    thinking: str | None = None
+    images: list[Any] | None = None
     audio: Any = None
     tool_calls: list[Any] | None = None
     function_call: Any = None
@@ -178,6 +192,7 @@ class ChatGptMessage(Timed):
     author: ChatGptAuthor | None = None
     content: Any = None
     recipient: str | None = None
+    metadata: Any = None
 
     @field_validator("author", mode="before")
     @classmethod
@@ -265,6 +280,14 @@ class ChatReader:
             self.odd.add(NoteKind.NO_DATE, "the time cannot be read; the one before stands in", place)
         return time
 
+    def heard(self, said: list[ChatText], given: object, place: str) -> list[ChatText]:
+        """Return what is said, after a finding on each member of the file's message whose words are not in it."""
+        texts = [text for one in said for part in one.parts for text in (part.text, *_texts_in(part.data))]
+        lines = {line.strip() for text in texts for line in text.splitlines()} | {"", "```", _STAND_IN}
+        for name in dict.fromkeys(_unread(given, "", lines, "\n".join(texts))):
+            self.odd.add(NoteKind.UNREAD, f"`{name}` holds words that are not read", place)
+        return said
+
     def plain(self, messages: Sequence[Any], place: str, chat: PlainChat | None = None, title: str = "") -> GivenChat:
         """Return a chat of OpenAI's or ShareGPT's messages."""
         said, shape = [], "openai"
@@ -276,14 +299,15 @@ class ChatReader:
                 element = element | {"role": element.get(named)}
             message = self.fit(PlainMessage, element, where)
             if message is not None:
-                said += self.said(message.role, self.plain_parts(message, where), self.time(message, where), where)
+                parts, time = self.plain_parts(message, where), self.time(message, where)
+                said += self.heard(self.said(message.role, parts, time, where), element, where)
         if chat is not None:
             title = chat.title or str(chat.id or "")
         return GivenChat(shape, title, tuple(said), place, self.time(chat, place), self.odd)
 
     def plain_parts(self, message: PlainMessage, place: str) -> tuple[Part, ...]:
         """Return the parts of a message of OpenAI's form."""
-        thought = self.parts(message.reasoning_content or message.reasoning, place)
+        thought = self.parts(message.reasoning_content or message.reasoning or message.thinking, place)
         contents = (message.content, message.value, message.text, message.parts)
         parts = next((parts for content in contents if (parts := self.parts(content, place))), ())
         if (message.role or "").casefold() in _TOOLS:
@@ -294,15 +318,17 @@ class ChatReader:
         calls = [*(message.tool_calls or ())] + ([] if message.function_call is None else [message.function_call])
         called = tuple(part for call in calls for part in self.call(call, f"{place}: tool call"))
         attached = tuple(part for one in message.attachments or () for part in self.attached(one, place))
-        return (*_as_kind(PartKind.THINKING, thought), *parts, *spoken, *attached, *called)
+        shown = tuple(Part(kind=PartKind.IMAGE_STUB, text="shared here") for _ in message.images or ())
+        return (*_as_kind(PartKind.THINKING, thought), *parts, *spoken, *shown, *attached, *called)
 
     def call(self, given: object, place: str) -> Iterator[Part]:
         """Yield the part of a tool call."""
         call = self.fit(ToolCall, given, place)
-        if call is not None and call.function is not None:
-            call = self.fit(ToolCall, call.function, place)
+        inner = None if call is None else call.function if call.function is not None else call.custom
+        if inner is not None:
+            call = self.fit(ToolCall, inner, place)
         if call is not None:
-            yield _called(call.name, call.arguments, "arguments")
+            yield _called(call.name, call.input if call.arguments is None else call.arguments, "arguments")
 
     def chatgpt(self, given: Mapping[str, Any], place: str) -> GivenChat | None:
         """Return a chat of ChatGPT's export; None if it does not fit."""
@@ -363,24 +389,35 @@ class ChatReader:
             parts = _as_kind(PartKind.TOOL_RESULT, parts)
         elif (message.recipient or "all") != "all":
             parts = tuple(_called(message.recipient, part.text, "text") for part in parts)
-        return self.said(role, parts, self.time(message, place), place)
+        files = message.metadata.get("attachments") if isinstance(message.metadata, dict) else None
+        for one in files if isinstance(files, list) else ():
+            parts = (*parts, *self.attached(one, place))
+        return self.heard(self.said(role, parts, self.time(message, place), place), message.content, place)
 
     def claude(self, given: Mapping[str, Any], place: str) -> GivenChat | None:
         """Return a chat of Claude's export; None if it does not fit."""
         if (chat := self.fit(ClaudeChat, given, place)) is None:
             return None
         parents, said = dict[str, str | None](), dict[str, list[ChatText]]()
-        before: str | None = None
+        named: list[tuple[str, str | None]] = []
         for number, element in enumerate(chat.chat_messages, 1):
             where = f"{place}: chat_messages {number}"
             if (message := self.fit(ClaudeMessage, element, where)) is None:
                 continue
-            name, parent = message.uuid or f"message {number}", message.parent_message_uuid
-            name = f"message {number}" if name in said else name
-            # Older exports name no parents, and a cut one lacks some of them.
-            parents[name] = None if parent == _NO_PARENT else parent if parent in said else before
+            name = message.uuid or f"message {number}"
+            while name in said:  # one of this name was there before
+                name += " again"
             role, parts = message.sender or message.role, self.claude_parts(message, where)
-            said[name] = self.said(role, parts, self.time(message, where), where)
+            said[name] = self.heard(self.said(role, parts, self.time(message, where), where), element, where)
+            named.append((name, message.parent_message_uuid))
+        times = [said[name][0].time for name, _ in named if said[name]]
+        known = [time for time in times if time is not None]
+        if len(known) == len(times) > 1 and known[0] > known[-1] and known == sorted(known, reverse=True):
+            named.reverse()  # newest first
+        before: str | None = None
+        for name, parent in named:  # older exports name no parents, and a cut one lacks some of them
+            is_known = parent in said and parent != name
+            parents[name] = None if parent == _NO_PARENT else parent if is_known else before
             before = name
         leaf = chat.current_leaf_message_uuid
         if leaf not in said:
@@ -406,9 +443,8 @@ class ChatReader:
         """Yield the text of an attachment under its name; the name alone stands for a file without text."""
         file = self.fit(Attached, given, f"{place}: attachment")
         if file is not None:
-            yield Part(
-                kind=PartKind.TEXT, text=f"(file) {file.file_name or ''}\n{file.extracted_content or ''}".strip()
-            )
+            name = file.file_name or file.name or ""
+            yield Part(kind=PartKind.TEXT, text=f"(file) {name}\n{file.extracted_content or ''}".strip())
 
     def said(self, role: str | None, parts: tuple[Part, ...], time: datetime | None, place: str) -> list[ChatText]:
         """Return a message; one of a role that no shape knows is kept unsaid, an empty one is left out."""
@@ -445,10 +481,15 @@ class ChatReader:
             return self.parts(content["parts"], place)
         if kind.endswith(("tool_use", "function_call", "tool_call")):
             return (_called(piece.name, piece.arguments if piece.input is None else piece.input, "arguments"),)
+        source = content.get("source")
+        if isinstance(source, dict) and source.get("type") == "text":  # a document that is a text
+            content = content | {"text": [content.get("text"), source.get("data")]}
         words = words_of(content).strip()
         if "tool_result" in kind or kind in {"function_call_output", "execution_output"}:
             return (Part(kind=PartKind.TOOL_RESULT, text=words or "(empty)"),)
         if "think" in kind or "reason" in kind or kind == "thoughts":
+            if not words:
+                self.odd.add(NoteKind.UNREAD, f"a part of the kind {kind[:40]!r} holds no words that are read", place)
             return (Part(kind=PartKind.THINKING, text=words),) if words else ()
         medium = next((name for name in _MEDIA if name in kind), None)
         if medium == "image":
@@ -469,6 +510,28 @@ def words_of(value: object) -> str:
     if isinstance(value, dict):
         return "\n".join(dict.fromkeys(filter(None, (words_of(value[name]) for name in _WORDS if name in value))))
     return ""
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Yield all texts of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _texts_in(inner)
+
+
+def _unread(value: object, name: str, lines: set[str], read: str) -> Iterator[str]:
+    """Yield the names of the members of a message that hold words, and not one of the lines that were read."""
+    if isinstance(value, Mapping):
+        for inner, held in value.items():
+            yield from () if inner in _NAMES else _unread(held, inner, lines, read)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _unread(held, name, lines, read)
+    elif isinstance(value, str) and (name in _WORDS or _PROSE.search(value[:2_000])):
+        is_read = all(line.strip() in lines for line in value.splitlines()) or value.strip() in read
+        if not is_read and any(character.isalnum() for character in value):
+            yield name
 
 
 def _as_kind(kind: PartKind, parts: Iterable[Part]) -> tuple[Part, ...]:

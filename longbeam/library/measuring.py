@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import cycle
 from pathlib import Path
 from typing import TypedDict
 
 from longbeam.errors import SpecError, UserError
-from longbeam.evaluation import Arm, at_budgets, find_control, with_embedder
+from longbeam.evaluation import Arm, always_there, at_budgets, find_control, with_embedder
 from longbeam.memory import Embedder, ProductSettings, name_of
 from longbeam.models import ChatModel, CostMeter
 from longbeam.models.embedders import make_embedder
@@ -129,8 +130,8 @@ def _isolated(arm: Arm) -> Arm:
     )
 
 
-def measurement_of(benchmark: Benchmark, arms: Sequence[Arm], options: MeasuringOptions) -> Measurement:
-    """Return the evaluation of these systems, with the probes in their reviewed form.
+def measurement_of(benchmark: Benchmark, systems: Sequence[Arm], options: MeasuringOptions) -> Measurement:
+    """Return the evaluation of these systems beside floors and ceilings, with the probes in their reviewed form.
 
     Everything that a system needs is checked here, before the first call. Raises UserError for an embedder or a control
     that does not exist, for a model or an embedder that a system lacks, and for a spec that cannot be used.
@@ -145,6 +146,9 @@ def measurement_of(benchmark: Benchmark, arms: Sequence[Arm], options: Measuring
         is_strict=not options.get("is_lenient", False),
         embedder=embedder,
     )
+    has_trial = any(is_language_model(spec.model_for(role)) for role in (Role.READER, Role.JUDGE))
+    named = {arm.name for arm in systems}
+    arms = [*(arm for arm in always_there(has_model=has_trial) if arm.name not in named), *systems]
     if options.get("is_isolated", False):
         arms = [_isolated(arm) for arm in arms]
     arms = at_budgets([with_embedder(arm, embedder) for arm in arms], budgets)
@@ -170,7 +174,7 @@ def measurement_of(benchmark: Benchmark, arms: Sequence[Arm], options: Measuring
 
 
 def _probes_of(benchmark: Benchmark, limit: int | None) -> Mapping[str, Sequence[Probe]] | None:
-    """Return the reviewed probes, or of them `limit`: one of each ability in turn, over all conversations.
+    """Return the reviewed probes, or `limit` of them: abilities in turn, each from the conversation with fewest so far.
 
     None: the selected probes as they are sealed.
     """
@@ -182,14 +186,19 @@ def _probes_of(benchmark: Benchmark, limit: int | None) -> Mapping[str, Sequence
         for conversation_id in benchmark.sealed_ids:
             with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
                 probes[conversation_id] = tuple(p for p in sealed.probes() if p.is_selected)
-    by_ability: dict[str, list[tuple[str, str]]] = {}
-    for place in range(max(map(len, probes.values()), default=0)):  # one of each conversation in turn
-        for conversation_id, of in probes.items():
-            if place < len(of):
-                by_ability.setdefault(of[place].ability, []).append((conversation_id, of[place].probe_id))
-    in_turn = [key for row in zip_longest(*(by_ability[a] for a in sorted(by_ability))) for key in row if key]
-    kept = set(in_turn[:limit])
-    return {c: tuple(p for p in of if (c, p.probe_id) in kept) for c, of in probes.items()}
+    left: dict[str, list[tuple[str, Probe]]] = {}
+    for conversation_id, of in probes.items():
+        for probe in of:
+            left.setdefault(probe.ability, []).append((conversation_id, probe))
+    abilities, kept = cycle(sorted(left)), Counter[str]()
+    chosen: set[tuple[str, str]] = set()
+    while len(chosen) < limit and any(left.values()):
+        if of_ability := left[next(abilities)]:
+            place = min(range(len(of_ability)), key=lambda i: kept[of_ability[i][0]])
+            conversation_id, probe = of_ability.pop(place)
+            kept[conversation_id] += 1
+            chosen.add((conversation_id, probe.probe_id))
+    return {c: tuple(p for p in of if (c, p.probe_id) in chosen) for c, of in probes.items()}
 
 
 def _spec_of(spec: BenchmarkSpec, options: MeasuringOptions) -> BenchmarkSpec:

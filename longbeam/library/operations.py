@@ -19,7 +19,6 @@ from longbeam.errors import LongbeamError, UserError
 from longbeam.evaluation import (
     Arm,
     Row,
-    always_there,
     arm_of,
     few_conversations,
     grouped_failures,
@@ -181,7 +180,7 @@ class Evaluation:
     @property
     def table(self) -> Table[Row]:
         """Means of each system, best first; floors and ceilings below."""
-        rows = [row for _, row in ranked_rows(rows_of(self.results, self.run.spending), lambda row: row.score)]
+        rows = [row for _, row in ranked_rows(self.run, rows_of(self.results, self.run.spending))]
         return Table(rows, "system", lambda: (_columns(row) for row in rows))
 
     @property
@@ -249,8 +248,7 @@ async def evaluate(
     A system that fails is in `failures`, not in the table. Raises UserError for what cannot be evaluated.
     """
     stored = _finished(benchmark)
-    arms = [*always_there(), *_arms(systems, options.get("settings", {}))]
-    measurement = measurement_of(stored, arms, options)
+    measurement = measurement_of(stored, _arms(systems, options.get("settings", {})), options)
     run, results = await measurement.run(measurement.make_meter(), progress)
     return Evaluation(run, results)
 

@@ -37,6 +37,7 @@ from longbeam.prompts.calls import (
     ReadAnswer,
     ReadInputs,
     ReadReply,
+    TrialAnswerInputs,
 )
 from longbeam.schemas import Value, ValueKind
 from longbeam.terminal import counted
@@ -172,6 +173,11 @@ _EACH = 2
 def judge(inputs: JudgeInputs) -> JudgeReply:
     """Return the verdict on one nugget."""
     return judge_form(inputs) or judge_words(inputs)
+
+
+def trial_answer(inputs: TrialAnswerInputs) -> str:
+    """Return the right answer, or one that is plainly wrong."""
+    return inputs.gold_answer if inputs.form == "right" else "I would rather not say."
 
 
 def judge_form(inputs: JudgeInputs) -> JudgeReply | None:

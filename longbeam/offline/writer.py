@@ -158,6 +158,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "answer": lambda inputs, _: answering.answer(inputs),
     "judge_nugget": lambda inputs, _: judging.judge(inputs),
     "align_event": lambda inputs, _: judging.align(inputs),
+    "trial_answer": lambda inputs, _: judging.trial_answer(inputs),
     "check_entailment": lambda inputs, _: judging.entailment(inputs),
     "check_contradiction": lambda inputs, _: judging.contradiction(inputs),
     "read_passages": lambda inputs, _: judging.read_passages(inputs),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from longbeam.evaluation import arm_of
+from longbeam.evaluation import WRITTEN_ANSWERS, Arm, arm_of
 from longbeam.generators import contradiction_fault, passages_of, read_passage, unsaid_claims
 from longbeam.keys import UnitKey
 from longbeam.models import NEUTRAL_PROMPT, Asker, ChatModel, ModelCall, Models, Tokenizer, load_tokenizer
@@ -84,13 +84,8 @@ async def _run(benchmark: Benchmark, models: Models) -> None:
     await _judge_wording(benchmark, models)
     await _read_as_chat(benchmark, models)
     await run_model_checks(benchmark, benchmark.spec, models)
-    await evaluate(
-        benchmark,
-        EvaluationRequest(
-            benchmark.spec, [arm_of(name, values) for name, values in _SYSTEMS], EvaluationSettings(budget=1_000)
-        ),
-        models,
-    )
+    arms = [*(arm_of(name, values) for name, values in _SYSTEMS), *map(Arm, WRITTEN_ANSWERS)]
+    await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings(budget=1_000)), models)
 
 
 async def _judge_wording(benchmark: Benchmark, models: Models) -> None:

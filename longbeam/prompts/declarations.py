@@ -221,7 +221,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("answer", 1, Role.READER, evaluation_calls.AnswerInputs),
     Prompt(
         "judge_nugget",
-        2,
+        3,
         Role.JUDGE,
         evaluation_calls.JudgeInputs,
         evaluation_calls.JudgeReply,
@@ -235,6 +235,7 @@ PROMPTS: tuple[Prompt, ...] = (
         evaluation_calls.AlignReply,
         narrow=narrowing.verdict,
     ),
+    Prompt("trial_answer", 1, Role.JUDGE, evaluation_calls.TrialAnswerInputs),
     # Checks of what was written, while the benchmark is made.
     Prompt(
         "check_entailment",

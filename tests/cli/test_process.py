@@ -66,3 +66,17 @@ def test_too_little_memory_is_told_as_that(out: Path, kilobytes: int) -> None:
     assert "memory" in done.stderr
     assert "delete it" not in done.stderr
     assert all(path.read_bytes() == content for path, content in before.items() if path.suffix == ".duckdb")
+
+
+@pytest.mark.parametrize("setting", ["PYTHONIOENCODING=ascii", "PYTHONIOENCODING=cp1252", "PYTHONUTF8=0 LC_ALL=C"])
+def test_a_stream_of_another_encoding_shows_escapes_for_the_rest(tmp_path: Path, setting: str) -> None:
+    chat = tmp_path / "chat.json"
+    chat.write_text(
+        '{"title": "\u5bc6\u7801 \U0001f600", "messages": [{"role": "user", "content": "\u5bc6\u7801 \U0001f600"}]}',
+        "utf-8",
+    )
+    assert run(["import", "chat", str(chat), "--name", "mine", "--out", str(tmp_path)]) == OK
+    for command in ("show mine --out OUT", "status \u5bc6 --out OUT"):
+        done = shell(f"env -u PYTHONUTF8 {setting} longbeam {command}", tmp_path)
+        assert "Traceback" not in done.stderr
+        assert done.returncode == (OK if command.startswith("show") else USER_ERROR), done.stderr

@@ -92,7 +92,7 @@ def test_a_row_of_rag_without_an_embedder_is_named_as_the_floor_that_it_is() -> 
         EvaluatedSystem(name="rag[embedder=e]", system="rag", embedder="e", settings={"retriever": "hybrid"}),
     )
     page = render_html(sections_of([replace(made, run=made.run.model_copy(update={"described": described}))]))
-    assert "Without an embedder rag ranks by BM25, as the floor bm25 does: rag.<" in page
+    assert "Without an embedder rag ranks by BM25, as the floor bm25 does.<" in page
 
 
 def test_a_system_has_one_colour_whatever_its_rank() -> None:
@@ -349,19 +349,24 @@ def test_a_run_without_probes_says_what_makes_them(imported_from: str, advice: s
         sections_of([replace(whole, run=run, results=())])
 
 
-def test_a_floor_at_several_budgets_stays_a_floor_and_is_compared_at_its_own_budget() -> None:
-    scores = {f"{name}[budget={b}]": [[score]] * 8 for b in (1000, 4000) for name, score in (("bm25", 0), ("rag", 1))}
-    made = evaluated(scores)
+def test_systems_at_several_budgets_are_ranked_and_compared_within_each() -> None:
+    scores = {
+        f"{name}[budget={b}]": [[score * b / 4000]] * 8
+        for b in (4000, 1000)
+        for name, score in (("bm25", 0), ("rag", 1))
+    }
+    made = evaluated({**scores, "long_context": [[1]] * 8})
     described = tuple(EvaluatedSystem(name=name, system=name[:4], settings={"budget": name[-5:-1]}) for name in scores)
     (section,) = sections_of([replace(made, run=made.run.model_copy(update={"described": described}))])
     assert [(line.row.system, line.rank) for line in section.lines] == [
-        ("rag[budget=1000]", 1), ("rag[budget=4000]", 1), ("bm25[budget=1000]", None), ("bm25[budget=4000]", None)
+        ("rag[budget=1000]", 1), ("rag[budget=4000]", 1), ("long_context", None),
+        ("bm25[budget=1000]", None), ("bm25[budget=4000]", None),
     ]  # fmt: skip
     assert [(c.system, c.against) for c in section.comparisons] == [
         ("rag[budget=1000]", "bm25[budget=1000]"), ("rag[budget=4000]", "bm25[budget=4000]")
     ]  # fmt: skip
     ((_, curves), *_) = plots_of([section])
-    assert curves.count("<polyline") == 2  # one for each system
+    assert curves.count("<polyline") == 3  # one for each system
 
 
 def test_a_curve_over_budgets_has_the_name_of_its_system() -> None:

@@ -118,10 +118,17 @@ def _mean_of_first(signed: NDArray[np.float64], _: NDArray[np.float64], axis: in
 
 
 def test_the_paired_bootstrap_is_twice_the_smaller_side_of_its_resamples() -> None:
-    made = evaluated({"a": [[1], [1], [1], [0]], "b": [[0], [0], [0], [1]]})
+    made = evaluated({"a": [[1]] * 6 + [[0]] * 2, "b": [[0]] * 6 + [[1]] * 2})
     found = compare(made.results, "a", "b", PAPER)
-    # Differences 1, 1, 1, -1: a resample of four is at or below 0 if two or more of its draws are the last, which has
-    # probability 1 - (.75^4 + 4 * .25 * .75^3) = .262; twice that is .523. The sign-flip test has 10 of 16 patterns.
+    # Six differences of 1, two of -1: a resample of eight is at or below 0 if four or more of its draws are of the two,
+    # which has probability 1 - (.75^8 + 8 * .25 * .75^7 + 28 * .25^2 * .75^6 + 56 * .25^3 * .75^5) = .114; twice that
+    # is .228. Of the 256 patterns of signs 2 * (1 + 8 + 28) are as extreme.
     assert found is not None
-    assert found.bootstrap_p == pytest.approx(0.523, abs=0.03)
-    assert found.p_value == pytest.approx(10 / 16)
+    assert found.bootstrap_p == pytest.approx(0.228, abs=0.03)
+    assert found.p_value == pytest.approx(74 / 256)
+
+
+def test_fewer_than_eight_conversations_have_no_p_of_the_bootstrap() -> None:
+    found = compare(evaluated({"a": [[1]] * 7, "b": [[0]] * 7}).results, "a", "b", PAPER)
+    assert found is not None
+    assert (found.bootstrap_p, found.p_value) == (None, pytest.approx(2 / 128))

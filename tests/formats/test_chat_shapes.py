@@ -46,7 +46,9 @@ def test_an_unpacked_export_folder_is_read_without_its_companions(
     (given,) = import_chat(tmp_path, ImportOptions())
     assert len(contents(given)) == 4
     (line,) = [message for kind, message in notes(given) if kind == "unread_file"]
-    assert line.startswith(f"an export's companion file is not read: {sorted(companions)[0]}")
+    assert line == f"a file beside the chats is not read: {'; '.join(sorted(['chat.html', *companions])[:3])}" + (
+        "; and 1 more" if len(companions) > 2 else ""
+    )
 
 
 def test_a_folder_of_other_names_is_read_whole(tmp_path: Path) -> None:
@@ -357,3 +359,84 @@ def test_a_pipe_and_a_folder_among_the_files_are_passed_over(tmp_path: Path) -> 
     (tmp_path / "chat.json").write_text(json.dumps([{"role": "user", "content": "hello"}]), encoding="utf-8")
     (conversation,) = import_chat(tmp_path, ImportOptions())
     assert [m.content for m in conversation.messages()] == ["hello"]
+
+
+BESIDE = [
+    {"role": "user", "content": "Told one", "text": "Told two"},
+    {"role": "user", "content": {"type": "text", "text": "Told one", "parts": ["Told two"]}},
+    {"role": "assistant", "content": "Told one", "audio": {"transcript": "Told two"}},
+    {"role": "assistant", "content": "Told one", "reasoning_details": [{"text": "Told two"}]},
+    {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "name": "n", "input": {"q": "Told one"}, "text": "Told two"}],
+    },
+    {"role": "assistant", "content": "Told one", "anything": {"at all": ["Words that nobody declared"]}},
+    {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Told one"}, {"type": "redacted_thinking", "data": "x"}],
+    },
+]
+
+
+@pytest.mark.parametrize("message", BESIDE, ids=range(len(BESIDE)))
+def test_words_in_a_member_that_is_not_read_are_a_finding(tmp_path: Path, message: dict[str, Any]) -> None:
+    (given,) = imported(tmp_path, [message, {"role": "user", "content": "And then"}])
+    unread = [text for kind, text in notes(given) if kind == "unread"]
+    assert len(unread) == 1, unread
+    assert "words that are " in unread[0]
+    assert unread[0].endswith("message 1")
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"role": "assistant", "tool_calls": [{"type": "custom", "custom": {"name": "run", "input": "ls"}}]}, "ls"),
+        ({"role": "user", "content": "Look", "images": ["iVBORw0KGgo="]}, "(image) shared here"),
+        ({"role": "assistant", "content": "Yes", "thinking": "Is it?"}, "Yes"),
+        (
+            {"role": "user", "content": [{"type": "document", "source": {"type": "text", "data": "A page"}}]},
+            "A page",
+        ),
+    ],
+)
+def test_custom_tools_pictures_thoughts_and_documents_are_read(
+    tmp_path: Path, message: dict[str, Any], text: str
+) -> None:
+    (given,) = imported(tmp_path, [{"role": "user", "content": "Hi"}, message])
+    assert text in contents(given)[1]
+    assert notes(given) == []
+
+
+@pytest.mark.parametrize("name", ["conversation", "conversations", "mapping", "chat_messages"])
+def test_a_second_list_of_a_chat_is_a_finding(tmp_path: Path, name: str) -> None:
+    other: Any = {"a": {}} if name == "mapping" else [{"role": "user", "content": "Two"}]
+    read = {"messages": [{"role": "user", "content": "One"}], name: other, "from": "2024", "role": "x"}
+    given = next(iter(imported(tmp_path, [read, {"messages": [{"role": "user", "content": "Three"}], name: []}])))
+    beside = [text for kind, text in notes(given) if kind == "unread" and "stands beside" in text]
+    assert len(beside) == 1
+    assert "element 1" in beside[0]
+
+
+def test_a_chat_of_claude_that_is_written_newest_first_is_read_by_its_times(tmp_path: Path) -> None:
+    def dated(uuid: str, sender: str, text: str, minute: int, **more: Any) -> dict[str, Any]:
+        return {"uuid": uuid, "sender": sender, "text": text, "created_at": f"2024-01-01T10:{minute:02}:00Z", **more}
+
+    bare = [dated("c", "human", "C", 3), dated("b", "assistant", "B", 2), dated("a", "human", "A", 1)]
+    (given,) = imported(tmp_path, [{"name": "n", "chat_messages": bare}])
+    assert contents(given) == ["A", "B", "C"]
+    linked = [
+        dated("b", "assistant", "B", 2, parent_message_uuid="a"),
+        dated("a", "human", "A", 1, parent_message_uuid=ROOT),
+    ]
+    (given,) = imported(tmp_path, [{"name": "n", "chat_messages": linked, "current_leaf_message_uuid": "b"}])
+    assert contents(given) == ["A", "B"]
+
+
+def test_a_folder_names_every_file_that_is_not_read(tmp_path: Path) -> None:
+    for name in ("notes.md", "picture.png", "b.JSON", ".hidden"):
+        (tmp_path / name).write_text('[{"role": "user", "content": "Hi"}]')
+    (tmp_path / "sub").mkdir()
+    (given,) = import_chat(tmp_path, ImportOptions())
+    assert [text for kind, text in notes(given) if kind == "unread_file"] == [
+        "a file beside the chats is not read: notes.md; picture.png; sub"
+    ]

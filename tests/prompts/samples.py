@@ -729,6 +729,12 @@ SAMPLES: dict[str, PromptInputs] = {
     "judge_nugget": evaluation_calls.JudgeInputs(
         question="What does the kiln cost?", nugget="States that the kiln costs 4,200 euros", answer="4,200 euros."
     ),
+    "trial_answer": evaluation_calls.TrialAnswerInputs(
+        question="What does the kiln cost?",
+        gold_answer="The kiln costs 4,200 euros.",
+        criteria=("States that the kiln costs 4,200 euros",),
+        form="denied",
+    ),
     "align_event": evaluation_calls.AlignInputs(item="the lease", events=("signing of the lease", "opening night")),
     "check_entailment": check_calls.EntailmentInputs(
         message="The kiln is 4,200 euros, and it comes in May. Where do I put it?",

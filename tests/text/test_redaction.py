@@ -69,6 +69,34 @@ def test_placeholders_of_an_earlier_redaction_are_not_given_to_others() -> None:
         ("postgres://app:s3cr3t@db/x", "postgres://app:[password 1]@db/x"),
         ("Anna Kowalska came. Anna left.", "Person 1 came. Person 1 left."),
         ("+48 601 234 567, again +48601234567", "[phone 1], again [phone 1]"),
+        ("4111.1111.1111.1111, 4111/1111/1111/1111, 4111-1111-1111-1111", "[card 1], [card 1], [card 1]"),
+        (
+            "DE89.3704.0044.0532.0130.00 by Friday, de89 3704 0044 0532 0130 00 by Monday",
+            "[iban 1] by Friday, [iban 1] by Monday",
+        ),
+        ("ES91/2100/0418/4502/0005/1332", "[iban 1]"),
+        ("my SSN is 219099998; social security no. 219/09/9995", "my SSN is [ssn 1]; social security no. [ssn 2]"),
+        (
+            "用户@例子.公司, दीपक@उदाहरण.भारत, name(at)example.com and name @ example.com",
+            "[email 1], [email 2], [email 3] and [email 4]",
+        ),
+        ("from 203[.]0[.]113[.]12 and ::ffff:192.0.2.128", "from [ip 1] and [ip 2]"),
+        (
+            "<password>Xml!9876</password> PW: Short!234, Passwort ist: „Schl0ss!9“",
+            "<password>[password 1]</password> PW: [password 2], Passwort ist: „[password 3]“",
+        ),
+        (
+            "passphrase: correct horse battery staple. PIN 4821, my pin code is 938271",
+            "passphrase: [password 1]. PIN [password 2], my pin code is [password 3]",
+        ),
+        (
+            "password changed from old to New!23456; login: bob / Sup3r$ecret",
+            "password changed from old to [password 1]; login: bob / [password 2]",
+        ),
+        (
+            "AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
+            "AccountKey=[key 1]",
+        ),
     ],
 )
 def test_what_hides_or_comes_again_is_found(text: str, redacted: str) -> None:
@@ -101,6 +129,10 @@ def test_recall_and_precision_of_structured_kinds_on_messages_planted_blind() ->
         "password = None, bind 0.0.0.0:8000",
         "P = 45 * 0.16777216",
         "class SettingsOfBenchmark2DrawnByUserNumber3",
+        "element.getElementByIdOrClassName2, git@github.com:org/repo.git, data:image/png;base64,iVBORw0KGgoAAAANSUhEUg",
+        "sk-learn_is_a_great_library_name, Basic authentication-required-here",
+        "1 234 567 890 people, 1 2 3 4 5 6 7 8 9 10, the number is 100000000, number 1234567 in the list",
+        "commit 9fceb02d0ae598e95dc970b74767f19372d0b3f1",
     ],
 )
 def test_code_is_no_secret(text: str) -> None:
@@ -111,13 +143,14 @@ def test_a_password_that_is_a_word_is_not_looked_for_elsewhere() -> None:
     assert Redaction().redacted("password: sommer. In summer: sommer") == "password: [password 1]. In summer: sommer"
 
 
-PIECES = ["a", "1", "a@", "1.", "sk-", "DE89", "eyJa.", "password:", "-----BEGIN PRIVATE KEY-----"]
+PIECES = ["a", "1", "a@", "1.", "sk-", "DE89", "de89 ", "eyJa.", "password:", "密码", "://a:", "1.1.1.1,"]
+PIECES += ["-----BEGIN PRIVATE KEY-----", "a{}@longestdomainname.com ", "password: aaaaaaaaaaaa!{} ", "0170/{:07};"]
 
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_the_time_is_linear_in_the_length(piece: str) -> None:
     def seconds(length: int) -> float:
-        text = piece * (length // len(piece))
+        text = "".join(piece.format(number) for number in range(length // len(piece)))
         began = time.process_time()
         Redaction().redacted(text)
         return time.process_time() - began

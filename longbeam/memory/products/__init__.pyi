@@ -1,1 +1,2 @@
+from .base import QUIET as QUIET
 from .chat import ModelServer as ModelServer

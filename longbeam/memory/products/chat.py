@@ -102,7 +102,9 @@ class ModelServer:
         self.require_model()
         from longbeam.serving import LOOPBACK, open_listener, serving  # needs uvicorn, which not every system does
 
-        url = await self._stack.enter_async_context(serving(self._app, open_listener(LOOPBACK, 0)))
+        url = await self._stack.enter_async_context(
+            serving(self._app, open_listener(LOOPBACK, 0), log_level="critical")
+        )
         return Address(f"{url}/v1", self._key)
 
     async def close(self) -> None:

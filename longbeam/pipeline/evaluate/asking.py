@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longbeam.errors import MemorySystemError
@@ -17,6 +17,7 @@ from longbeam.evaluation import (
     EVIDENCE,
     FIXED_ANSWERS,
     JUDGE_PROMPTS,
+    WRITTEN_ANSWERS,
     Arm,
     Timings,
     judge_answer,
@@ -38,7 +39,7 @@ from longbeam.pipeline.evaluate.preparing import PreparationRun
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
 from longbeam.prompts import registry_for
-from longbeam.prompts.calls import AnswerInputs
+from longbeam.prompts.calls import AnswerInputs, TrialAnswerInputs, TrialForm
 from longbeam.schemas import (
     DEFAULT_MODEL,
     Answer,
@@ -60,6 +61,8 @@ EVALUATION_VERSION = 4
 PREPARE = UnitSpec("prepare", PreparationUsage)
 """Names the calls that prepare a system. It is never a unit: the answers of the prepared system are."""
 ANSWER = UnitSpec("answer", Answer, ("answer",), version=EVALUATION_VERSION)
+TRIAL = UnitSpec("answer", Answer, ("trial_answer",), version=EVALUATION_VERSION)
+"""Answers that a language model writes to try the judge."""
 USED = UnitSpec("used", PreparationUsage, version=EVALUATION_VERSION)
 """Usage of a preparation: a unit, because stored answers need no preparation."""
 JUDGEMENT = UnitSpec("judge", Judgement, JUDGE_PROMPTS, version=EVALUATION_VERSION)
@@ -151,7 +154,14 @@ class ArmRun:
         """Return the arm's answer; it is a unit unless the arm's answers are fixed."""
         if self.arm.is_fixed:
             return self._made(probe, text=FIXED_ANSWERS[self.arm.name](probe, self.conversation.probes))
-        spec, key = ANSWER.asking(*self._prompts()), f"{self.arm.name}/{probe.probe_id}"
+        key = f"{self.arm.name}/{probe.probe_id}"
+        if (form := WRITTEN_ANSWERS.get(self.arm.name)) is not None:
+            by_rule = not is_language_model(self.units.spec.model_for(Role.JUDGE))
+            spec = replace(TRIAL, acting=Role.READER) if by_rule else TRIAL
+            asked = (probe, form(probe, self.conversation.probes), self.arm.name, self._id)
+            (found,) = await self.units.run(spec, key, *asked, work=_write)
+            return found
+        spec = ANSWER.asking(*self._prompts())
         for _ in range(2):
             (found,) = await self.units.run(spec, key, self.state, probe, self.budget, work=_ask)
             if found.read_digest in ("", self._read_digest(probe)):
@@ -235,6 +245,13 @@ async def _read(asker: Asker, question: Question, context: Context) -> tuple[dic
     ready = time.perf_counter()
     inputs = AnswerInputs(context=context.text, question=question.text, asked_on=question.asked_at.date())
     return {"text": await asker.prose("answer", inputs), "context": context, "model_calls": 1}, ready
+
+
+async def _write(asker: Asker, probe: Probe, form: TrialForm, system: str, conversation_id: str) -> Sequence[Answer]:
+    criteria = tuple(nugget.text for nugget in probe.rubric)
+    inputs = TrialAnswerInputs(question=probe.question, gold_answer=probe.gold_answer, criteria=criteria, form=form)
+    text = await asker.prose("trial_answer", inputs)
+    return [Answer(conversation_id=conversation_id, probe_id=probe.probe_id, system=system, text=text)]
 
 
 async def _ask(asker: Asker, state: Digested[ArmRun], probe: Probe, _budget: int) -> Sequence[Answer]:

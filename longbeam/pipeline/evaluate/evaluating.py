@@ -114,6 +114,7 @@ async def evaluate(
     with stored_embedder(benchmark, embedder) as stored:
         evaluation = _Evaluation(benchmark, request, models, stored, timings, progress or SilentProgress())
         done = await in_order((partial(evaluation.of, id_) for id_ in benchmark.sealed_ids), at_once=request.parallel)
+    done = [one for one in done if one.asked]
     results = [r for one in done for r in one.results]
     run = EvaluationRun(
         longbeam=__version__,

@@ -56,6 +56,8 @@ from .evaluation import (
     AnswerInputs as AnswerInputs,
     JudgeInputs as JudgeInputs,
     JudgeReply as JudgeReply,
+    TrialAnswerInputs as TrialAnswerInputs,
+    TrialForm as TrialForm,
 )
 from .memory import (
     ArtifactDraft as ArtifactDraft,

@@ -7,6 +7,9 @@ from typing import Literal
 
 from longbeam.schemas import PromptInputs, ReplyModel
 
+TrialForm = Literal["right", "denied", "other subject", "candidates", "two values"]
+"""Forms of an answer by which a judge is tried; the last four are wrong."""
+
 
 class AnswerInputs(PromptInputs):
     """Answer a question from a memory's context alone."""
@@ -24,7 +27,7 @@ class JudgeInputs(PromptInputs):
     nugget: str
     answer: str
     is_strict: bool = True
-    """Strict: unsaid content does not count, and hedging between two values earns half at most."""
+    """Strict: unsaid content does not count."""
 
 
 class JudgeReply(ReplyModel):
@@ -32,6 +35,16 @@ class JudgeReply(ReplyModel):
 
     reason: str
     verdict: Literal["met", "partly met", "not met"]
+
+
+class TrialAnswerInputs(PromptInputs):
+    """Write an answer that is known to be right or wrong, by which a judge is tried."""
+
+    question: str
+    gold_answer: str
+    criteria: tuple[str, ...]
+    """Texts of the nuggets by which answers are judged."""
+    form: TrialForm
 
 
 class AlignInputs(PromptInputs):

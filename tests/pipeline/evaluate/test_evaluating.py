@@ -5,16 +5,29 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import re
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from longbeam.errors import MemorySystemError, ProviderError, SpecError, UserError
-from longbeam.evaluation import Arm, Control, always_there, arm_of, arms_of, read_results, render_table, rows_of
+from longbeam.evaluation import (
+    MISLEADING,
+    Arm,
+    Control,
+    always_there,
+    arm_of,
+    arms_of,
+    calibration_of,
+    read_results,
+    render_table,
+    rows_of,
+)
 from longbeam.formats import ImportOptions, importer
-from longbeam.library import measurement_of
+from longbeam.library import MeasuringOptions, measurement_of
 from longbeam.memory import FLOORS, SYSTEMS, ContextBuilder, Rag, RagSettings, Registered, Tools, exchanges_of
 from longbeam.models import ModelCall
 from longbeam.offline import OfflineWriter
@@ -27,6 +40,7 @@ from longbeam.pipeline.evaluate import (
 )
 from longbeam.pipeline.run import run_inline
 from longbeam.prompts import default_registry
+from longbeam.prompts.calls import JudgeInputs, TrialAnswerInputs
 from longbeam.schemas import BenchmarkSpec, Context, EvaluationSettings, Exchange, ModelReply, Question, Role
 from longbeam.store import Benchmark, SealedConversation, create_benchmark, seal_conversation
 from tests.pipeline.conftest import CountingModel, copied
@@ -269,6 +283,16 @@ class Forgetful(Rag):
         raise MemorySystemError("the door is stuck")
 
 
+async def test_a_limit_takes_each_conversation_and_each_ability_in_its_turn(two: Benchmark) -> None:
+    asked = measurement_of(two, [], {"limit": 3}).request.probes
+    assert asked is not None
+    assert sorted(len(of) for of in asked.values()) == [1, 2]
+    assert len({probe.ability for of in asked.values() for probe in of}) == 3
+    request = replace(measurement_of(two, [], {"limit": 1}).request, arms=[Arm("gold")])
+    run, _ = await evaluate(two, request, offline())
+    assert (run.conversations, len(run.probes)) == (1, 1)  # a conversation that is not asked counts for no interval
+
+
 async def test_conversations_side_by_side_say_the_same(two: Benchmark) -> None:
     request = EvaluationRequest(two.spec, [arm_of("rag", {}), Arm("gold")], EvaluationSettings(), is_fresh=True)
     assert await evaluate(two, replace(request, parallel=2), offline()) == await evaluate(two, request, offline())
@@ -455,9 +479,11 @@ async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, t
     options = ImportOptions()
     origin = Origin("locomo", "", options.tokenizer)
     made = import_benchmark(importer("locomo")(file, options), "talk", out, origin).benchmark
-    measured = measurement_of(made, [arm_of("rag", {"k": "1"}), Arm("gold")], {})
+    measured = measurement_of(made, [arm_of("rag", {"k": "1"})], {})
     run, results = await evaluate(made, measured.request, offline())
-    by_category = {p.source_category: r for p, r in zip(run.probes, results, strict=False)}
+    by_category = {
+        p.source_category: r for p, r in zip(run.probes, (r for r in results if r.system == "rag[k=1]"), strict=True)
+    }
     assert set(by_category) == {"single-hop", "adversarial", "open-domain"}
     assert by_category["single-hop"].retrieval.evidence_recall == 1
     assert by_category["open-domain"].retrieval.evidence_recall is None  # it cites nothing
@@ -465,3 +491,51 @@ async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, t
     assert run.tokens > 0
     gold = next(row for row in rows_of(results) if row.system == "gold")
     assert gold.score == 1
+
+
+class TrialModel(OfflineWriter):
+    """A judge that writes the answers it is tried on, and takes a number of their forms for right."""
+
+    def __init__(self, *right: str) -> None:
+        super().__init__()
+        self.right, self.asked = right, Counter[tuple[str, Role]]()
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        inputs = call.inputs
+        if isinstance(inputs, TrialAnswerInputs):
+            self.asked[inputs.form, call.role] += 1
+            return ModelReply(text=f"An answer of the form {inputs.form}.")
+        if isinstance(inputs, JudgeInputs) and (form := re.search(r"of the form (.+)\.$", inputs.answer)):
+            verdict = "met" if form[1] in self.right else "not met"
+            return ModelReply(text=json.dumps({"reason": "read", "verdict": verdict}))
+        return await super().complete(call)
+
+
+@pytest.mark.parametrize(("judge", "role"), [("openai:big", Role.JUDGE), ("offline", Role.READER)])
+@pytest.mark.parametrize("right", [("right",), ("right", "two values"), ()])
+async def test_a_judge_is_tried_on_answers_that_a_model_writes(
+    judge: str, role: Role, right: tuple[str, ...], benchmark: Benchmark
+) -> None:
+    options: MeasuringOptions = {"reader": "openai:small", "judge": judge, "limit": 10}
+    request = measurement_of(benchmark, [], options).request
+    assert {"reworded", "misleading"} <= {arm.name for arm in request.arms}
+    probes = {c: [p for p in of if p.ability != "event_ordering"] for c, of in (request.probes or {}).items()}
+    arms = [Arm(name) for name in ("gold", "wrong", "reworded", "misleading")]
+    request = replace(request, arms=arms, probes=probes)
+    model = TrialModel(*right)
+    run, results = await evaluate(benchmark, request, answered_by(model))
+    assert run.failures == ()
+    # Nine probes: each has a right answer, and a wrong one in the next of four forms.
+    assert model.asked["right", role] == 9
+    assert [model.asked[form, role] for form in MISLEADING] == [3, 2, 2, 2]
+    judged = calibration_of(rows_of(results), run.judge)
+    assert judged.right["reworded"] == (1 if right else 0)
+    assert (judged.wrong["misleading"] > 0) is ("two values" in right)
+    assert judged.can_score is (right == ("right",))
+    again = TrialModel(*right)
+    assert await evaluate(benchmark, request, answered_by(again)) == (run, results)
+    assert not again.asked
+
+
+def test_rules_write_no_answers_to_be_tried_on(benchmark: Benchmark) -> None:
+    assert "reworded" not in {arm.name for arm in measurement_of(benchmark, [], {}).request.arms}
