@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shlex
 import signal
 import subprocess
@@ -105,7 +106,7 @@ FIRST_PAGES = ["README.md", *(f"docs/{path}.md" for path in PATHS)]
 def first_commands(page: str, folder: Path) -> str:
     """Return the commands of a page, without those that install; write its files to the folder."""
     for code in blocks(REPOSITORY / page, "python"):
-        (folder / "people.py").write_text(code)
+        (folder / ("people.py" if "class " in code else "own.py")).write_text(code)
     if page == "README.md":  # the model is served by rules here; the reader's own server has the address of the page
         (spec,) = blocks(REPOSITORY / page, "toml")
         assert len(spec.splitlines()) <= 8
@@ -124,6 +125,10 @@ def test_the_commands_of_a_first_page_run_as_written(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check_first_page(page, in_this_process(first_commands(page, tmp_path), tmp_path, monkeypatch, capsys))
+    if page == "README.md":
+        monkeypatch.syspath_prepend(tmp_path)
+        runpy.run_path(str(tmp_path / "own.py"))
+        assert "'Recent': " in capsys.readouterr().out
 
 
 @pytest.mark.slow

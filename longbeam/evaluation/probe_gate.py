@@ -402,8 +402,10 @@ def _citing(probe: Probe, matter: Matter, shown: _Shown, keys: Collection[str]) 
     """Return the probe with further messages as evidence for the whole rubric."""
     said = {m.message_key: m for m in (*matter.neighbours, *matter.found, *shown.messages.values())}
     every = tuple(n.nugget_id for n in probe.rubric)
+    # The question, too: "18 days" has no word in common with either of the days.
+    telling = " ".join((probe.question, probe.gold_answer, *(n.text for n in probe.rubric)))
     added = [
-        Evidence(message_key=key, quote=_quote(said[key].content, probe.gold_answer), nugget_ids=every)
+        Evidence(message_key=key, quote=_quote(said[key].content, telling), nugget_ids=every)
         for key in keys
         if key in said
     ]
@@ -411,9 +413,9 @@ def _citing(probe: Probe, matter: Matter, shown: _Shown, keys: Collection[str]) 
     return probe.model_copy(update={"evidence": tuple(evidence)})
 
 
-def _quote(content: str, gold: str) -> str:
-    """Return the sentence of a message that shares most words with an answer."""
-    wanted = set(words_of(gold))
+def _quote(content: str, probe: str) -> str:
+    """Return the sentence of a message that shares most words with a probe."""
+    wanted = set(words_of(probe))
     said = [content[a:b] for a, b in sentences(content)] or [content]
     return max(said, key=lambda s: len(wanted & set(words_of(s))))
 

@@ -1,6 +1,12 @@
 from .additions import AdditionInputs as AdditionInputs, with_additions as with_additions
-from .advice import ADVICE_PROMPTS as ADVICE_PROMPTS, advised_plan as advised_plan, write_advice as write_advice
-from .advice_sheet import LEAST_SET_ASIDE as LEAST_SET_ASIDE, Advised as Advised, StageToAdvise as StageToAdvise
+from .advice import (
+    ADVICE_PROMPTS as ADVICE_PROMPTS,
+    LEAST_SET_ASIDE as LEAST_SET_ASIDE,
+    Advised as Advised,
+    StageToAdvise as StageToAdvise,
+    advised_plan as advised_plan,
+    write_advice as write_advice,
+)
 from .augmentation import (
     AUGMENT_PROMPTS as AUGMENT_PROMPTS,
     StageToAugment as StageToAugment,
@@ -17,6 +23,7 @@ from .bullets import (
     Drafted as Drafted,
     Known as Known,
     assembled as assembled,
+    faults_in_group as faults_in_group,
     faults_of as faults_of,
     new_slot as new_slot,
     repeated as repeated,
@@ -66,7 +73,6 @@ from .dialogue_wording import (
     SPEAKING_PROMPTS as SPEAKING_PROMPTS,
     WORDING_PROMPTS as WORDING_PROMPTS,
 )
-from .draft_mends import Mender as Mender
 from .entailment import (
     RuleAnswer as RuleAnswer,
     rule_on_contradiction as rule_on_contradiction,
@@ -97,7 +103,6 @@ from .mending import TurnPlace as TurnPlace, mend_turn as mend_turn, turn_key as
 from .mentions import Mentions as Mentions
 from .names import LOCALES as LOCALES, Names as Names, romanised as romanised
 from .own_people import check_people as check_people, user_of as user_of
-from .pasted_files import FILE_CHARS as FILE_CHARS, last_pasted as last_pasted
 from .people import (
     CORE as CORE,
     LARGEST_SIZE as LARGEST_SIZE,
@@ -126,7 +131,6 @@ from .plan_seeds import (
     chapter_of as chapter_of,
     seed_of as seed_of,
     spans_of as spans_of,
-    subjects_of as subjects_of,
     write_plan_seeds as write_plan_seeds,
     write_plan_summary as write_plan_summary,
 )
@@ -182,6 +186,7 @@ from .story_graph import (
 )
 from .sub_plans import (
     SUB_PLAN_PROMPTS as SUB_PLAN_PROMPTS,
+    Mender as Mender,
     ends_of as ends_of,
     ledger_of as ledger_of,
     write_sub_plan as write_sub_plan,
@@ -223,6 +228,7 @@ from .unasked import (
     with_advice as with_advice,
 )
 from .user_turns import (
+    FILE_CHARS as FILE_CHARS,
     REMEMBERED_QUESTIONS as REMEMBERED_QUESTIONS,
     USER_TURNS_PROMPTS as USER_TURNS_PROMPTS,
     FurtherTurns as FurtherTurns,
@@ -231,6 +237,7 @@ from .user_turns import (
     batches_of as batches_of,
     check_turns as check_turns,
     gist_of as gist_of,
+    last_pasted as last_pasted,
     last_questions as last_questions,
     new_values_in as new_values_in,
     ordered_turns as ordered_turns,

@@ -244,11 +244,7 @@ class _Remarks:
         draft, target = item, self.task.targets.by_id()[item.target_id]
         if is_declined(draft):
             return ""
-        ruling = self._ruling(draft, target)
-        # Rules tell what excludes a statement; whether somebody would say it is for the checker alone.
-        is_open = ruling.answer is RuleAnswer.UNSURE or (
-            isinstance(draft, ContradictionDraft) and ruling.answer is RuleAnswer.YES
-        )
+        is_open = self._ruling(draft, target).answer is RuleAnswer.UNSURE
         if not is_open or not (reason := await self._judged(draft, target)):
             return ""
         self.denied[target.target_id] = reason

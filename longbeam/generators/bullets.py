@@ -120,6 +120,10 @@ class Known:
         """The plan's own facts by name."""
         return {f.slot: f for f in self.ledger.facts if f.fact_id not in self.history.facts}
 
+    def present(self, fact_id: str) -> Value | None:
+        """Return the present value of a fact; None for one that is unknown or denied."""
+        return self.values[fact_id] if fact_id in self.values else self.history.value_of(fact_id)
+
     def fact(self, fact_id: str) -> Fact | None:
         """Return the fact with an id; None if there is none."""
         return self.ledger.fact.get(fact_id) or self.history.facts.get(fact_id)
@@ -170,6 +174,27 @@ def faults_of(draft: BulletDraft, event: StoryEvent, known: Known) -> Iterator[s
     yield from (f"{place}: {fault}" for fault in wrong_weekdays(draft.text, told))
     for value in values_without_fact(draft, event, known, read):
         yield f"{place}: the text says {value.text!r}, and no fact of it does; add the fact or leave it out"
+
+
+def faults_in_group(
+    draft: BulletDraft, event: StoryEvent, written: Iterable[tuple[StoryEvent, BulletDraft]]
+) -> Iterator[str]:
+    """Yield the changes of values that an event worded in the same request sets once, or whose matter one ends.
+
+    The ledger does not have these values yet: their thing and name say that they are one fact.
+    """
+    before = [(e, d) for e, d in written if e is not event and told_on(e) <= told_on(event)]
+    ends = {matter.casefold(): e.event_id for e, _ in before for matter in e.closes}
+    told = {slot_key(e.thing, f.name): (e, f) for e, d in before for f in d.facts}
+    for fact in draft.facts:
+        setting, set_ = told.get(slot_key(event.thing, fact.name), (event, fact))
+        if set_.value.strip() == fact.value.strip():
+            continue
+        it = f"{event.event_id}: {fact.name} of {event.thing} is {set_.value!r}"
+        if ONCE in set_.slot:
+            yield f"{it} with {setting.event_id}, where it happened once, and cannot become {fact.value!r}"
+        elif (end := ends.get(event.thing.casefold())) is not None:
+            yield f"{it}; its matter was over with {end}, so it does not become {fact.value!r}"
 
 
 def told_on(event: StoryEvent) -> dt.date:
@@ -229,7 +254,7 @@ def _fact_faults(fact: FactDraft, value: Value, draft: BulletDraft, event: Story
         known_fact = known.slots.get(slot_key(event.thing, fact.name))
         if known_fact is None:
             return
-    present = known.values.get(known_fact.fact_id)
+    present = known.present(known_fact.fact_id)
     if present is None or value.means_same_as(present):
         return
     it = f"{known_fact.attribute} of {known_fact.subject}"
@@ -374,9 +399,12 @@ class _Maker:
         earlier = self._known.history.slots.get(key)
         if earlier is None or earlier.kind is not slot.kind:
             return None
-        present = self._values.get(earlier.fact_id)
+        present = self._present(earlier)
         is_same = present is not None and value.means_same_as(present)
         return None if earlier.is_fixed and not is_same else earlier
+
+    def _present(self, fact: Fact) -> Value | None:
+        return self._values[fact.fact_id] if fact.fact_id in self._values else self._known.present(fact.fact_id)
 
     def _new_fact(self, subject: str, attribute: str, slot: NewSlot) -> Fact:
         fact = Fact(
@@ -393,7 +421,7 @@ class _Maker:
     def _assert(self, bullet: Bullet, fact: Fact, value: Value) -> Stance:
         stance = Stance.SETS
         if fact.fact_id in self._values or fact.fact_id in self._known.history.facts:
-            present = self._values.get(fact.fact_id)
+            present = self._present(fact)
             stance = Stance.MENTIONS if present and value.means_same_as(present) else Stance.UPDATES
         self._values[fact.fact_id] = value
         self.assertions.append(Assertion(bullet_id=bullet.bullet_id, fact_id=fact.fact_id, stance=stance, value=value))

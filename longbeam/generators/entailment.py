@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage
-from longbeam.prompts.calls import BulletBrief, ContradictionTarget, Slip, UpdateTarget
+from longbeam.prompts.calls import BulletBrief, ContradictionTarget, UpdateTarget
 from longbeam.schemas import Bullet, BulletKind, Value, ValueKind
 from longbeam.text import (
     ENGLISH,
@@ -29,11 +29,8 @@ from longbeam.text import (
     sentences,
     taken_back,
     value_pattern,
-    words_of_denials,
 )
 
-MIN_TURNED = 0.5
-"""Share of the words that a contradiction denies that its statement has, where a rule says yes."""
 _BEFORE_WANTED = r"(?:[,;] so|;|,? and)(?: please)? "
 _WANTED = re.compile(
     rf"(?:{_BEFORE_WANTED}(?:tell|give|help|write|show|I(?:['’]d like| want| need) to know)|"
@@ -47,12 +44,6 @@ _TOKEN = re.compile(r"\w+(?:['’.,:]\w+)*")
 _TAKEN_BACK_WITHIN = 120
 """Characters behind a bullet in which a message may take it back."""
 _SENTENCE_END = re.compile(r"[.!?…]\s|\n")
-_TO_COME = re.compile(
-    r"\b(?:yet|still|first time|soon|ahead of (?:me|us)|next (?:week|month|year|time)|will|shall|going to|want to|"
-    r"would like to|plan(?:ning)? to|about to|some ?day|before I|until I|ever)\b|\b\w+['’](?:ll|d)\b",
-    re.IGNORECASE,
-)
-"""Words that speak of something as still to come."""
 
 
 class RuleAnswer(StrEnum):
@@ -163,29 +154,14 @@ def _counts_others(value: Value, old: Value) -> bool:
 def rule_on_contradiction(
     text: str, value: Value | None, target: ContradictionTarget, language: Language = ENGLISH
 ) -> Ruling:
-    """Rule whether a text cannot be true beside the statement of its target; `value` is the other value it gives."""
+    """Rule whether a text has to do with the statement of its target; whether it excludes it is for the checker."""
     statement, fact = target.bullet.text, target.fact
-    unclear = _unsure(f"it may be true beside the statement {statement!r}")
-    if not language.reads_words:
-        return unclear
-    words = content_words(text) - content_words(value.text if value else "")
-    subject = content_words(fact.subject if fact else "")
-    known = content_words(statement) | subject | content_words(fact.attribute if fact else "")
-    denied = _denied_in(text)
-    if not words & known and (value is not None or not NEGATOR.search(text)):
-        return _no(f"it has nothing to do with the statement {statement!r}")
-    if not subject <= words:
-        return unclear
-    if value is not None:
-        return _first(_mood_ruling(s, value) for a, b in sentences(text) if says(s := text[a:b], value))
-    if target.slip is Slip.ONCE and _TO_COME.search(text):
-        return YES
-    turned = denied & known - _denied_in(statement)
-    return YES if denied and len(turned) >= MIN_TURNED * len(denied) else unclear
-
-
-def _denied_in(text: str) -> frozenset[str]:
-    return frozenset[str]().union(*words_of_denials(text))
+    if language.reads_words:
+        words = content_words(text) - content_words(value.text if value else "")
+        known = content_words(f"{statement} {fact.subject} {fact.attribute}" if fact else statement)
+        if not words & known and (value is not None or not NEGATOR.search(text)):
+            return _no(f"it has nothing to do with the statement {statement!r}")
+    return _unsure(f"it may be true beside the statement {statement!r}")
 
 
 def _mood_ruling(sentence: str, value: Value) -> Ruling:

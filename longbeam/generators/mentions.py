@@ -39,17 +39,6 @@ class Mentions:
                 found.setdefault(word, set()).add(position)
         return found
 
-    @cached_property
-    def words(self) -> dict[str, frozenset[str]]:
-        """Words of each bullet's text, by its id."""
-        return {b.bullet_id: content_words(b.text) for b in self.ledger.bullets}
-
-    @cached_property
-    def own_words(self) -> dict[str, frozenset[str]]:
-        """Words of each bullet's text beside those of its topic, by its id."""
-        of_topic = {topic: content_words(topic) for topic in self.ledger.by_topic}
-        return {b.bullet_id: self.words[b.bullet_id] - of_topic[b.topic] for b in self.ledger.bullets}
-
     def of(self, thing: str) -> tuple[Bullet, ...]:
         """Return the bullets whose topic is a thing, or whose text has all words of its name, in order."""
         positions = {self.ledger.position[b.bullet_id] for b in self.ledger.by_topic.get(thing, ())}

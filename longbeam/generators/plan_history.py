@@ -29,8 +29,6 @@ def _spilled_plans() -> SpilledSequence[Plan]:
 class PlanHistory:
     """Plans in the order of the story; `plans[i]` has the index i."""
 
-    people: frozenset[str] = frozenset()
-    """Case-folded subjects whose facts any later plan may refer to."""
     plans: SpilledSequence[Plan] = field(default_factory=_spilled_plans)
     facts: SpilledMapping[Fact] = field(default_factory=SpilledMapping)
     """Facts by id, in the order of the story."""
@@ -52,7 +50,7 @@ class PlanHistory:
     _topics: set[str] = field(default_factory=set)
     """Topics of bullets of the kinds TELLING_KINDS."""
     _current: dict[str, Value | None] = field(default_factory=dict)
-    """Values of the facts of `people` at the end, in the order of their first mention."""
+    """Values of all facts at the end, in the order of their first mention."""
 
     def add(self, plan: Plan) -> None:
         """Append the next plan."""
@@ -66,8 +64,7 @@ class PlanHistory:
         self._topics.update(b.topic for b in plan.bullets() if b.kind in TELLING_KINDS)
         by_bullet = Ledger.of(plan).by_bullet
         for assertion in (a for b in plan.bullets() for a in by_bullet.get(b.bullet_id, ())):
-            if self.facts[assertion.fact_id].subject.casefold() in self.people:
-                self._current[assertion.fact_id] = after(self._current.get(assertion.fact_id), assertion)
+            self._current[assertion.fact_id] = after(self._current.get(assertion.fact_id), assertion)
 
     def without_indexes(self) -> PlanHistory:
         """Return a history of the same plans that holds no index, for when all dialogues are done."""
@@ -77,15 +74,19 @@ class PlanHistory:
         """Return the history as it was before that plan."""
         if len(self.plans) <= plan_index:
             return self
-        earlier = PlanHistory(self.people)
+        earlier = PlanHistory()
         for plan in islice(self.plans, plan_index):
             earlier.add(plan)
         return earlier
 
     def lines_of(self, subjects: Collection[str]) -> list[LedgerLine]:
-        """Return the facts of some of the `people` with their values at the end, in order of first mention."""
+        """Return the facts of some subjects, case-folded, with their values at the end, in order of first mention."""
         lines = ((self.facts[fact_id], value) for fact_id, value in self._current.items())
         return [line_of(fact, value) for fact, value in lines if fact.subject.casefold() in subjects]
+
+    def value_of(self, fact_id: str) -> Value | None:
+        """Return the value of a fact at the end; None for one that is unknown or denied."""
+        return self._current.get(fact_id)
 
     def newest_lines(self) -> list[LedgerLine]:
         """Return the facts of the last plan with their values at its end; empty if there is no plan."""

@@ -2,7 +2,7 @@ from . import memorizing as memorizing, openings as openings, tables as tables
 from .advising import ATTRIBUTES as ATTRIBUTES, USES as USES, advise as advise, purposes as purposes
 from .arithmetic import CHOICE as CHOICE, compute as compute, evaluate as evaluate, format_number as format_number
 from .blocks import ReplyFrame as ReplyFrame
-from .chapters import seeds as seeds
+from .chapters import SIDES_OF_LIFE as SIDES_OF_LIFE, bounds_of as bounds_of, plan_seeds as plan_seeds, seeds as seeds
 from .drawing import Span as Span, changed as changed, draw as draw, misremembered as misremembered
 from .extras import STATES as STATES, WriterExtras as WriterExtras
 from .fact_wording import pronoun as pronoun, slots_of as slots_of

@@ -1,7 +1,8 @@
 """Conversations of many plans, told offline: seeds of the plans, beginnings of later plans, summaries.
 
-Sequential plans each have a subject of their own. Hierarchical plans, the phases of one storyline, divide the things
-of one pack between them; each touches a second domain, whose pack is told along with it.
+Sequential plans each have a subject of their own. Hierarchical plans are phases of one storyline: they have its
+subject and its aspects, divide the things of its pack between them, and come back to things of earlier phases. Each
+touches another side of life (money, family, law, health), whose pack is told along with it.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ def _titled(thing: str) -> str:
 PHASES = phrases("chapters", "phases")
 BEGINNING = "Who I Am"
 """Narrative of introductions and of the first bullet of a later plan."""
+SIDES_OF_LIFE = (Domain.RELATIONSHIP, Domain.HEALTH, Domain.INVESTMENT, Domain.HOME, Domain.LEGAL, Domain.CAREER)
+"""Domains that the phases of a storyline touch, in turn."""
 FIRST_SHARE = 0.4
 """Share of the pack's things that the first plan of a storyline tells; the other plans share the rest."""
 OTHER_PLANS_NAMED = 12
@@ -101,15 +104,16 @@ def plan_seeds(inputs: PlanSeedsInputs) -> PlanSeedsReply:
     owned: set[str] = set()
     drafts = []
     for i, (topic, idea) in enumerate(zip(topics, inputs.ideas, strict=True)):
-        own = [s for s in (*shares[i], *idea.subtopics) if s.casefold() not in owned] or [topic]
+        aspects = inputs.seed.subtopics if phased else idea.subtopics
+        own = [s for s in (*shares[i], *aspects) if s.casefold() not in owned] or [topic]
         owned |= {s.casefold() for s in own}
         drafts.append(
             PlanSeedDraft(
                 domain=_drafted(inputs.seed.domain if phased else idea.domain),
-                touches=_drafted(idea.domain if i else Domain.GENERAL) if phased else None,
+                touches=_touched(inputs.seed, i) if phased else None,
                 topic=topic,
                 theme=_theme(inputs, i),
-                subtopics=list(idea.subtopics),
+                subtopics=list(inputs.seed.subtopics if phased else idea.subtopics),
                 phase=_phase(i, len(topics)) if phased else _stage(i, len(topics)),
                 tense=_tense(topics, i),
                 can_mention=own,
@@ -125,7 +129,13 @@ def _drafted(domain: str) -> Domain:
 
 
 def _phase(i: int, count: int) -> str:
-    return PHASES[i * len(PHASES) // count]
+    return PHASES[i * (len(PHASES) - 1) // max(count - 1, 1)]
+
+
+def _touched(seed: Seed, i: int) -> Domain:
+    """Return the side of life that a phase touches; none in the first."""
+    sides = [side for side in SIDES_OF_LIFE if side != seed.domain]
+    return sides[(i - 1) % len(sides)] if i else Domain.GENERAL
 
 
 def _stage(i: int, count: int) -> str:
@@ -137,10 +147,10 @@ def _phase_title(inputs: PlanSeedsInputs, i: int) -> str:
 
 
 def _theme(inputs: PlanSeedsInputs, i: int) -> str:
-    idea = inputs.ideas[i]
     if i == 0 or inputs.strategy is Strategy.SEQUENTIAL:
-        return idea.theme
-    return f"{inputs.seed.theme.rstrip('.')}; and there is another side to it now: {lower_first(idea.theme)}"
+        return inputs.ideas[i].theme
+    now, next_ = (lower_first(inputs.seed.subtopics[(i + j) % len(inputs.seed.subtopics)]) for j in (0, 1))
+    return f"{inputs.seed.theme.rstrip('.')}; {_phase(i, len(inputs.ideas))}: {now} and {next_}"
 
 
 def _told_apart(topics: list[str]) -> list[str]:
@@ -181,8 +191,10 @@ def bounds_of(chapter: Chapter | None) -> Bounds:
         return NO_BOUNDS
     own = {t.casefold() for t in chapter.plan_seed.can_mention}
     others = {t.casefold() for s in chapter.plan_seeds for t in s.can_mention} - own
+    told = {t.casefold() for s in chapter.plan_seeds[: chapter.plan_index] for t in s.can_mention}
+    goes_on = chapter.strategy is Strategy.HIERARCHICAL
     return Bounds(
-        forbidden=frozenset(others),
+        forbidden=frozenset(others - told if goes_on else others),
         shared=frozenset(others | own),
         passed=_passed(chapter),
         settled=frozenset((f.subject, f.attribute) for f in chapter.facts if f.is_fixed),

@@ -310,9 +310,9 @@ def _askable(pack: Pack, briefs: Sequence[BulletBrief]) -> list[tuple[BulletBrie
     ]
 
 
-def _around(stage_index: int, rng: random.Random, *, again: bool) -> tuple[str, str]:
-    """Return an opener and an ending for a question; two stages never draw the same pair."""
-    openers, limits = _share_of(_ABOUT_OPENERS, stage_index), _share_of(_LIMITS, stage_index)
+def _around(stage_index: int, plan_index: int, rng: random.Random, *, again: bool) -> tuple[str, str]:
+    """Return an opener and an ending for a question; two stages, of any plans, never draw the same pair."""
+    openers, limits = _share_of(_ABOUT_OPENERS, stage_index + plan_index), _share_of(_LIMITS, stage_index)
     kind = 1.0 if again else rng.random()
     if kind < 0.4:
         return rng.choice(openers), ""
@@ -327,14 +327,16 @@ def _about_question(
     """Return a message that asks a card's question, and that question with each name of its thing."""
     asks = [(c, q) for c in reading.thread.cards for q in c.ask]
     random.Random(f"{reading.thread.thread}/{reading.thing}").shuffle(asks)
-    position = BulletId.parse(brief.bullet.bullet_id).ordinal * 3 + step
+    bullet_id = BulletId.parse(brief.bullet.bullet_id)
+    position = bullet_id.ordinal * 3 + step
     _, template = asks[position % len(asks)]
     lines = [line for line in brief.facts if line.value is not None and not line.is_fixed]
     lead = ""
     if lines and rng.random() < 0.45:
         line = rng.choice(lines)
         lead = _value_clause(line, brief.bullet, inputs.stage, rng)
-    opener, limit = _around(inputs.stage.stage_index, rng, again=bool(inputs.feedback))
+    again = bool(inputs.feedback) or bullet_id.plan_index > 0
+    opener, limit = _around(inputs.stage.stage_index, bullet_id.plan_index, rng, again=again)
     named = "{it}" in opener and reading.thread is not people_thread()
     question = fill(template, {"it": mention(template, reading.thing, rng) if named else reading.thing})
     opener = fill(opener, {"it": reading.thing})
@@ -414,6 +416,7 @@ _THANKS = phrases("turns", "thanks")
 _ANSWER_HEADS = phrases("turns", "answer_heads")
 _ANSWER_TAILS = phrases("turns", "answer_tails")
 _OWN_TAILS = [t for t in _ANSWER_TAILS if "{it}" in t or "{day}" in t]
+_AS_OF = " That's how I see it on {day}."
 _LONGER_TAILS = [t for t in _ANSWER_TAILS if t]
 STAGES_AT_MOST = 10
 """Sub-plans of a plan. Each stage draws tails from its own part of the lists above, because stages are written
@@ -494,11 +497,15 @@ def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random
     brief = state.bullets[-1] if state.bullets else None
     reading = read(pack_for(inputs.context.seed), brief) if brief else None
     thing = reading.thing if reading else "this"
-    if forms := _REACTIONS.get(inputs.reaction):
-        day = times.format_date(state.today, with_year=False)
-        return f"{rng.choice(_THANKS)}{fill(rng.choice(forms), {'it': thing, 'day': day})}"
     heads = _share_of(_THANKS, inputs.context.stage.stage_index)
     turn_key = TurnKey.parse(state.turn_id)
+    if forms := _REACTIONS.get(inputs.reaction):
+        # Plans draw from the same words, so only the day makes their reactions to one thing different.
+        is_later = turn_key.plan_index > 0
+        fields = {"it": thing, "day": times.format_date(state.today, with_year=is_later)}
+        form = rng.choice(forms)
+        dated = form if "{day}" in form or not is_later else f"{form}{_AS_OF}"
+        return f"{rng.choice(heads)}{fill(dated, fields)}"
     again, thanks, template = _distributed(2 * turn_key.turn_index + state.ordinal, heads)
     if (
         inputs.feedback

@@ -105,6 +105,15 @@ class PlannedStory:
             found.append(FactLife(fact, first, last, ended_by, tuple(told), tuple(probe_ids)))
         return tuple(sorted(found, key=lambda life: life.first))
 
+    @property
+    def matters(self) -> str:
+        """Numbers of matters that the plan opens and closes, and of facts of earlier plans that it comes back to."""
+        opened = {m for e in self.graph.events() for m in e.opens}
+        closed = {m for e in self.graph.events() for m in e.closes}
+        back = sum(plan_index_of(fact.fact_id) != self.plan_index for fact in self.ledger.facts)
+        told = f"{len(opened)} opened, {len(opened & closed)} of them closed, {len(closed - opened)} others closed"
+        return f"Matters: {told}; facts of earlier plans: {back}"
+
     @cached_property
     def wishes(self) -> tuple[Bullet, ...]:
         """Instructions and preferences."""
@@ -160,6 +169,7 @@ def story_lines(story: PlannedStory) -> Iterator[str]:
     """Yield a plan as lines of text: events, facts, wishes, and the options that were not chosen with the reasons."""
     events = story.graph.events()
     yield f"Plan {story.plan_index}: {counted(len(events), 'event')}, {counted(len(story.lives), 'fact')}"
+    yield story.matters
     for stage in story.graph.stages:
         about = next((s for s in story.stages if s.stage_index == stage.stage_index), None)
         days = f", {about.first_day} to {about.last_day}: {about.title}" if about else ""

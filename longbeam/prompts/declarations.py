@@ -169,17 +169,17 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("word_turn", 8, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 5, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", 12),
-    _probe("multi_session_reasoning", 11),
-    _probe("knowledge_update", 9),
-    _probe("temporal_reasoning", 12),
-    _probe("event_ordering", 12, OrderReply),
-    _probe("contradiction_resolution", 10),
-    _probe("summarization", 12),
-    _probe("preference_following", 7),
-    _probe("instruction_following", 7),
-    Prompt("probe_abstention", 7, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
+    Prompt("probe_candidates", 6, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
+    _probe("information_extraction", 13),
+    _probe("multi_session_reasoning", 12),
+    _probe("knowledge_update", 10),
+    _probe("temporal_reasoning", 13),
+    _probe("event_ordering", 13, OrderReply),
+    _probe("contradiction_resolution", 11),
+    _probe("summarization", 13),
+    _probe("preference_following", 8),
+    _probe("instruction_following", 8),
+    Prompt("probe_abstention", 8, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
     Prompt(
         "extract_facts",
@@ -249,10 +249,10 @@ PROMPTS: tuple[Prompt, ...] = (
     # Any request that a content filter withheld.
     Prompt("neutral_words", 1, Role.WRITER, NeutralInputs, NeutralReply),
     # The gate of probes. The passages come first, so that its readers and its critic share them as a prefix.
-    Prompt("read_passages", 2, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
+    Prompt("read_passages", 3, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
         "criticise_probes",
-        5,
+        6,
         Role.CHECKER,
         check_calls.CriticInputs,
         check_calls.CriticReply,

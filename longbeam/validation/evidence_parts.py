@@ -50,6 +50,8 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 
 def _speaker_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    said = ((e, index.message(e.message_key)) for e in probe.evidence)
+    by_user = {nugget for e, message in said if message and message.role is MessageRole.USER for nugget in e.nugget_ids}
     for evidence in probe.evidence:
         message = index.message(evidence.message_key)
         if message is None or message.role is MessageRole.USER:
@@ -57,6 +59,8 @@ def _speaker_problems(index: ConversationIndex, probe: Probe) -> Iterator[Proble
         # Imports may ask what the assistant said; our facts and bullets are always the user's.
         if set(probe.bullet_ids) & set(message.bullet_ids):
             continue  # it brings in what the probe asks for
+        if evidence.part == EvidencePart.SUPPORT and evidence.nugget_ids and set(evidence.nugget_ids) <= by_user:
+            continue  # it says again what the user told
         if not index.is_import and (probe.bullet_ids or probe.fact_ids or evidence.part != EvidencePart.SUPPORT):
             text = f"the {evidence.part} is what the user said, and {evidence.message_key} is the assistant's"
             yield Problem("speaker", probe.probe_id, text, (evidence.message_key,))

@@ -191,6 +191,7 @@ def test_show_plan_has_events_facts_and_reasons(tiny: Benchmark, capsys: pytest.
     assert capsys.readouterr().out.splitlines() == [
         "The story of tiny, c000",
         "Plan 0: 2 events, 1 fact",
+        "Matters: 0 opened, 0 of them closed, 1 others closed; facts of earlier plans: 0",
         "",
         "Stage 1, 2024-03-04 to 2024-03-05: Before the trip",
         "  e1   Mon 2024-03-04  travel / the trip: They book <flights>.",

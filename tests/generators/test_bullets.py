@@ -13,6 +13,7 @@ from longbeam.generators import (
     Ledger,
     PlanHistory,
     assembled,
+    faults_in_group,
     faults_of,
     new_slot,
     repeated,
@@ -138,6 +139,33 @@ def test_a_slot_that_changes_gets_another_value_and_one_that_happened_none() -> 
     assert _faults(dearer, known=known) == []
     moved = _draft("I bought it on March 9.", (bought.fact_id, "purchase day", "March 9"))
     assert "has happened once, as 'March 12, 2024', and cannot become" in _faults(moved, known=known)[0]
+
+
+@pytest.mark.parametrize(
+    ("slot", "closes", "fault"),
+    [
+        ("money", (), ""),
+        (
+            "money, once",
+            (),
+            "e4: price of the kiln is '$850' with e3, where it happened once, and cannot become '$990'",
+        ),
+        (
+            "money",
+            ("The kiln",),
+            "e4: price of the kiln is '$850'; its matter was over with e3, so it does not become '$990'",
+        ),
+    ],
+)
+def test_a_value_set_in_the_same_request_is_one_fact_that_may_be_fixed_or_over(
+    slot: str, closes: tuple[str, ...], fault: str
+) -> None:
+    first = EVENT.model_copy(update={"closes": closes})
+    later = EVENT.model_copy(update={"event_id": "e4", "day": DAY + dt.timedelta(days=2)})
+    told, dearer = _draft("It costs $850.", (slot, "price", "$850")), _draft("It is $990.", ("money", "price", "$990"))
+    assert list(faults_in_group(dearer, later, [(first, told)])) == ([fault] if fault else [])
+    made = assembled([(first, told), (later, dearer)], KNOWN, 0)
+    assert [f.fact_id for f in made.facts] == ["p0.f0"]
 
 
 @pytest.mark.parametrize("slot", ["p0.f0", "money"])

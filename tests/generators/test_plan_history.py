@@ -33,8 +33,8 @@ def _plan(index: int, *said: tuple[str, Stance], topic: str = "t", kind: BulletK
     )
 
 
-def _history_of(*plans: Plan, people: frozenset[str] = frozenset()) -> PlanHistory:
-    history = PlanHistory(people)
+def _history_of(*plans: Plan) -> PlanHistory:
+    history = PlanHistory()
     for plan in plans:
         history.add(plan)
     return history
@@ -74,20 +74,20 @@ def test_around_has_what_other_plans_say_of_the_facts_and_topics_of_some() -> No
     assert {f.fact_id for f in ledger.facts} == {a.fact_id for a in ledger.assertions}
 
 
-def test_facts_of_people_have_their_newest_values_and_those_of_others_only_in_the_plan_after() -> None:
-    history = _history_of(FIRST, SECOND, people=frozenset({"sf0"}))
+def test_facts_have_their_newest_values_by_subject_and_by_id() -> None:
+    history = _history_of(FIRST, SECOND)
     assert [(line.fact_id, line.value) for line in history.lines_of({"sf0"})] == [
         ("p0.f0", money(11)),
         ("p1.f0", money(11)),
     ]
-    assert history.lines_of({"sf1"}) == []
+    assert (history.value_of("p0.f0"), history.value_of("p7.f0")) == (money(11), None)
     assert [line.fact_id for line in history.newest_lines()] == ["p1.f0"]
     assert PlanHistory().newest_lines() == []
 
 
 def test_before_is_what_it_was_then() -> None:
-    history = _history_of(FIRST, SECOND, THIRD, people=frozenset({"sf0"}))
-    then, at_that_time = history.before(1), _history_of(FIRST, people=frozenset({"sf0"}))
+    history = _history_of(FIRST, SECOND, THIRD)
+    then, at_that_time = history.before(1), _history_of(FIRST)
     assert then == at_that_time
     assert then.facts.keys() == {"p0.f0", "p0.f1"}
     assert history.before(3) is history

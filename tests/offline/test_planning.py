@@ -7,9 +7,29 @@ import random
 
 import pytest
 
-from longbeam.offline import Thread, augment, fill, pack_for, people_thread, thread_of, upper_first
-from longbeam.prompts.calls import AugmentInputs, ContradictionTarget, LedgerLine, Place, Slip, UpdateTarget
-from longbeam.schemas import Bullet, BulletKind, Value, ValueKind
+from longbeam.offline import (
+    SIDES_OF_LIFE,
+    Thread,
+    augment,
+    bounds_of,
+    fill,
+    pack_for,
+    people_thread,
+    plan_seeds,
+    thread_of,
+    upper_first,
+)
+from longbeam.prompts.calls import (
+    AugmentInputs,
+    ContradictionTarget,
+    LedgerLine,
+    OutlineInputs,
+    Place,
+    PlanSeedsInputs,
+    Slip,
+    UpdateTarget,
+)
+from longbeam.schemas import Bullet, BulletKind, Strategy, Value, ValueKind
 from longbeam.text import values
 from tests.prompts.samples import SAMPLES
 
@@ -83,3 +103,28 @@ def test_a_value_that_cannot_be_counted_and_has_no_slot_is_something_else() -> N
     thread = next(t for t in PACK.threads if t.things)
     old = Value(kind=ValueKind.TEXT, text="by hand")
     assert remarks(told(thread, thread.things[0]), "no attribute", old) == ("something else", "something else")
+
+
+@pytest.mark.parametrize("plans", [2, 4, 10, 64])
+def test_phases_of_a_storyline_keep_its_subject_and_reach_its_end(plans: int) -> None:
+    inputs = SAMPLES["plan_seeds"]
+    assert isinstance(inputs, PlanSeedsInputs)
+    ideas = tuple(inputs.ideas[i % 2] for i in range(plans))
+    drafts = plan_seeds(inputs.model_copy(update={"ideas": ideas, "spans": inputs.spans[:1] * plans})).plans
+    assert (drafts[0].phase, drafts[-1].phase) == ("the idea", "what it has become")
+    assert all(d.topic.startswith(inputs.seed.title) for d in drafts)
+    assert {tuple(d.subtopics) for d in drafts} == {inputs.seed.subtopics}
+    assert {d.touches for d in drafts[1:]} <= set(SIDES_OF_LIFE)
+    told = [thing for d in drafts for thing in d.can_mention]
+    assert len(told) == len(set(told))  # each belongs to one plan, and later plans come back to it
+
+
+def test_later_phases_come_back_to_things_of_earlier_ones_and_other_plans_do_not() -> None:
+    inputs = SAMPLES["outline"]
+    assert isinstance(inputs, OutlineInputs)
+    chapter = inputs.chapter
+    assert chapter is not None
+    assert chapter.plan_index == 1
+    told = {thing.casefold() for thing in chapter.plan_seeds[0].can_mention}
+    assert bounds_of(chapter.model_copy(update={"strategy": Strategy.SEQUENTIAL})).forbidden == told
+    assert bounds_of(chapter.model_copy(update={"strategy": Strategy.HIERARCHICAL})).forbidden == frozenset()

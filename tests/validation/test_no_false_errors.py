@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas import Difficulty, Domain, Severity, Stance
+from longbeam.schemas import Difficulty, Domain, Evidence, Severity, Stance
 from longbeam.text import money
 from longbeam.validation import LEAKS, build_index, check_conversation, check_probes
 from tests.builders import MemoryReader, good_conversation
@@ -155,3 +155,14 @@ def test_findings_are_errors_first_and_always_in_one_order() -> None:
 def test_an_amount_that_is_named_again_has_no_other_use(text: str, position: int) -> None:
     reader = asks_for_a_use(position, text)(good_conversation())
     assert not [f for f in check_conversation(reader) if f.check == "uses.other_use"]
+
+
+def test_a_reply_that_says_again_what_the_user_told_may_be_cited_beside_it() -> None:
+    reader = good_conversation()
+    (probe,) = [p for p in reader.probes() if p.ability == "information_extraction"]
+    every = tuple(n.nugget_id for n in probe.rubric)
+    told = probe.evidence[0].model_copy(update={"nugget_ids": every})
+    again = Evidence(message_key=reader.said[5].message_key, quote=reader.said[5].content, nugget_ids=every)
+    beside = reader.with_probe("information_extraction", evidence=(told, again))
+    assert "evidence_parts.speaker" not in errors(beside)
+    assert "evidence_parts.speaker" in errors(beside.with_probe("information_extraction", evidence=(again,)))

@@ -254,13 +254,9 @@ def difficulty_by_items(items: int) -> Difficulty:
     return Difficulty.MEDIUM if items <= 7 else Difficulty.HARD
 
 
-WIDE = 0.2
-"""Share of a conversation of many plans that evidence of several messages should span. In BEAM it spans under 2 %."""
-
-
-def is_narrow(positions: Sequence[int], total_messages: int) -> bool:
-    """Return whether evidence of several messages lies within a fifth of the conversation."""
-    return len(set(positions)) > 1 and max(positions) - min(positions) < WIDE * total_messages
+def is_narrow(bullet_ids: Sequence[str]) -> bool:
+    """Return whether evidence of several bullets lies within one plan."""
+    return len(bullet_ids) > 1 and len(set(map(plan_index_of, bullet_ids))) == 1
 
 
 def thin_out(
@@ -279,7 +275,7 @@ def thin_out(
 
     The choice is greedy and deterministic. One set of facts makes one candidate: who finds the values for their sum
     has found them for their difference. Candidates that need all their messages come first; then, in a conversation
-    of many plans, those whose evidence spans a fifth of it; of equally good ones, the earlier. Left out are candidates
+    of many plans, those whose evidence is of several; of equally good ones, the earlier. Left out are candidates
     whose subject cannot be named without an answer ("the version 2 rollout" has version 2), and those that a search of
     the conversation refutes; these are checked only for those that are about to be taken, because it is slow.
     """
@@ -318,8 +314,8 @@ class _CostKey(NamedTuple):
 
     @classmethod
     def of(cls, sketch: Sketch, total_messages: int) -> _CostKey:
-        narrow = is_narrow(sketch.positions, total_messages)
-        return cls(sketch.can_spare, narrow, sketch.difficulty, deciles_of(sketch.positions, total_messages))
+        deciles = deciles_of(sketch.positions, total_messages)
+        return cls(sketch.can_spare, is_narrow(sketch.bullet_ids), sketch.difficulty, deciles)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from longbeam.abilities import Trait, ability_of
 from longbeam.schemas import Message, MessageRole, Probe
 
 LAST_TENTH = 0.9
@@ -52,7 +53,12 @@ class Moments:
         return cls([m for m in moments if m.position < LAST_TENTH * total], positions)
 
     def after(self, probe: Probe) -> Sequence[AskingMoment]:
-        """Return the moments at which the probe can be asked; none for one that cites nothing or an unknown message."""
+        """Return the moments at which the probe can be asked; none for one that cites nothing or an unknown message.
+
+        None for a request that a wish applies to, either: it is worded with all that is known of the user at the end.
+        """
+        if ability_of(probe.ability).has(Trait.GUIDES_ANSWERS):
+            return ()
         places = [self.positions.get(e.message_key) for e in probe.evidence]
         known = [p for p in places if p is not None]
         if not known or len(known) < len(places):

@@ -8,10 +8,10 @@ The choice is greedy, in rounds over the abilities. Each ability takes the probe
 3. needs a message of the assistant's while the ability lacks its share of such probes, and needs none afterwards;
 4. is of a further kind of question while the ability lacks its share of such probes, and of none afterwards;
    of the further kinds, the one taken least so far;
-5. where hard probes are asked for, trivial memories answer least;
-6. shares fewest facts and bullets with the conversation's other selected probes;
-7. has a wording unlike those of its ability's selected probes;
-8. in a conversation of many plans, rests on evidence that lies far apart;
+5. in a conversation of many plans, rests on several of them;
+6. where hard probes are asked for, trivial memories answer least;
+7. shares fewest facts and bullets with the conversation's other selected probes;
+8. has a wording unlike those of its ability's selected probes;
 9. needs what it cites while fewer than half of the selected probes do: nobody says the answer again;
 10. has the level that the ability's selected probes have least often;
 11. has most competitors in the ledger, of which 3 count;
@@ -65,7 +65,7 @@ class Places:
     """Ordinal of each cited message."""
     total_messages: int
     prefers_wide: bool = False
-    """Whether evidence that spans a fifth of the conversation comes before evidence that lies together."""
+    """Whether evidence of several plans comes before evidence of one."""
     answered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Best score of a trivial memory, and the sum of all, by probe_id; empty where they do not count."""
     interference: Mapping[str, Interference] = field(default_factory=dict)
@@ -114,10 +114,10 @@ class _Load:
             needs_reply(probe.bullet_ids) is not (self.due[probe.ability] > 0),
             is_kind(variety) is not (self.kinds_due[probe.ability] > 0),
             self.kinds[variety],
+            self.given.prefers_wide and is_narrow(probe.bullet_ids),
             self.given.answered.get(probe.probe_id, (0.0, 0.0)),
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
-            self.given.prefers_wide and is_narrow(self.places(probe), total),
             self._is_needless(probe),
             self.levels[probe.ability, probe.difficulty],
             interference.ease if (interference := self.given.interference.get(probe.probe_id)) else (0, 0),

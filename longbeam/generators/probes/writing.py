@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
@@ -71,9 +70,6 @@ def _evidence(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[Evidence, .
 
 
 CHOICE_PROMPT = "probe_candidates"
-LEAST_CHOSEN = 1 / 3
-"""Share of the candidates to be worded that the model has to choose: what no purpose of this user's fits stays unused
-as long as others are left."""
 OWN_PART = 3
 """Part of an ability's candidates that may need a message of the assistant's, and part that may be of the further kinds
 of question (`QuestionKind`): a third each."""
@@ -102,16 +98,22 @@ async def plan_candidates(
     if generator.draft is not None:
         chosen = await generator.draft(asker, material, count)
     else:
-        pool = generator.candidates(material)
-        # What the assistant brought in has places of its own: a selection needs a share of it.
-        # So have the further kinds of question.
-        told, given, kinds = _parted(pool)
-        kinds = kinds[: max(count // OWN_PART, count - len(told) - len(given))]
-        given = given[: max(count // OWN_PART, count - len(told) - len(kinds))]
-        left = count - len(given) - len(kinds)
-        offered = [*told[:left], *given, *kinds, *told[left:]]
+        offered = _offered(generator.candidates(material), count)
         chosen = await _choose(asker, material, ability, offered, count) if offered else []
     return _ranked(material, chosen, 0)
+
+
+def _offered(pool: Sequence[ProbeCandidate], count: int) -> list[ProbeCandidate]:
+    """Return the candidates to choose from, those first that are worded where nobody chooses.
+
+    What the assistant brought in has places of its own, as a selection needs a share of it; so have the further kinds
+    of question.
+    """
+    told, given, kinds = _parted(pool)
+    kinds = kinds[: max(count // OWN_PART, count - len(told) - len(given))]
+    given = given[: max(count // OWN_PART, count - len(told) - len(kinds))]
+    left = count - len(given) - len(kinds)
+    return [*told[:left], *given, *kinds, *told[left:]]
 
 
 def _ranked(material: ProbeMaterial, chosen: Sequence[ProbeCandidate], first: int) -> list[ProbeCandidate]:
@@ -130,11 +132,19 @@ def _parted(pool: Sequence[ProbeCandidate]) -> tuple[list[ProbeCandidate], ...]:
     return told, given, [c for turn in turns for c in turn if c is not None]
 
 
-def further_candidates(material: ProbeMaterial, ability: str, known: Collection[str]) -> list[ProbeCandidate]:
-    """Return the candidates of the pool that are not `known`, ranked behind these; none where a model drafts them."""
+def further_candidates(
+    material: ProbeMaterial, ability: str, known: Collection[ProbeCandidate], count: int = DEFAULT_COUNT
+) -> list[ProbeCandidate]:
+    """Return the candidates of the pool that are not `known`, ranked behind these; none where a model drafts them.
+
+    What a model that gives purposes was offered and left out stays unused: no purpose of this user's fits it.
+    """
     generator = generator_for(ability)
     pool = [] if generator.draft is not None else generator.candidates(material)
-    return _ranked(material, [c for c in pool if c.candidate_id not in known], len(known))
+    passed = {c.candidate_id for c in known}
+    if any(c.purpose for c in known):
+        passed |= {c.candidate_id for c in _offered(pool, count)}
+    return _ranked(material, [c for c in pool if c.candidate_id not in passed], len(known))
 
 
 async def _choose(
@@ -142,7 +152,7 @@ async def _choose(
 ) -> list[ProbeCandidate]:
     """Return the candidates that this user would want to know at the end, best first, each with its purpose."""
     by_id = {c.candidate_id: c for c in pool}
-    least = math.ceil(LEAST_CHOSEN * min(count, len(pool)))
+    least = min(asker.spec.probes_per_ability, count, len(pool))
 
     def check(reply: CandidatesReply) -> Iterator[str]:
         if unknown := [i for i in reply.chosen if i not in by_id]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -53,7 +52,6 @@ from longbeam.generators import (
     spans_of,
     stages_of,
     sub_plans_of,
-    subjects_of,
     user_of,
     with_additions,
     write_advice,
@@ -175,8 +173,7 @@ async def _write_personality(asker: Asker, drawn: Profile) -> Sequence[Profile]:
 
 def planning_of(persona: PersonaResult) -> PlanningState:
     """Return the state before the first plan."""
-    everybody = itertools.chain(persona.relationships.people, *persona.circles)
-    return PlanningState(persona, PlanHistory(subjects_of(everybody)))
+    return PlanningState(persona, PlanHistory())
 
 
 async def plan_stage(c: Conversation, planning: PlanningState, plan_index: int) -> PlanResult:

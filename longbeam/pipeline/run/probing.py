@@ -285,9 +285,8 @@ async def _ability_pool(
     try:
         candidates = await units.run(spec, f"{ability}.candidates", material, ability, work=_plan_candidates)
         if further:
-            known = tuple(c.candidate_id for c in candidates)
             candidates = await units.run(
-                CANDIDATES, f"{ability}.further", material, ability, known, work=_further_candidates
+                CANDIDATES, f"{ability}.further", material, ability, tuple(candidates), work=_further_candidates
             )
     except Blocked:
         return []
@@ -300,7 +299,7 @@ async def _plan_candidates(asker: Asker, material: Digested[ProbeMaterial], abil
 
 
 async def _further_candidates(
-    _: Asker, material: Digested[ProbeMaterial], ability: str, known: tuple[str, ...]
+    _: Asker, material: Digested[ProbeMaterial], ability: str, known: tuple[ProbeCandidate, ...]
 ) -> Sequence[ProbeCandidate]:
     return further_candidates(material.value, ability, known)
 

@@ -53,7 +53,7 @@ def _best_first(sketches: list[Sketch], limit: int) -> list[str]:
         return (
             s.can_spare,
             sum(uses[subject] for subject in s.subjects) / len(s.subjects),
-            of_many and is_narrow(s.positions, MESSAGES),
+            of_many and is_narrow(s.bullet_ids),
             levels[s.difficulty],
             sum(deciles[d] for d in here) / len(here),
         )

@@ -78,3 +78,8 @@ def test_the_share_counts_selected_probes_and_a_replacement_takes_the_place_of_t
 
 def test_a_share_of_none_asks_everything_at_the_end() -> None:
     assert asked([probe(i, i) for i in range(20)], 0) == [None] * 20
+
+
+def test_a_request_that_a_wish_applies_to_is_made_at_the_end() -> None:
+    wish = probe(0, 10).model_copy(update={"ability": "instruction_following"})
+    assert asked([wish], 1) == [None]

@@ -12,6 +12,7 @@ from longbeam.errors import ReplyError
 from longbeam.generators.probes import (
     ProbeCandidate,
     ProbeMaterial,
+    further_candidates,
     generator_for,
     plan_candidates,
     planning_prompts,
@@ -141,9 +142,10 @@ def test_model_may_leave_bad_candidates_out() -> None:
 
 
 def test_whoever_chooses_sees_where_the_user_stands_and_the_writer_what_it_is_for() -> None:
-    chosen = CandidatesReply(chosen=["knowledge_update.2"], purposes=["to tell Ann"])
+    ids = ["knowledge_update.2", "knowledge_update.0"]
+    chosen = CandidatesReply(chosen=ids, purposes=["to tell Ann", "to order it"])
     model = OfflineModel({"probe_candidates": chosen})
-    (candidate,) = asyncio.run(plan_candidates(asker(model), MATERIAL, "knowledge_update", 3))
+    candidate, _ = asyncio.run(plan_candidates(asker(model), MATERIAL, "knowledge_update", 3))
     asyncio.run(write_probe(asker(model), MATERIAL.head, candidate))
     choice, wording = (call.inputs for call in model.calls)
     assert isinstance(choice, CandidatesInputs)
@@ -184,3 +186,14 @@ def test_every_ability_has_a_generator_with_prompts_for_planning_or_wording() ->
     for ability in ABILITIES:
         prompts = (*planning_prompts(ability), *writing_prompts(ability))
         assert f"probe_{ability}" in prompts
+
+
+def test_what_a_model_left_out_stays_unused() -> None:
+    ids = [c.candidate_id for c in generator_for("temporal_reasoning").candidates(MATERIAL)]
+    model = OfflineModel({"probe_candidates": CandidatesReply(chosen=ids[1:3], purposes=["to tell Ann", "a bill"])})
+    chosen = asyncio.run(plan_candidates(asker(model), MATERIAL, "temporal_reasoning"))
+    left_out = {c.candidate_id for c in further_candidates(MATERIAL, "temporal_reasoning", chosen)} & set(ids[:12])
+    assert left_out == set()
+    # rules choose without a purpose, so what they passed over may still be asked
+    ruled = [c.model_copy(update={"purpose": ""}) for c in chosen]
+    assert ids[0] in {c.candidate_id for c in further_candidates(MATERIAL, "temporal_reasoning", ruled)}
