@@ -8,7 +8,7 @@ from .aids import (
 )
 from .evaluations import create_runs_app as create_runs_app, serve_runs as serve_runs
 from .folders import write_bundle as write_bundle, write_passports as write_passports
-from .keyboard import KEYS as KEYS, Key as Key, render_keys as render_keys
+from .keyboard import KEYS as KEYS, Key as Key
 from .rendering import (
     STATIC as STATIC,
     TEMPLATES as TEMPLATES,

@@ -231,9 +231,9 @@ def write(
     workspace: WorkspaceOf, checker: CheckerOf, viewer: WriterOf, conversation_id: SealedIdOf, body: Draft
 ) -> WrittenView:
     """Check a probe written by hand, and put it into the review if `is_saved`."""
-    written = write_probe(workspace, checker, viewer, conversation_id, body)
-    views = finding_views(workspace, conversation_id, written.item_id or "", written.findings)
-    return WrittenView(probe=written.probe, findings=tuple(views), item_id=written.item_id)
+    probe, findings, item_id = write_probe(workspace, checker, viewer, conversation_id, body)
+    views = finding_views(workspace, conversation_id, item_id or "", findings)
+    return WrittenView(probe=probe, findings=tuple(views), item_id=item_id)
 
 
 @router.post("/undo")

@@ -41,9 +41,8 @@ def conversation_view(workspace: Workspace, viewer: Viewer, conversation_id: str
         "SELECT seed.title, seed.theme, seed.domain, coalesce(profile.name, '') FROM sealed.conversation"
     )
     found = _findings(workspace, conversation_id)
-    abilities = Counter(
-        workspace.probes(conversation_id)[p].ability for p in _sealed_entries(workspace, conversation_id)
-    )
+    known = workspace.probes(conversation_id)
+    abilities = Counter(known[i].ability for i in workspace.entries(conversation_id) if i in known)
     return ConversationView(
         conversation_id=conversation_id,
         title=title,
@@ -90,11 +89,6 @@ def _finding_view(conversation: OpenConversation, conversation_id: str, finding:
         finding,
         href=f"{conversation_href(conversation_id)}/messages?first={conversation.ids[keys[0]]}" if keys else None,
     )
-
-
-def _sealed_entries(workspace: Workspace, conversation_id: str) -> list[str]:
-    known = workspace.probes(conversation_id)
-    return [probe_id for probe_id in workspace.entries(conversation_id) if probe_id in known]
 
 
 def _sealed_row(workspace: Workspace, conversation_id: str) -> ConversationRow:

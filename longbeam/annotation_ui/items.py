@@ -9,7 +9,7 @@ from longbeam.abilities import QuestionKind, ability_of
 from longbeam.annotation_ui.aids import panel_kind_of
 from longbeam.annotation_ui.links import finding_views, item_href, message_href
 from longbeam.annotation_ui.rendering import TextMark
-from longbeam.annotation_ui.transcript import LOOKS, MessageMarks, MessageView, mark_of, role_of, view_of
+from longbeam.annotation_ui.transcript import MessageMarks, MessageView, mark_of, role_of, view_of
 from longbeam.annotation_ui.views import (
     AdjudicationView,
     CandidateLink,
@@ -57,7 +57,7 @@ from longbeam.review import (
     wanted_items,
     word_diff,
 )
-from longbeam.schemas import ITEM_TARGET, MESSAGE, NUGGET, REASON_CODES, EventKind, Probe, ReviewEvent
+from longbeam.schemas import ITEM_TARGET, MESSAGE, NUGGET, REASON_CODES, EventKind, EvidencePart, Probe, ReviewEvent
 
 
 def opinion_view(opinion: Opinion, sealed: Probe) -> OpinionView:
@@ -182,10 +182,10 @@ def item_view(workspace: Workspace, viewer: Viewer, item_id: str, wanted: QueueF
 
 
 def _opens_at(probe: Probe, evidence: Sequence[EvidenceView]) -> int:
-    """Return the piece that a reviewer reads first: the first one, or the last that holds where one is superseded."""
+    """Return the piece that a reviewer reads first: the last new value of an update, else the first one."""
     there = [i for i, e in enumerate(evidence) if e.message_id is not None]
-    holds = [i for i in there if LOOKS.get(probe.evidence[i].part) != "doubted"]
-    return holds[-1] if holds and len(holds) < len(there) else next(iter(there), 0)
+    new = [i for i in there if probe.details.new_value and probe.evidence[i].part == EvidencePart.UPDATED]
+    return new[-1] if new else next(iter(there), 0)
 
 
 def _moment(conversation: OpenConversation, probe: Probe) -> str:

@@ -62,10 +62,3 @@ KEYS: tuple[Key, ...] = (
     Key(key="Escape", action="leave", hint="leave the field or close", group="Help", in_fields=True),
 )  # fmt: skip
 """In the order of the sheet."""
-
-
-def render_keys() -> str:
-    """Return the table as Markdown, for docs/review.md."""
-    lines = ["| key | does | |", "|---|---|---|"]
-    lines += [f"| `{k.key}` | {k.hint} | {k.group} |" for k in KEYS]
-    return "\n".join(lines) + "\n"

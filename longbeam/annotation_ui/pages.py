@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
 import functools
 import hashlib
 import inspect
@@ -234,17 +233,6 @@ def minimap_of(conversation: ConversationOf, conversation_id: str) -> MinimapVie
     return minimap(conversation, conversation_id)
 
 
-async def search_filter(
-    speaker: str = "",
-    date_from: dt.date | None = None,
-    date_to: dt.date | None = None,
-    session: int | None = None,
-    plan: int | None = None,
-) -> SearchFilter:
-    """Return the filter of a search that an address carries."""
-    return SearchFilter(speaker=speaker, date_from=date_from, date_to=date_to, session=session, plan=plan)
-
-
 @dataclass(frozen=True)
 class HitParameters:
     """Text of a search, and the page of hits."""
@@ -258,7 +246,7 @@ class HitParameters:
 def search_in(
     request: Request,
     conversation: ConversationOf,
-    wanted: Annotated[SearchFilter, Depends(search_filter)],
+    wanted: Annotated[SearchFilter, Depends()],
     given: Annotated[HitParameters, Depends()],
 ) -> SearchResult:
     """Return the hits of a text, with exact counts."""

@@ -59,7 +59,7 @@ from longbeam.review import (
     wanted_items,
     word_diff,
 )
-from longbeam.schemas import ITEM_TARGET, NUGGET, EventKind, NuggetLabel, Probe, ReviewEvent, Taxonomy
+from longbeam.schemas import EVIDENCE, ITEM_TARGET, NUGGET, EventKind, NuggetLabel, Probe, ReviewEvent, Taxonomy
 
 
 @dataclass(frozen=True)
@@ -255,6 +255,7 @@ def _field_rows(conversation: OpenConversation, state: ItemState, own: Opinion) 
     """Return the texts of an item beside those of each version; a nugget that somebody added has no text of its own."""
     ids = conversation.ids
     cited = {evidence_id_of(e): e for p in _versions(state) for e in p.evidence if e.message_key in ids}
+    kept = {o.reviewer_id: {evidence_id_of(e) for e in o.probe.evidence} for o in state.saved}
     targets = ["question", "gold_answer"]
     targets += dict.fromkeys(f"{NUGGET}{n.nugget_id}" for p in _versions(state) for n in p.rubric)
     rows = []
@@ -280,6 +281,7 @@ def _field_rows(conversation: OpenConversation, state: ItemState, own: Opinion) 
                         message_id=(at := ids[e.message_key]),
                         speaker=conversation.lines[at].speaker,
                         quote=without_markdown(e.quote),
+                        dropped_by=tuple(who for who, own in kept.items() if evidence_id_of(e) not in own),
                     )
                     for e in belongs
                 ),
@@ -321,6 +323,9 @@ def _conflict(workspace: Workspace, item_id: str, viewer: Viewer) -> ConflictVie
     changes = [{c.target: c.after for c in o.changes} for o in opinions]
     targets = dict.fromkeys(target for values in changes for target in values)
     differs = [t for t in targets if len({str(values.get(t, "as sealed")) for values in changes}) > 1]
+    named = dict.fromkeys(field_name(state.base, t) for t in differs if not t.startswith(EVIDENCE))
+    named |= dict.fromkeys(row.name for row in fields if len({c.label for c in row.cells}) > 1)
+    named |= dict.fromkeys(f"the quote of #{i}" for i in doubted)
     return ConflictView(
         item_id=item_id,
         item_version=own.version,
@@ -337,6 +342,6 @@ def _conflict(workspace: Workspace, item_id: str, viewer: Viewer) -> ConflictVie
             )
         ),
         name=item_name(item_id),
-        differs=tuple(field_name(state.base, t) for t in (*([ITEM_TARGET] if len(verdicts) > 1 else []), *differs)),
+        differs=((field_name(None, ITEM_TARGET),) if len(verdicts) > 1 else ()) + tuple(named),
         is_decided=state.adjudication is not None,
     )

@@ -199,7 +199,7 @@ class ItemView(Record):
     rubric: tuple[NuggetView, ...]
     evidence: tuple[EvidenceView, ...]
     opens_at: int
-    """Place in `evidence` at which the conversation opens: the newest piece where an older one no longer holds."""
+    """Place in `evidence` at which the conversation opens: the newest value of an update, else the first piece."""
     spread: int
     """Distance between the first and the last piece of evidence, in message_ids."""
     sessions_touched: int
@@ -374,6 +374,8 @@ class CitedLine(Record):
     message_id: int
     speaker: str
     quote: str
+    dropped_by: tuple[str, ...]
+    """Reviewers who no longer cite it."""
 
 
 class FieldRow(Record):
@@ -419,7 +421,7 @@ class ConflictView(Record):
     name: str
     """Name of the item for people."""
     differs: tuple[str, ...]
-    """Names of what reviewers differ in: `the verdict`, `nugget 2`, ..."""
+    """Names of what reviewers differ in: `the verdict`, `nugget 2`, `the quote of #76`, ..."""
     is_decided: bool
 
 

@@ -176,8 +176,8 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
         if made < needed or is_searched_by_rote(opinion):
             text = (
                 f"The answer says that something is told nowhere. Search for it first: {made} of {needed} searches "
-                "count so far. A search counts if it shares a word with the question; where you go to a hit, that "
-                "counts as one more. The suggested searches alone do not do: go to a hit, or search for a synonym."
+                "count so far. A search counts if it shares a word with the question, and once more where you open one "
+                "of its hits. Besides, open at least one hit, or try a synonym that nothing is found for."
             )
             title = f"{made} of {needed} searches" if made < needed else "go to a hit yourself"
             gates.append(Gate(code="searches", title=title, message=text))

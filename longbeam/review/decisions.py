@@ -226,20 +226,10 @@ class Draft(Body):
     """False: the probe is checked and not saved."""
 
 
-@dataclass(frozen=True)
-class WrittenProbe:
-    """A probe written by hand, and the findings of the checks on it."""
-
-    probe: Probe
-    findings: Sequence[Finding]
-    item_id: str | None
-    """None: the probe was checked and not saved."""
-
-
 def write_probe(
     workspace: Workspace, checker: Checker, viewer: Viewer, conversation_id: str, draft: Draft
-) -> WrittenProbe:
-    """Check a probe written by hand and, if `is_saved`, put it into the review.
+) -> tuple[Probe, Sequence[Finding], str | None]:
+    """Return a probe written by hand, the findings of its checks, and its item if `is_saved` puts it into the review.
 
     Raises Refusal `invalid` for an unknown ability, and for a quote that its message does not contain.
     """
@@ -256,7 +246,7 @@ def write_probe(
                 new_event(EventKind.WRITTEN, item_id, viewer.reviewer_id, written, seen),
                 new_event(EventKind.CHECKED, item_id, viewer.reviewer_id, checked, seen),
             )
-    return WrittenProbe(probe, findings, item_id)
+    return probe, findings, item_id
 
 
 def _probe_of(workspace: Workspace, conversation: OpenConversation, conversation_id: str, draft: Draft) -> Probe:

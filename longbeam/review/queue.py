@@ -158,7 +158,7 @@ class QueueFilter:
     severity: str = ""
     """`error`, `warning`, `info`: items with at least one finding of it."""
     q: str = ""
-    """Text in question or gold answer."""
+    """Text in the question."""
     order: str = "place"
     """`place`: by conversation, ability, rank. `findings`: most errors first. `doubt`: most signs of doubt first."""
     first: int = 0

@@ -119,6 +119,8 @@ def test_nothing_overflows(half_reviewed: Server, open_page: Opened, width: int)
         measured = page.evaluate("document.documentElement.scrollWidth")
         if measured > width:
             wide[name] = measured
+        assert page.locator(".primary:visible").count() <= 1, name
+        assert re.findall(r"\b\d{1,2}[/.]\d{1,2}[/.]\d{4}\b", page.locator("body").inner_text()) == [], name
     assert wide == {}
 
 

@@ -460,6 +460,39 @@ def test_a_lead_gives_items_to_people_and_they_see_theirs(start: Start, open_pag
     assert "question" in ana.request.get(f"{server.base}/queue.csv").text()
 
 
+def test_the_list_beside_the_item_shows_states_and_the_day_and_filters_are_kept(
+    start: Start, open_page: Opened, generated: Path
+) -> None:
+    server = start(generated, "made")
+    page = open_page(server, "lis", viewport={"width": 1920, "height": 1080})
+    page.goto(f"{server.base}/queue?view=mine&ability=event_ordering")
+    page.locator("summary", has_text="Saved").click()
+    page.get_by_role("button", name="Save this filter").click()
+    page.goto(f"{server.base}/queue")
+    page.locator("summary", has_text="Saved").click()
+    page.locator("#saved-filters a[data-saved]").click()
+    expect(page.locator("h1")).to_contain_text("To do")
+    assert "ability=event_ordering" in page.url
+    begin(page, server, f"{api(page, server, '/queue.json?ability=event_ordering')['rows'][0]['href']}?view=all")
+    here = page.locator(".list [aria-current=true]")
+    expect(here).to_contain_text("event ordering", ignore_case=True)
+    expect(here).to_contain_text("pending")
+    counts = page.locator("#progress")
+    left = api(page, server, "/queue.json?view=mine")["total"]
+    expect(counts).to_have_text(re.compile(rf"0\s*today\s*{left}\s*left"))
+    first = shown(page)
+    press(page, "j")
+    expect(page.locator(".item")).not_to_have_attribute("data-item", first)
+    press(page, "k")
+    expect(page.locator(".item")).to_have_attribute("data-item", first)
+    page.wait_for_timeout(900)  # half a second from its appearance no key decides
+    press(page, "x", "1")
+    expect(counts).to_have_text(re.compile(rf"1\s*today\s*{left - 1}\s*left"))
+    expect(page.locator(".list li", has=page.locator(f"a[href*='{first.split('/')[1]}?']")).first).to_contain_text(
+        "done"
+    )
+
+
 def test_the_page_is_light_dark_or_as_the_system_and_remembers_it(shared: Server, open_page: Opened) -> None:
     page = open_page(shared, "hue", color_scheme="light")
 

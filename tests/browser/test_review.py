@@ -64,7 +64,7 @@ def accept(page: Page) -> None:
             page.keyboard.press(".")
             expect(page.locator("#room .chips [aria-pressed=true]")).to_have_count(number + 1)
             page.keyboard.press("h")
-        expect(page.locator("#room [data-count].ok")).to_have_text(f"{needed} of {needed} count")
+        expect(page.locator("#room [data-count].ok")).to_have_text(f"{needed} of {needed} searches count")
         expect(page.locator("#room .chips .warning")).to_have_count(0)
     page.keyboard.press("a")
 

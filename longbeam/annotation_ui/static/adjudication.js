@@ -42,7 +42,7 @@ const shown = () => view.items[at];
 function questions(item) {
   const edited = item.opinions.filter((opinion) => opinion.changes.length);
   const accepts = edited.map((opinion) => ({
-    name: `Accept as ${opinion.reviewer_id} has it`,
+    name: `Accept with ${opinion.reviewer_id}'s edit: ${opinion.changes.map((change) => change.name).join(", ")}`,
     value: { verdict: "accept", content_of: opinion.reviewer_id },
   }));
   const plain = item.is_edited ? "Accept as you edited it" : edited.length ? "Accept as generated" : "Accept";
@@ -239,7 +239,7 @@ function Case({ item }) {
       </ul>
       ${item.findings.map(
         (finding, i) => html`<p key=${i} class=${finding.severity} title=${finding.doc}>
-          ${`${finding.place}: ${visible(numbered(finding.message, finding.messages))}`}
+          ${`Check of ${finding.place}: ${visible(numbered(finding.message, finding.messages))}`}
         </p>`,
       )}
       <table>
@@ -318,6 +318,7 @@ const Quotes = ({ lines }) =>
         (line) => html`<li key=${`${line.message_id}${line.quote}`} dir="auto">
           <button type="button" class="number quiet" onClick=${() => cite(line.message_id)}>#${line.message_id}</button>
           <span class="soft"> ${line.speaker}:</span> “${visible(line.quote)}”
+          ${line.dropped_by.length ? html` <b class="error">not cited by ${line.dropped_by.join(", ")}</b>` : null}
         </li>`,
       )}
     </ul>`

@@ -27,6 +27,15 @@ const MOST_CANDIDATES = 20;
 /** Aids that tell the gold answer, or half of it. */
 const TELLING = ["checks", "counter", "what-if", "write"];
 
+/** What waits behind a tab: pieces of evidence; findings and points to look at, in the colour of the worst. */
+export function TabCount({ state, item, name }) {
+  if (name === "evidence") return html` <span class="badge">${item.evidence.length}</span>`;
+  const count = item.findings.length + (state.aids.panel?.doubts.length ?? 0);
+  if (name !== "checks" || !count || state.isBlind) return null;
+  const worst = item.findings.some((finding) => finding.severity === "error") ? "error" : "warning";
+  return html` <span class=${`badge ${worst}`} title="findings and points to look at">${count}</span>`;
+}
+
 /** @param {{state: import("./state.js").PageState, item: import("../types").ItemView}} props */
 export function Aids({ state, item }) {
   const open = state.aid;
@@ -36,7 +45,7 @@ export function Aids({ state, item }) {
     class="small"
     aria-pressed=${String(open === aid[0])}
     onClick=${() => showAid(aid[0])}
-  >${aid[1]}</button>`;
+  >${aid[1]}<${TabCount} state=${state} item=${item} name=${aid[0]} /></button>`;
   return html`<section id="aids" aria-label="aids">
     <nav class="tabs" aria-label="aids">
       ${TABS.map(tab)}

@@ -17,12 +17,10 @@ import { closeDialog, complain, say, store } from "./state.js";
 export function Dialog({ dialog, item }) {
   if (!dialog) return null;
   const [title, Body] = KINDS[dialog.kind];
-  // What overrides a gate is never the first thing offered.
-  const weight = dialog.kind === "gates" && item.gates.length ? "primary" : "quiet";
-  return html`<${Frame} title=${typeof title === "function" ? title(dialog) : title} weight=${weight}><${Body} dialog=${dialog} item=${item} /></${Frame}>`;
+  return html`<${Frame} title=${typeof title === "function" ? title(dialog) : title}><${Body} dialog=${dialog} item=${item} /></${Frame}>`;
 }
 
-function Frame({ title, weight, children }) {
+function Frame({ title, children }) {
   const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useLayoutEffect(() => {
     box.current?.showModal();
@@ -37,7 +35,7 @@ function Frame({ title, weight, children }) {
   return html`<dialog ref=${box} aria-labelledby="dialog-title" onCancel=${cancel}>
     <h2 id="dialog-title" tabindex="-1" autofocus>${title}</h2>
     ${children}
-    <p class="row end"><${KeyButton} action="leave" class=${weight}>${weight === "primary" ? "Back to the item" : "Close"}</${KeyButton}></p>
+    <p class="row end"><${KeyButton} action="leave" class="quiet">Close</${KeyButton}></p>
   </dialog>`;
 }
 
@@ -137,14 +135,15 @@ function Reason({ dialog: { likely }, item }) {
     event.preventDefault();
     choose(code);
   };
-  return html`${likely ? html`<p><button type="button" onClick=${mend}>Edit the gold answer instead</button></p>` : null}
-  <ol class="plain reasons" onKeyDown=${press}>
+  return html`<p class="soft small">A reason rejects the item and opens the next one; <kbd>z</kbd> takes it back.</p>
+  ${likely ? html`<p><button type="button" onClick=${mend}>Edit the gold answer instead</button></p>` : null}
+  <ol class="plain reasons" tabindex="-1" data-first=${likely ? undefined : ""} onKeyDown=${press}>
     ${Object.entries(item.reasons).map(
       ([code, means], i) => html`<li key=${code}>
         <button
           type="button"
           data-reason=${code}
-          data-first=${(likely ? code === likely : i === 0) ? "" : undefined}
+          data-first=${code === likely ? "" : undefined}
           aria-keyshortcuts=${String(i + 1)}
           data-key=${i + 1}
           onClick=${() => choose(code)}
@@ -212,7 +211,7 @@ const MendNuggets = ({ gate, item }) => html`<ul class="plain">
     ({ nugget }) => html`<li key=${nugget.nugget_id}>
       <span dir="auto">${nugget.text}</span>
       <span class="row">
-        ${item.rubric.length > 1 ? html`<button type="button" data-first onClick=${() => removeNugget(nugget.nugget_id)}>Remove it</button>` : null}
+        ${item.rubric.length > 1 ? html`<button type="button" onClick=${() => removeNugget(nugget.nugget_id)}>Remove it</button>` : null}
         <button
           type="button"
           onClick=${() => {
@@ -279,8 +278,8 @@ export function Suggested({ record }) {
         onClick=${() => searchNext(text)}
       >${text}</button>`,
     )}
-    <span class=${`small ${record.made >= record.needed ? "ok" : "soft"}`} data-count>${record.made} of ${record.needed} count</span>
-    ${record.is_by_rote && record.made >= record.needed ? html`<span class="small warning">now go to a hit (h), or search for a synonym</span>` : null}
+    <span class=${`small ${record.made >= record.needed ? "ok" : "soft"}`} data-count>${record.made} of ${record.needed} searches count</span>
+    ${record.is_by_rote && record.made >= record.needed ? html`<span class="small warning">now open a hit (h), or try a synonym</span>` : null}
   </p>`;
 }
 

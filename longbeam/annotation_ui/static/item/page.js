@@ -4,8 +4,8 @@ import { KeyButton, keyOf, perform } from "../keys.js";
 import { Icon } from "../parts.js";
 import { Pane } from "../talk/pane.js";
 import { clock, plural, said, visible, words, zonedClock } from "../text.js";
-import { html } from "../vendor/htm-preact.js";
-import { Aids } from "./aid-views.js";
+import { html, useLayoutEffect } from "../vendor/htm-preact.js";
+import { Aids, TabCount } from "./aid-views.js";
 import { goTo, talkOf } from "./conversation.js";
 import { setGold, show, within } from "./deciding.js";
 import { Dialog, Suggested } from "./dialogs.js";
@@ -116,16 +116,6 @@ export function ItemPage({ state }) {
   </div>`;
 }
 
-/** What waits behind a tab: pieces of evidence; findings and points to look at, in the colour of the worst. */
-function TabCount({ state, item, name }) {
-  if (name === "evidence") return html` <span class="badge">${item.evidence.length}</span>`;
-  const found = item.findings.filter((finding) => finding.severity !== "info");
-  const count = found.length + (state.aids.panel?.doubts.length ?? 0);
-  if (name !== "checks" || !count || state.isBlind) return null;
-  const worst = found.some((finding) => finding.severity === "error") ? "error" : "warning";
-  return html` <span class=${`badge ${worst}`} title="findings and points to look at">${count}</span>`;
-}
-
 /** Items of the queue beside the item, and how the reviewer's day goes. */
 function List({ state, item }) {
   const { list, isListed } = state;
@@ -176,6 +166,7 @@ const STATES = {
 
 /** The evidence: one line for each piece; the piece itself is highlighted in the conversation below. */
 function Dock({ item, piece, record }) {
+  useLayoutEffect(() => document.querySelector("#dock .current")?.scrollIntoView({ block: "nearest" }), [item, piece]);
   const count = item.evidence.length;
   const isAbsent = item.panel.further === "absence";
   const isSearched = isAbsent && record?.made >= record?.needed && !record.is_by_rote;
@@ -275,8 +266,8 @@ function Strip({ state }) {
     </span>`;
   }
   if (state.saving) return html`<span class="strip warning" role="status"><span>Saving</span></span>`;
-  if (isChanged(state.edit))
-    return html`<span class="strip warning" role="status"><span>Draft kept, not saved</span></span>`;
+  const told = isChanged(state.edit) ? "Draft kept, not saved" : "Editing";
+  if (state.edit) return html`<span class="strip warning" role="status"><span>${told}</span></span>`;
   return html`<span class="strip ok" role="status"><span>Saved</span></span>`;
 }
 

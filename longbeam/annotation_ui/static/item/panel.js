@@ -80,15 +80,15 @@ const Values = ({ values }) => html`<h3>Values told</h3>
 /** Why a search does not count for the abstention. */
 function whyNot({ is_counted: isCounted, total }) {
   if (isCounted) return "";
-  return total ? ": counts once you go to one" : ": does not count, it shares no word with the question";
+  return total ? ": counts once you open one" : ": does not count, it shares no word with the question";
 }
 
-const OWN_SEARCH = "Go to a hit, or search for a synonym as well: the suggested searches alone do not settle it.";
+const OWN_SEARCH = "Besides, open at least one hit (h), or try a synonym that nothing is found for.";
 
 function Absence({ record }) {
   if (!record.queries.length) return html`<p class="warning">You have not searched yet whether it is told.</p>`;
   return html`<h3>Your searches: ${record.made} of ${record.needed} count</h3>
-    <p>${`You went to ${record.looked_at.toLocaleString("en")} of ${plural(record.hits, "hit")}.`}</p>
+    <p>${`You opened ${record.looked_at.toLocaleString("en")} of ${plural(record.hits, "hit")}; the first one opens by itself.`}</p>
     ${record.is_by_rote ? html`<p class="warning">${OWN_SEARCH}</p>` : null}
     <ul>
       ${record.queries.map(

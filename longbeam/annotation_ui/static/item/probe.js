@@ -107,7 +107,7 @@ function Editor({ edit: open, label }) {
     <p class="row small">
       <${KeyButton} action="save">Save</${KeyButton}>
       <${KeyButton} action="leave" class="quiet">Close</${KeyButton}>
-      <button type="button" class="quiet" onClick=${() => discard(open.target)}>Discard</button>
+      ${isChanged(open) ? html`<button type="button" class="quiet" onClick=${() => discard(open.target)}>Discard</button>` : null}
       <span class="soft" role="status">${states[open.phase]}</span>
     </p>
   </div>`;
@@ -125,7 +125,7 @@ function Rubric({ state, item }) {
           : null
       }
     </div>
-    <p class="soft small">Is each point right, and needed in an answer? If not, mark it “no”.</p>
+    <p class="soft small">Is each nugget right, and needed in an answer? If not, mark it “no”.</p>
     <ol>
       ${item.rubric.map(
         (nugget, i) =>

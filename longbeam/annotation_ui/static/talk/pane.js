@@ -22,6 +22,11 @@ export class Pane extends Component {
   componentDidMount() {
     this.watch();
     this.settle();
+    // Behind a tab the lines have no height, and lose their place.
+    new ResizeObserver(() => {
+      if (this.isHidden && this.lines.clientHeight) this.settle();
+      this.isHidden = !this.lines?.clientHeight;
+    }).observe(this.lines);
   }
 
   watch() {
@@ -38,8 +43,11 @@ export class Pane extends Component {
     if (!lines || this.move !== this.props.talk.goal.move) return null;
     const top = lines.getBoundingClientRect().top;
     const first = [...lines.children].find((child) => child.getBoundingClientRect().bottom > top);
-    return first ? { id: first.dataset.id, offset: first.getBoundingClientRect().top } : null;
+    return first ? { id: first.dataset.id, offset: this.below(first) } : null;
   }
+
+  /** Pixels from the top of the lines: the tools above them come and go. */
+  below = (node) => node.getBoundingClientRect().top - this.lines.getBoundingClientRect().top;
 
   componentDidUpdate(_props, _state, anchor) {
     const { talk } = this.props;
@@ -63,16 +71,15 @@ export class Pane extends Component {
     this.move = talk.goal.move;
     const mark = shown.querySelector(talk.hit >= 0 ? "mark.search" : "mark") ?? shown.querySelector("mark");
     // The head of the message stays in view, unless its mark would not.
-    const { top } = shown.getBoundingClientRect();
-    const isFar = mark && mark.getBoundingClientRect().bottom - top > lines.clientHeight - 40;
-    lines.scrollTop += (isFar ? mark.getBoundingClientRect().top - 80 : top) - lines.getBoundingClientRect().top;
+    const isFar = mark && this.below(mark) + mark.offsetHeight - this.below(shown) > lines.clientHeight - 40;
+    lines.scrollTop += isFar ? this.below(mark) - 80 : this.below(shown);
     this.setState({ at: talk.goal.id });
     performance.mark("transcript-drawn"); // for benchmarks/bench_review.py
   }
 
   hold({ id, offset }) {
     const same = this.lines.querySelector(`[data-id="${id}"]`);
-    if (same) this.lines.scrollTop += same.getBoundingClientRect().top - offset;
+    if (same) this.lines.scrollTop += this.below(same) - offset;
   }
 
   onScroll() {

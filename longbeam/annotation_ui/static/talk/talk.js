@@ -140,7 +140,7 @@ export class Talk {
     this.count = `${found.total.toLocaleString("en")} in ${found.messages.toLocaleString("en")} messages`;
     this.changed();
     await this.onSearched(found);
-    if (this.hits.length) await this.nextHit(0, false);
+    if (this.hit < 0) await this.nextHit(0, false); // unless the reviewer was quicker
     return undefined;
   }
 
