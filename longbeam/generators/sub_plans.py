@@ -174,14 +174,15 @@ class _Group:
 
     def unkept(self, event: StoryEvent, draft: BulletDraft, known: Known) -> Iterator[str]:
         """Yield the days that a draft announces although nothing told on or behind them, in the plan, comes of them."""
-        told, last = event.day or dt.date.max, max((e.day for e in self.graph.events() if e.day), default=dt.date.min)
+        days = {e.day for e in self.graph.events() if e.day}
+        told, last = event.day or dt.date.max, max(days, default=dt.date.min)
         until = max((e.day for e in self._later([event]) if e.day), default=dt.date.min)
         for fact in draft.facts:
             try:
                 day = value_of(fact, event, known).date
             except ValueError:
                 continue
-            if day is not None and told < day <= last and day > until:
+            if day is not None and told < day <= last and day > until and day not in days:
                 yield (
                     f"{event.event_id} announces {fact.value!r}, and no later event tells what came of it; name no day"
                     " that lies ahead, or that of a later event"

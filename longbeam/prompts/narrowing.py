@@ -164,8 +164,8 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
         ("wishes", "WishDraft", inputs.wishes),
     ):
         texts = {text: _bounded(text) for text in _fields(schema, draft) if text in _LONGEST}
-        if name == "contradictions":
-            texts["value"].pop("minLength")  # Only a slip about a value has one.
+        if name != "wishes":
+            texts["value"].pop("minLength")  # Only a slip about a value has one, and nothing that stays unsaid.
         _each(schema["properties"][name], [_form({"target_id": _one_of(t.target_id)} | texts) for t in targets])
     schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
 

@@ -87,7 +87,6 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
         ("sub_plan", "bullets.0.facts", [{"slot": "p9.f9", "name": "rent", "value": "$5", "day": ""}]),
         ("augment", "updates.0.target_id", "u99"),
         ("augment", "updates.0.text", ""),
-        ("augment", "updates.0.value", ""),
         ("augment", "wishes", []),
         ("user_turns", "turns.0.voices", ["p9.s9.b9"]),
         ("more_turns", "turns.0.asks_about", ["p9.s9.b9"]),
