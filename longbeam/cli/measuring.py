@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -51,7 +52,7 @@ def _model_option(flag: str, said: str) -> Any:  # Any: what typer reads
 
 ControlOption = Annotated[str | None, _option("--control", "Negative control: evidence-removed or swapped.")]
 _NAMED = "Benchmark's name, or an evaluation file, EVAL.toml."
-_SYSTEMS = "Systems, comma-separated; the floors are always included."
+_SYSTEMS = "Systems, comma-separated, as SYSTEM or NAME=SYSTEM; floors are always included."
 _GRID = "Several values of a setting; every combination runs."
 _WITHOUT = "Also run light or cogcanvas without each of these parts."
 _VARIANT = "released: systems with the faults of their released code."
@@ -440,18 +441,32 @@ def leaderboard(
     return OK
 
 
-@app.command("judge-agreement", short_help="Measure the agreement of two judges.")
+@app.command("judge-agreement", short_help="Measure the agreement of judges.")
 def judge_agreement(
-    first: Annotated[Path, typer.Argument(metavar="A.jsonl", help="Results file.", show_default=False)],
-    second: Annotated[
-        Path,
-        typer.Argument(metavar="B.jsonl", help="Results of the same answers under another judge.", show_default=False),
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RESULTS.jsonl...", help="The same answers under two or more judges.", show_default=False
+        ),
     ],
     json: AsJson = False,
 ) -> int:
-    """Print the agreement of two judges on the same answers: share of equal verdicts and Cohen's kappa, by ability."""
-    from longbeam.evaluation import agreement_of, read_results, render_agreement
+    """Print the agreement of each two judges on the same answers: share of equal verdicts and Cohen's kappa.
 
-    found = agreement_of(read_results(first), read_results(second))
-    print(found.model_dump_json(indent=2) if json else render_agreement(found), end="\n" if json else "")
+    Of two judges by ability, with their verdicts against each other.
+    """
+    from longbeam.evaluation import agreement_of, read_results, render_agreements
+
+    if len(files) < 2:
+        raise UserError("judge-agreement: name the results of two judges or more")
+    found = [agreement_of(*pair) for pair in combinations(map(read_results, files), 2)]
+    if json:
+        shown = (
+            found[0].model_dump_json(indent=2)
+            if len(found) == 1
+            else f"[{','.join(f.model_dump_json() for f in found)}]"
+        )
+        print(shown)
+    else:
+        print(render_agreements(found), end="")
     return OK

@@ -1,4 +1,9 @@
-from .agreement import agreement_of as agreement_of, cohen_kappa as cohen_kappa, render_agreement as render_agreement
+from .agreement import (
+    agreement_of as agreement_of,
+    cohen_kappa as cohen_kappa,
+    render_agreement as render_agreement,
+    render_agreements as render_agreements,
+)
 from .arms import (
     EVIDENCE as EVIDENCE,
     Arm as Arm,

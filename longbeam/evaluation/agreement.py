@@ -1,4 +1,4 @@
-"""Agreement of two judges on the same answers, nugget by nugget: share of equal verdicts, and Cohen's kappa."""
+"""Agreement of judges, two by two, on the same answers, by nugget: share of equal verdicts, and Cohen's kappa."""
 
 from __future__ import annotations
 
@@ -119,6 +119,19 @@ def cohen_kappa(pairs: Sequence[tuple[T, T]]) -> float | None:
     if by_chance == total**2:
         return None
     return (equal * total - by_chance) / (total**2 - by_chance)
+
+
+def render_agreements(reports: Sequence[AgreementReport]) -> str:
+    """Return the agreement of two judges, or a line for each two of several, as text; ends with a line break."""
+    if len(reports) == 1:
+        return render_agreement(reports[0])
+    judges = list(dict.fromkeys(name for report in reports for name in (report.first, report.second)))
+    lines = ["judges     verdicts  equal  kappa"]
+    for report in reports:
+        row, pair = report.rows[0], f"{judges.index(report.first) + 1} and {judges.index(report.second) + 1}"
+        kappa = f"{row.kappa:5.3f}" if row.kappa is not None else "    -"
+        lines.append(f"{pair:9}  {row.verdicts:8,}  {row.equal:5.3f}  {kappa}")
+    return "\n".join([*lines, "", *(f"{number}: {name}" for number, name in enumerate(judges, 1))]) + "\n"
 
 
 def render_agreement(report: AgreementReport) -> str:

@@ -23,6 +23,8 @@ EVIDENCE = "evidence"
 """Arm whose reader sees the cited messages, as with perfect retrieval."""
 _BETWEEN = re.compile(r",(?![^\[\]]*\])")
 """A comma outside of brackets."""
+_LABEL = re.compile(r"^([\w .-]+)=")
+"""Name of a row, before its system."""
 
 
 @dataclass(frozen=True)
@@ -159,10 +161,12 @@ def _bracketed(name: str, inside: str, found: Registered) -> dict[str, object]:
 def arms_of(systems: str, settings: Sequence[str], grid: Sequence[str]) -> list[Arm]:
     """Return the systems, each with every combination of its grid.
 
-    `systems`: names separated by commas, with settings in brackets or without. `settings`: `rag.k=10`. `grid`:
+    `systems`: names separated by commas, with settings in brackets or without; `Acme=package.module:Memory` has the
+    name Acme in tables. `settings`: `rag.k=10`. `grid`:
     `rag.k=5,10`. Raises SpecError for a part that does not fit.
     """
     names = names_in(systems)
+    labels = [_LABEL.match(part) for part in _parts_of(systems)]
     fixed = [_parsed(text, "--set") for text in settings]
     varied = [_parsed(text, "--grid") for text in grid]
     known = {name.partition("[")[0] for name in names}
@@ -170,19 +174,23 @@ def arms_of(systems: str, settings: Sequence[str], grid: Sequence[str]) -> list[
         if system not in known:
             raise SpecError(f"{system}.{setting}: {system!r} is not among --system {systems}; add it there")
     arms = []
-    for name in names:
+    for name, label in zip(names, labels, strict=True):
         own = name.partition("[")[0]
         base = {setting: value for system, setting, value in fixed if system == own}
         axes = [[(setting, v) for v in value.split(",")] for system, setting, value in varied if system == own]
         # A value of the grid replaces the same setting of `--set`.
-        arms += [arm_of(name, {**base, **dict(chosen)}) for chosen in product(*axes)]
+        arms += [arm_of(name, {**base, **dict(chosen)}, label[1] if label else "") for chosen in product(*axes)]
     refuse_doubled(arms)
     return arms
 
 
 def names_in(systems: str) -> list[str]:
-    """Return the names that stand between commas; a comma in brackets parts settings."""
-    return [name for name in (part.strip() for part in _BETWEEN.split(systems)) if name]
+    """Return the systems that stand between commas, without labels; a comma in brackets parts settings."""
+    return [_LABEL.sub("", part) for part in _parts_of(systems)]
+
+
+def _parts_of(systems: str) -> list[str]:
+    return [part.strip() for part in _BETWEEN.split(systems) if part.strip()]
 
 
 def refuse_doubled(arms: Iterable[Arm]) -> None:

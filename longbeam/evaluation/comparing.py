@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean, stdev
 
 from longbeam.errors import UserError
-from longbeam.evaluation.resampling import Comparison, compare, few_conversations, holm
+from longbeam.evaluation.resampling import ALPHA, Comparison, compare, few_conversations, holm
 from longbeam.evaluation.results import Evaluated
 from longbeam.evaluation.table import kind_of, rule
 from longbeam.schemas import Result
 from longbeam.terminal import counted
 
-_ALPHA, _POWER = 0.05, 0.8
-"""Two-sided error of the first kind, and the chance to see the difference that is asked for."""
+_POWER = 0.8
+"""Chance to see the difference that is asked for."""
 PASSED = 0.5
 """Score from which a system has won a probe, here and in the filter of `view`: below it, most nuggets are missed."""
 _NAMED = 10
@@ -130,5 +130,5 @@ def conversations_needed(one: Evaluated, first: str, second: str, difference: fl
         )
     spread = stdev(fmean(means[first][c]) - fmean(means[second][c]) for c in both)
     normal = NormalDist()
-    z = normal.inv_cdf(1 - _ALPHA / 2) + normal.inv_cdf(_POWER)
+    z = normal.inv_cdf(1 - ALPHA / 2) + normal.inv_cdf(_POWER)
     return max(2, math.ceil((z * spread / difference) ** 2)), spread

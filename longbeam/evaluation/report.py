@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -22,12 +23,22 @@ from longbeam.abilities import Trait, ability_of
 from longbeam.errors import UserError
 from longbeam.evaluation.calibration import Calibration, calibration_of, reader_note
 from longbeam.evaluation.plots import Series, plot
-from longbeam.evaluation.resampling import Comparison, Interval, compare, few_conversations, holm, interval_of
+from longbeam.evaluation.resampling import (
+    Comparison,
+    Interval,
+    compare,
+    few_conversations,
+    holm,
+    interval_of,
+    proof_line,
+)
 from longbeam.evaluation.results import DECILES, Evaluated
 from longbeam.evaluation.table import (
+    HALF_READ,
     HIT_AT,
     Group,
     Row,
+    floor_line,
     groups_of,
     kind_of,
     leads_released,
@@ -159,6 +170,7 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
         comparisons=tuple(holm([pair for pair in pairs if pair is not None])),
         calibration=judged,
         notes=(
+            *filter(None, [floor_line(one.run, rows, can_score=judged.can_score)]),
             *notes_on(one.run, rows, one.results),
             *alike_notes(one.run, varied, one.results),
             *filter(None, legends),
@@ -335,8 +347,10 @@ def _render(template: str, sections: Sequence[Section], plots: Sequence[tuple[st
 
 
 def _title_of(sections: Sequence[Section]) -> str:
-    titles = dict.fromkeys(s.evaluated.kept.title for s in sections if s.evaluated.kept and s.evaluated.kept.title)
-    return "; ".join(titles) or "Memory systems, measured"
+    titled = [(s.evaluated.kept.title if s.evaluated.kept else "", s.evaluated.label) for s in sections]
+    if not any(title for title, _ in titled):
+        return "Memory systems, measured"
+    return "; ".join(dict.fromkeys(title or label for title, label in titled))
 
 
 def report_environment(*folders: Path, is_html: bool = True) -> Environment:
@@ -352,10 +366,12 @@ def report_environment(*folders: Path, is_html: bool = True) -> Environment:
     environment.filters.update(_FILTERS)
     environment.globals.update(
         hit_at=HIT_AT,
+        half_read=HALF_READ,
         ablation=ABLATION,
         leads_released=leads_released,
         blank_floors=BEAM_BLANK_FLOORS,
         few_conversations=few_conversations,
+        proof_line=proof_line,
         rules_line=_rules_line,
         page_start=lambda *texts: Markup(page_start(*map(str, texts))),
         page_end=Markup(PAGE_END),
@@ -365,11 +381,16 @@ def report_environment(*folders: Path, is_html: bool = True) -> Environment:
 
 def _rules_line(run: EvaluationRun) -> str:
     by_rule = [role for role, model in (("reader", run.reader), ("judge", run.judge)) if not is_language_model(model)]
-    return f"{' and '.join(by_rule)}: rules, no language model" if by_rule else ""
+    if not by_rule:
+        return ""
+    return f"Dry run. {' and '.join(by_rule)}: rules, no language model; scores do not predict those of one."
 
 
 def _by_length(sections: Sequence[Section]) -> list[tuple[str, str, list[float | None]]]:
-    """(ability, system, score in each section): the table over lengths."""
+    """(ability, system, score in each section): the table over lengths; empty where no system is in two sections."""
+    named = [{line.row.system for line in s.lines if line.kind == "system"} for s in sections]
+    if not any(one & other for one, other in combinations(named, 2)):
+        return []
     abilities = sorted({a for s in sections for a in s.abilities})
     systems = list(dict.fromkeys(line.row.system for s in sections for line in s.lines))
     rows = [{line.row.system: line.row for line in s.lines} for s in sections]
@@ -407,7 +428,12 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "figure": lambda value, digits=3: "–" if value is None else f"{value:,.{digits}f}",
     "signed": lambda value: "–" if value is None else f"{value:+.3f}",
     "usd": lambda value: "–" if value is None else f"${value:.4g}",
-    "span": lambda interval: "–" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
+    "span": lambda interval, digits=3: (
+        "–"
+        if interval is None or interval.low == interval.high
+        # equal scores have no spread to draw from
+        else f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"
+    ),
     "p": lambda value: "–" if value is None else "<.001" if value < 0.001 else f"{value:.3f}",
     "tokens": _tokens,
     "share_read": share_read,

@@ -21,6 +21,8 @@ from longbeam.schemas import Result
 DRAWS = 4_000
 PATTERNS = 2**14
 """Patterns of signs that are tried; with more conversations than 14, so many are drawn."""
+ALPHA = 0.05
+"""Corrected p below which a difference counts."""
 FEW = 8
 """Conversations below which intervals are too narrow and rows have no ranks: a bootstrap has little to draw from."""
 _NO_PROOF = 6
@@ -59,6 +61,25 @@ class Comparison:
     """Of the sign-flip test; corrected where several comparisons are shown."""
     bootstrap_p: float | None = None
     """Of the paired bootstrap, as the paging paper tests; not corrected. None below `FEW`, where it is too small."""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the first system is better or worse, by the corrected sign-flip test alone."""
+        if self.p_value is None or self.p_value >= ALPHA:
+            return "cannot tell"
+        return "better" if self.difference > 0 else "worse"
+
+
+def proof_line(comparisons: Sequence[Comparison]) -> str:
+    """Return that so many comparisons of so few conversations can prove nothing; empty where they can."""
+    count = min((c.conversations for c in comparisons), default=0)
+    least = min(1.0, 2 / 2**count * len(comparisons))
+    if count < 2 or least < ALPHA:
+        return ""
+    return (
+        f"With {count} conversations and {len(comparisons)} comparisons no p can fall below {least:.3g}, so nothing "
+        "can be told apart: compare fewer systems, or measure more conversations."
+    )
 
 
 def few_conversations(count: int) -> str:

@@ -114,11 +114,12 @@ class Group:
 
 def groups_of(probes: Sequence[AskedProbe], results: Sequence[Result]) -> list[Group]:
     """Return groups by the time of asking, if some probes are asked on the way, then by ability and kind."""
+    of_kinds = {probe.ability for probe in probes if probe.variety}
     groups: dict[tuple[str, str], list[AskedProbe]] = defaultdict(list)
     for probe in probes:
         groups["", "asked on the way" if probe.is_on_the_way else "asked at the end"].append(probe)
-        if probe.variety:
-            groups[probe.ability, probe.variety].append(probe)
+        if probe.ability in of_kinds:
+            groups[probe.ability, probe.variety or "other"].append(probe)
     if not any(probe.is_on_the_way for probe in probes):
         groups.pop(("", "asked at the end"), None)
     scores: dict[tuple[str, str], dict[str, float | None]] = defaultdict(dict)
@@ -129,6 +130,26 @@ def groups_of(probes: Sequence[AskedProbe], results: Sequence[Result]) -> list[G
         Group(ability or "all", name, len(of), {s: _mean(scores[p.key].get(s) for p in of) for s in systems})
         for (ability, name), of in sorted(groups.items())
     ]
+
+
+def floor_line(run: EvaluationRun, rows: Sequence[Row], *, can_score: bool) -> str:
+    """Return the best floor, and the systems that are no better; at several budgets those of each."""
+    budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
+    said = []
+    for budget in sorted(set(budgets.values())) or [0]:
+        own = [
+            (figure, kind_of(row.system), without_budget(row.system))
+            for row in rows
+            if (figure := row.score if can_score else row.recall) is not None and budgets.get(row.system, 0) == budget
+        ]
+        systems = [(figure, name) for figure, kind, name in own if kind == "system"]
+        if systems and (floors := [(figure, name) for figure, kind, name in own if kind == "floor"]):
+            best, floor = max(floors)
+            beaten = [name for figure, name in systems if round(figure, 3) <= round(best, 3)]
+            where = f"At {budget:,} tokens " if budget else ""
+            no_better = "every system is better" if not beaten else f"no better: {', '.join(beaten)}"
+            said.append(f"{where}{'the' if where else 'The'} best floor, {floor}, has {best:.3f}; {no_better}.")
+    return " ".join(said)
 
 
 def share_read(row: Row, tokens: int) -> str:
@@ -235,12 +256,20 @@ def without_budget(name: str) -> str:
 def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result]) -> list[str]:
     """Return what a reader of the table must know: unequal budgets, preparation by rules, equal systems."""
     budget = run.settings.budget
-    fits = (
-        f"A conversation of {run.tokens:,} tokens fits into the budget of {budget:,}: nothing has to be found, and the "
-        f"rows tell systems hardly apart; take a smaller one, such as --budget {max(100, run.tokens // 1000 * 100)}."
-        if run.tokens <= FITS * budget and run.tokens
-        else ""
-    )
+    budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
+    fits = ""
+    if run.tokens <= FITS * budget and run.tokens:
+        fits = (
+            f"A conversation of {run.tokens:,} tokens fits into the budget of {budget:,}: there nothing has to be found"
+        )
+        fits += (
+            "."
+            if budgets
+            else (
+                ", and the rows tell systems hardly apart; take a smaller one, such as --budget "
+                f"{max(100, run.tokens // 1000 * 100)}."
+            )
+        )
     by_rule = dict.fromkeys(of.system for of in run.described if of.extractor and not is_language_model(of.extractor))
     rehearsed = (
         f"Prepared by rules, no language model: {', '.join(by_rule)}. These rows show the machinery, not the published "
@@ -250,12 +279,11 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
     )
     is_floor = any(o.system == "rag" and not o.embedder and "retriever" not in o.settings for o in run.described)
     floored = "Without an embedder rag ranks by BM25, as the floor bm25 does." if is_floor else ""
-    budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     below = [
         f"{row.system} ({row.tokens:,.0f} of {allowed:,})"
         for row in rows
-        if kind_of(row.system) == "system" and row.tokens is not None and not fits
-        if row.tokens < HALF_READ * (allowed := budgets.get(row.system, budget))
+        if kind_of(row.system) == "system" and row.tokens is not None
+        if row.tokens < HALF_READ * min(allowed := budgets.get(row.system, budget), run.tokens or allowed)
     ]
     unequal = f"Not at equal budget, less than half of it was read: {', '.join(below)}." if below else ""
     return [note for note in (fits, unequal, rehearsed, floored, equality_line(equal_systems(results))) if note]

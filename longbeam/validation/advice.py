@@ -152,6 +152,8 @@ def _wrong(probe: Probe, entries: _Entries, counted: int) -> str:
         return f"{counted} entries count, and the gold says {details.computed_value}"
     if kind not in (QuestionKind.JOIN, QuestionKind.SET_DIFFERENCE):
         return ""
+    if len(details.computed_from) < 2:
+        return "it names no two entries that are compared"
     who = {day_of(fact.attribute): value for fact, value in entries.get(COMPANION, ())}
     came = [(value, who.get(day_of(fact.attribute))) for fact, value in entries.get(PLACE, ())]
     one, other = ({person for at, person in came if at == place and person} for place in details.computed_from[:2])

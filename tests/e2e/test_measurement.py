@@ -111,8 +111,8 @@ def test_the_afternoon_runs_as_written(
             )
             assert ran.returncode == 0, f"{script}\n{ran.stderr}"
             shown += ran.stdout
-    for system in ("people:Recent", f"http://127.0.0.1:{server}", "rag", "light"):
+    for system in ("recent", "words", "rag", "light"):
         assert re.search(rf"^    {re.escape(system)}", shown, re.M), system
-    assert re.search(r"^people:Recent: [+-]\d\.\d{3} ", shown, re.M)
+    assert re.search(r"^recent: [+-]\d\.\d{3} ", shown, re.M)
     assert "you need about" in shown
     assert "Our memory, November; Our memory, December" in (tmp_path / "report.html").read_text("utf-8")

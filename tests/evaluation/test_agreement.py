@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.evaluation import agreement_of, render_agreement
+from longbeam.evaluation import agreement_of, render_agreement, render_agreements
 from tests.evaluation.evaluated import evaluated
 
 
@@ -37,3 +38,13 @@ def test_results_of_two_benchmarks_are_refused() -> None:
     other = second.run.model_copy(update={"probes": (probe.model_copy(update={"question": "Another one?"}),)})
     with pytest.raises(UserError, match="'mine' and 'other' ask no common question"):
         agreement_of(first, replace(second, run=other))
+
+
+def test_several_judges_are_compared_two_by_two() -> None:
+    verdicts = {"one": [1, 0, 1, 0], "two": [1, 0, 1, 1], "three": [0, 0, 1, 1]}
+    files = [evaluated({"rag": [of]}, judge=name) for name, of in verdicts.items()]
+    shown = render_agreements([agreement_of(a, b) for a, b in combinations(files, 2)]).splitlines()
+    assert [line.split()[:5] for line in shown[1:4]] == [
+        ["1", "and", "2", "4", "0.750"], ["1", "and", "3", "4", "0.500"], ["2", "and", "3", "4", "0.750"]
+    ]  # fmt: skip
+    assert shown[-3:] == ["1: one", "2: two", "3: three"]

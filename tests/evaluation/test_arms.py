@@ -98,3 +98,11 @@ def test_few_conversations_are_named_above_the_table(count: int, says: str) -> N
     told = " ".join(render_table(one.run, one.results).partition("    system ")[0].split())
     assert bool(told) == bool(says)
     assert says in told
+
+
+def test_a_system_may_have_a_name_of_its_own() -> None:
+    arms = arms_of("Acme 1.3=rag[k=3],http://127.0.0.1:9/?a=b", ["rag.retriever=bm25"], [])
+    assert [(arm.name, arm.base) for arm in arms] == [("Acme 1.3", "rag"), ("http://127.0.0.1:9/?a=b",) * 2]
+    assert getattr(arms[0].settings, "k", None) == 3
+    with pytest.raises(SpecError, match="Acme is asked for twice"):
+        arms_of("Acme=rag,Acme=light", [], [])

@@ -64,7 +64,7 @@ def test_below_eight_conversations_nothing_is_ranked_and_a_line_above_the_table_
     for text, row in (
         (render_table(made.run, made.results), "    cmv "),
         (render_markdown([section]), "|  | cmv | system |"),
-        (render_html([section]), '<td>cmv</td><td class="left">system</td><td></td>'),
+        (render_html([section]), '<td>cmv</td><td class="left rest">system</td><td class="rest"></td>'),
     ):
         assert 0 <= text.find("3 conversations: intervals are too narrow; no ranking") < text.find(row)
     lines = render_table(made.run, made.results).splitlines()
@@ -82,7 +82,7 @@ def test_every_report_begins_with_what_was_measured_with_and_says_where_that_is_
     assert "reader: rules, no language model" in head
     by_model = replace(made, run=made.run.model_copy(update={"reader": "openai:one"}))
     assert "rules, no language model" not in render_html(sections_of([by_model]))
-    assert "- reader and judge: rules, no language model" in render_markdown(sections_of([evaluated(SCORES)]))
+    assert "- Dry run. reader and judge: rules, no language model" in render_markdown(sections_of([evaluated(SCORES)]))
 
 
 def test_a_row_of_rag_without_an_embedder_is_named_as_the_floor_that_it_is() -> None:

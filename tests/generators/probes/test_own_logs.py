@@ -130,6 +130,8 @@ def test_check_passes_right_probes_and_finds_left_out_entries_and_wrong_results(
     joined = _probe(story, next(c for topic, c in found.items() if " both " in topic))
     others = joined.details.model_copy(update={"items": ("Ruth",)})
     assert _kinds(story, joined.model_copy(update={"details": others})) == {"wrong_result"}
+    alone = joined.details.model_copy(update={"computed_from": ()})
+    assert _kinds(story, joined.model_copy(update={"details": alone})) == {"wrong_result"}
 
 
 def test_check_finds_another_message_that_may_count() -> None:
