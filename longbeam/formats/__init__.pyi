@@ -27,15 +27,13 @@ from .exporting import (
 from .folders import replaced_folder as replaced_folder
 from .huggingface import export_huggingface as export_huggingface
 from .json_schemas import json_schemas as json_schemas
-from .jsonl import export_jsonl as export_jsonl
+from .jsonl import export_jsonl as export_jsonl, export_parquet as export_parquet
 from .jsonl_lines import LINES as LINES, DetailColumns as DetailColumns, EvidenceColumns as EvidenceColumns
 from .jsonl_read import import_jsonl as import_jsonl
 from .lmeb import export_lmeb as export_lmeb
 from .locomo import CATEGORIES as CATEGORIES, export_locomo as export_locomo, import_locomo as import_locomo
 from .longmemeval import export_longmemeval as export_longmemeval, import_longmemeval as import_longmemeval
-from .parquet import export_parquet as export_parquet
 from .parquet_files import read_parquet as read_parquet
-from .probeless import advice_without_probes as advice_without_probes
 from .reading import (
     Importer as Importer,
     ImportOptions as ImportOptions,
@@ -50,6 +48,7 @@ from .registry import (
     EXPORTS as EXPORTS,
     IMPORTS as IMPORTS,
     LOCOMO_SESSIONS as LOCOMO_SESSIONS,
+    advice_without_probes as advice_without_probes,
     exporter as exporter,
     importer as importer,
 )

@@ -1,4 +1,4 @@
-"""The JSONL export: conversations, messages, probes, a dataset card, Croissant metadata, a manifest.
+"""The JSONL export: conversations, messages, probes, a dataset card, Croissant metadata, a manifest; also as parquet.
 
 docs/export-format.md is the contract. Streamed: of a conversation the places of cited messages are held, and one plan.
 """
@@ -28,6 +28,7 @@ from longbeam.formats.jsonl_lines import (
     message_line,
     probe_line,
 )
+from longbeam.formats.parquet_files import columns_of, write_parquet
 from longbeam.schemas import ConversationReader, MessageKind, MessageRole
 
 FORMAT = "longbeam-jsonl"
@@ -58,6 +59,21 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
 
 export_jsonl = FormatExporter(FORMAT, FORMAT_VERSION, _write)
 """Write the export to the folder `target` and return what was written; see `Exporter`."""
+
+
+def _write_parquet(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
+    counts = write_tables(writer, readers)
+    for name, line in LINES.items():
+        rows = writer.folder / f"{name}.jsonl"
+        write_parquet(rows, writer.folder / f"{name}.parquet", columns_of(line))
+        rows.unlink()
+        del writer.files[rows.name]
+        writer.add(f"{name}.parquet")
+    write_descriptions(writer, counts, "parquet")
+
+
+export_parquet = FormatExporter("longbeam-parquet", FORMAT_VERSION, _write_parquet)
+"""Write the same tables as parquet: smaller, typed, and queried without being read whole."""
 
 
 def _write_conversation(writer: ExportWriter, reader: ConversationReader, files: dict[str, HashedFile]) -> None:

@@ -6,7 +6,7 @@ Modules are named, not imported, so that `longbeam --help` lists the formats wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -32,7 +32,7 @@ IMPORTS = {
 
 EXPORTS = {
     "jsonl": "longbeam.formats.jsonl:export_jsonl",
-    "parquet": "longbeam.formats.parquet:export_parquet",
+    "parquet": "longbeam.formats.jsonl:export_parquet",
     "beam": "longbeam.formats.beam:export_beam",
     "beam-json": "longbeam.formats.beam_json:export_beam_json",
     "huggingface": "longbeam.formats.huggingface:export_huggingface",
@@ -97,3 +97,17 @@ def _guarded(name: str, read: Importer) -> Importer:
             yield conversation
 
     return conversations
+
+
+def advice_without_probes(name: str, imported_from: str, command_of: Callable[[str], str] | None = None) -> str:
+    """Return what to do about a benchmark without probes, as a part of a sentence.
+
+    `imported_from` is the format of an import, empty for a generated benchmark. `command_of` returns the line of a
+    command on this benchmark; None: the command and the name.
+    """
+    line_of = command_of or (lambda command: f"longbeam {command} {name}")
+    if imported_from == "chat":
+        return f"make them with `{line_of('probe')}`"
+    if imported_from:
+        return f"its source, of the format {imported_from}, has none; `longbeam probe` makes probes for chats only"
+    return f"`{line_of('status')}` says what is missing"

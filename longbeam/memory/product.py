@@ -25,7 +25,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from longbeam.errors import LongbeamError, MemorySystemError
 from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
-from longbeam.memory.returned import WrongReturn, describe, items_of, require_text, value_of
+from longbeam.memory.returned import WrongReturn, describe, fresh, items_of, require_text, value_of
 from longbeam.memory.vendors import Host, TimeLimits, copied, name_of
 from longbeam.models import Asker
 from longbeam.schemas import Context, Exchange, MessageRole, Passage, PreparationUsage, Question
@@ -120,13 +120,7 @@ def _read_answer(found: object, _question: Question, _budget: int) -> str:
 
 def _read_usage(found: object) -> PreparationUsage:
     """Return the usage that a product counted; None is none. Raises WrongReturn."""
-    if found is None:
-        return PreparationUsage()
-    used = value_of(found, PreparationUsage, "return longbeam.schemas.evaluation.PreparationUsage(...) or None")
-    try:
-        return PreparationUsage.model_validate(used.model_dump())
-    except (ValidationError, TypeError, ValueError) as exc:
-        raise WrongReturn("returned a PreparationUsage whose values are not of its types") from exc
+    return PreparationUsage() if found is None else fresh(found, PreparationUsage)
 
 
 _REQUIRED = ("add", "search")

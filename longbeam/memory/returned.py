@@ -9,9 +9,12 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
 from longbeam.terminal import whole_text
 
 T = TypeVar("T")
+B = TypeVar("B", bound=BaseModel)
 
 
 class WrongReturn(TypeError):
@@ -40,6 +43,15 @@ def value_of(found: object, kind: type[T], allowed: str) -> T:
     if not isinstance(found, kind):
         raise WrongReturn(f"returned {describe(found)}; {allowed}")
     return found
+
+
+def fresh(found: object, kind: type[B]) -> B:
+    """Return a record anew from its values, which a frozen record does not guard. Raises WrongReturn."""
+    value = value_of(found, kind, f"return longbeam.schemas.evaluation.{kind.__name__}(...)")
+    try:
+        return kind.model_validate(value.model_dump())
+    except (ValidationError, TypeError, ValueError, AttributeError) as exc:
+        raise WrongReturn(f"returned a {kind.__name__} whose values are not of its types") from exc
 
 
 def require_text(text: str, most: int, what: str) -> str:

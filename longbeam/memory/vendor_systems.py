@@ -8,19 +8,16 @@ have a guard of their own (`memory.product`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.product import MOST_CHARACTERS
 from longbeam.memory.registry import Registered
-from longbeam.memory.returned import WrongReturn, items_of, require_text, value_of
+from longbeam.memory.returned import WrongReturn, fresh, items_of, require_text, value_of
 from longbeam.memory.vendors import Host, TimeLimits, copied, name_of
 from longbeam.models import Asker
 from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, Question, Record
 
-B = TypeVar("B", bound=BaseModel)
 _MOST_CONTEXT = 40_000_000
 """Longest context in characters: that of ten million tokens."""
 
@@ -59,7 +56,7 @@ class HostedSystem:
     async def finish(self) -> None:
         """Complete the index, and note what it used."""
         await self.call("finish", lambda: self.inner.finish())
-        self._used = await self.call("usage", lambda: _fresh(self.inner.usage(), PreparationUsage))
+        self._used = await self.call("usage", lambda: fresh(self.inner.usage(), PreparationUsage))
 
     async def asked(self, question: Question) -> None:
         """Note a question, where the system wants to know of it."""
@@ -104,25 +101,16 @@ class HostedAnsweringSystem(HostedSystem):
         return read
 
 
-def _fresh(found: object, kind: type[B]) -> B:
-    """Return a record anew from its values, which a frozen record does not guard. Raises WrongReturn."""
-    value = value_of(found, kind, f"return a longbeam.schemas.evaluation.{kind.__name__}")
-    try:
-        return kind.model_validate(value.model_dump())
-    except (ValidationError, TypeError, ValueError, AttributeError) as exc:
-        raise WrongReturn(f"returned a {kind.__name__} whose values are not of its types") from exc
-
-
 def _passages(found: object, k: int) -> tuple[Passage, ...]:
     items = items_of(found, (Passage,), k, "return longbeam.schemas.evaluation.Passage(...), best first")
-    passages = tuple(_fresh(item, Passage) for item in items)
+    passages = tuple(fresh(item, Passage) for item in items)
     for passage in passages:
         require_text(passage.text, MOST_CHARACTERS, "a Passage whose text")
     return passages
 
 
 def _context(found: object) -> Context:
-    context = _fresh(found, Context)
+    context = fresh(found, Context)
     require_text(context.text, _MOST_CONTEXT, "a Context whose text")
     return context
 
