@@ -63,7 +63,10 @@ def accept(page: Page) -> None:
         for number in range(needed := searches_needed(page)):
             page.keyboard.press(".")
             expect(page.locator("#room .chips [aria-pressed=true]")).to_have_count(number + 1)
-            page.keyboard.press("h")
+            expect(page.locator("#search-count")).to_contain_text("messages")
+            if not page.locator("#search-count").inner_text().startswith("0 "):
+                page.keyboard.press("h")
+                page.wait_for_timeout(900)  # a hit counts as opened once it was shown for 0.7 s
         expect(page.locator("#room [data-count].ok")).to_have_text(f"{needed} of {needed} searches count")
         expect(page.locator("#room .chips .warning")).to_have_count(0)
     page.keyboard.press("a")
