@@ -437,7 +437,9 @@ async def test_an_event_that_nobody_can_word_is_left_out_and_noted() -> None:
     assert IncidentKind.SHORT in {i.kind for i in asker.incidents}
 
 
-@pytest.mark.parametrize(("day", "is_kept"), [("January 20", False), ("January 15", True), ("January 23", True), ("December 24", True)])
+@pytest.mark.parametrize(
+    ("day", "is_kept"), [("January 20", False), ("January 15", True), ("January 23", True), ("December 24", True)]
+)
 async def test_a_day_is_announced_only_where_an_event_tells_what_came_of_it(day: str, is_kept: bool) -> None:
     """A day behind the end of the plan is nobody's to tell of; a second reply is taken as it is."""
     graph = await _graph()
