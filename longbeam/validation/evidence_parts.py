@@ -103,7 +103,12 @@ def _shared_problems(probe: Probe, first: str, second: str) -> Iterator[Problem]
 
 def _asked_problems(probe: Probe) -> Iterator[Problem]:
     if any(item.casefold() in probe.question.casefold() for item in probe.details.items):
-        return  # the question names the items, and the numbers in it are theirs
+        # The question names the items, and the numbers in it are theirs.
+        listed = probe.question.count(";") + 1
+        if listed not in (1, len(probe.details.items)):
+            text = f"the question lists {listed} items, and the gold has {len(probe.details.items)}"
+            yield Problem("items_asked", probe.probe_id, text)
+        return
     match = next(filter(None, (pattern.search(probe.question) for pattern in _ITEMS_ASKED)), None)
     if match is None:
         return

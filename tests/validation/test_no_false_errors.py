@@ -166,3 +166,12 @@ def test_a_reply_that_says_again_what_the_user_told_may_be_cited_beside_it() -> 
     beside = reader.with_probe("information_extraction", evidence=(told, again))
     assert "evidence_parts.speaker" not in errors(beside)
     assert "evidence_parts.speaker" in errors(beside.with_probe("information_extraction", evidence=(again,)))
+
+
+def test_items_that_a_question_lists_are_counted() -> None:
+    def asking(listed: str) -> list[str]:
+        question = f"In which order did I first tell you of {listed}?"
+        return errors(on_probe("event_ordering", question=question)(good_conversation()))
+
+    assert "evidence_parts.items_asked" not in asking("the deck oven; the lease; and the painting")
+    assert "evidence_parts.items_asked" in asking("the deck oven; the lease; the sign; and the painting")
