@@ -122,7 +122,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        17,
+        18,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -131,7 +131,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        13,
+        14,
         Role.WRITER,
         UserTurnsInputs,
         MoreTurnsReply,
@@ -152,7 +152,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_answer",
-        11,
+        12,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
@@ -160,13 +160,13 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_follow_up",
-        10,
+        11,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt("word_turn", 8, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
+    Prompt("word_turn", 9, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 6, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
@@ -188,6 +188,7 @@ PROMPTS: tuple[Prompt, ...] = (
         chat_calls.ExtractFactsInputs,
         chat_calls.ExtractFactsReply,
         fixed=("reads_lists",),
+        narrow=narrowing.statements,
     ),
     # Memory systems.
     Prompt("extract_keys", 1, Role.EXTRACTOR, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),

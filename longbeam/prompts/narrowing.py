@@ -13,6 +13,7 @@ from typing import Any
 
 from longbeam.abilities import QuestionKind, Trait, ability_of
 from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls.chats import ExtractFactsInputs
 from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.plans import (
     LONGEST_TEXT,
@@ -168,6 +169,14 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
             texts["value"].pop("minLength")  # Only a slip about a value has one, and nothing that stays unsaid.
         _each(schema["properties"][name], [_form({"target_id": _one_of(t.target_id)} | texts) for t in targets])
     schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
+
+
+def statements(schema: Schema, inputs: ExtractFactsInputs) -> None:
+    """Offer lists only where they are read."""
+    if not inputs.reads_lists:
+        fields = _fields(schema, "StatementDraft")
+        fields["says"]["enum"].remove("list")
+        del fields["items"]
 
 
 def _form(fields: Schema) -> Schema:

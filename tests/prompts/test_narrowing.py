@@ -176,3 +176,11 @@ def test_a_turn_may_ask_about_what_was_told_before_the_batch() -> None:
     assert isinstance(inputs, UserTurnsInputs)
     reply = _without(_offline_reply("user_turns"), "turns.0.asks_about", [inputs.context[0].bullet_id])
     jsonschema.validate(reply, _schema("user_turns"))
+
+
+@pytest.mark.parametrize("reads_lists", [True, False])
+def test_a_list_is_a_form_only_where_lists_are_read(reads_lists: bool) -> None:
+    inputs = SAMPLES["extract_facts"].model_copy(update={"reads_lists": reads_lists})
+    schema = default_registry()["extract_facts"].schema(inputs) or {}
+    draft = schema["$defs"]["StatementDraft"]["properties"]
+    assert ("list" in draft["says"]["enum"], "items" in draft) == (reads_lists, reads_lists)

@@ -78,7 +78,8 @@ async def _read_dialogue(
     for number, passage in enumerate(passages_of(first) if has_model_checks(spec) else ()):
         read = Digested(passage, digest_of([m.digest for m in passage]))
         key = f"{sub_plan.key}.said{number}"
-        statements += await talked.conversation.units.run(READ_REPLIES, key, read, known, work=_read)
+        noted = (*known, *(s.line for s in statements))
+        statements += await talked.conversation.units.run(READ_REPLIES, key, read, noted, work=_read)
     advice = [*plan.advice, *(given.advice for given in lists)]
     given = [*lists, *unasked_advice(sub_plan, advice, first, statements)]
     said = {m.message_key for m in first if now.get(m.message_key) == m.content}

@@ -171,3 +171,16 @@ async def test_replies_are_read_only_where_models_check(out: Path) -> None:
     benchmark = await _made(out, silent, checks={"model": False})
     assert not any(prompt == "extract_facts" for _, prompt in silent.calls)
     assert not [a for a in _sealed(benchmark)[0] if a.value and a.value.text == "$7,313"]
+
+
+async def test_a_passage_knows_what_was_read_in_earlier_ones(out: Path) -> None:
+    known: list[str] = []
+
+    class Noting(Talkative):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            if isinstance(call.inputs, ExtractFactsInputs):
+                known.extend(call.inputs.known)
+            return await super().complete(call)
+
+    await _made(out, Noting())
+    assert any("the shed, paint reserve: $611" in line for line in known)
