@@ -102,7 +102,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "sub_plan",
-        22,
+        23,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
