@@ -48,7 +48,7 @@ from longbeam.schemas import (
     ValueKind,
     incident_counts,
 )
-from longbeam.text import money
+from longbeam.text import CONFIDENCES, money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
@@ -329,6 +329,21 @@ async def test_a_bullet_that_no_reply_says_is_said_in_its_own_words() -> None:
         (missed.text, (missed.bullet_id,)),
     ]
     assert [i.kind for i in asker.incidents] == [IncidentKind.MENDED]
+
+
+@pytest.mark.parametrize(
+    ("kind", "topic", "may_be"),
+    [
+        (BulletKind.SIDE, "the evening runs", True),
+        (BulletKind.SIDE, CONFIDENCES[0].name, False),
+        (BulletKind.EVENT, "the oven", True),
+        (BulletKind.INSTRUCTION, "the oven", False),
+    ],
+)
+def test_what_nothing_rests_on_may_be_left_unsaid(kind: BulletKind, topic: str, may_be: bool) -> None:
+    bullet = good_conversation().head.plans[0].sub_plans[0].bullets[2]
+    brief = BulletBrief(bullet=bullet.model_copy(update={"kind": kind, "topic": topic, "variety": ""}))
+    assert brief.may_be_unsaid is may_be
 
 
 @pytest.mark.parametrize(("left_out", "calls"), [((2,), 1), ((2, 3), 3)], ids=["one of two", "more than may be"])
