@@ -26,6 +26,7 @@ export class Talk {
     /** @type {Promise<void> | undefined} */
     this.mapped = undefined;
     this.isLoading = false;
+    this.moves = 0; // asked for, where goal.move counts those that were made
     this.searches = 0;
     this.listeners = new Set();
     this.forget();
@@ -70,7 +71,10 @@ export class Talk {
   /** Shows a message at the top, with a few before it; at its quote or hit if it has one. */
   async go(id) {
     const target = Math.max(0, this.total ? Math.min(id, this.total - 1) : id);
+    this.moves += 1;
+    const number = this.moves;
     const view = await get(this.address(Math.max(0, target - 3), STEP));
+    if (number !== this.moves) return; // the reviewer went elsewhere meanwhile
     this.total = view.total;
     this.first = view.first;
     this.views = [...view.messages];
@@ -133,6 +137,7 @@ export class Talk {
     for (const [name, value] of Object.entries(filters)) if (value) given.set(name, String(value));
     this.searches += 1;
     const number = this.searches;
+    const { moves } = this;
     const found = await get(`${this.base}/search.json?${given}`);
     if (number !== this.searches) return undefined; // another search was made meanwhile
     this.hits = found.message_ids;
@@ -140,7 +145,7 @@ export class Talk {
     this.count = `${found.total.toLocaleString("en")} in ${found.messages.toLocaleString("en")} messages`;
     this.changed();
     await this.onSearched(found);
-    if (this.hit < 0) await this.nextHit(0, false); // unless the reviewer was quicker
+    if (moves === this.moves) await this.nextHit(0, false); // unless the reviewer was quicker
     return undefined;
   }
 
@@ -158,6 +163,7 @@ export class Talk {
 
   /** Goes to a date, a plan, a session, a message number or a message key. */
   async jump(text) {
+    this.moves += 1;
     const word = text.trim();
     const by = kindOf(word);
     const number = Number(word.replace(/\D/g, ""));
