@@ -69,7 +69,7 @@ def copied(value: T) -> T:
 
 
 class _Outcome(NamedTuple):
-    """What came of a call, as the thread of the vendor's code found it."""
+    """Outcome of a call, as the thread of the vendor's code found it."""
 
     found: Any = None
     is_awaitable: bool = False
