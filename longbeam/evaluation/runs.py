@@ -99,22 +99,23 @@ def last_results(folder: Path, control: str = "") -> Path:
 
 def kept_runs(folder: Path) -> list[KeptRun]:
     """Return the runs below an evaluation's folder, oldest first; those that `damaged_runs` names are left out."""
-    found = []
-    for path in _run_files(folder):
-        with suppress(UserError):
-            found.append(_kept(path))
-    return sorted(found, key=lambda run: (run.made_at, run.run_id))
+    return sorted(_read_runs(folder)[0], key=lambda run: (run.made_at, run.run_id))
 
 
 def damaged_runs(folder: Path) -> list[str]:
     """Return what is wrong with the runs that cannot be listed, a line each."""
-    found = []
+    return _read_runs(folder)[1]
+
+
+def _read_runs(folder: Path) -> tuple[list[KeptRun], list[str]]:
+    runs: list[KeptRun] = []
+    faults: list[str] = []
     for path in _run_files(folder):
         try:
-            _kept(path)
+            runs.append(_kept(path))
         except UserError as exc:
-            found.append(str(exc))
-    return found
+            faults.append(str(exc))
+    return runs, faults
 
 
 def _run_files(folder: Path) -> list[Path]:
