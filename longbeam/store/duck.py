@@ -290,13 +290,14 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str, optio
 
 
 def _error_of(exc: duckdb.Error, path: Path, kind: Kind) -> StoreError:
-    said = str(exc).split("\n", 1)[0][:200]
-    if "No space left" in said or "File too large" in said or "quota" in said.casefold():
+    whole = str(exc).split("\n", 1)[0]  # the reason stands behind a path, which may be long
+    said = whole if len(whole) <= 200 else f"{whole[:100]} … {whole[-100:]}"
+    if "No space left" in whole or "File too large" in whole or "quota" in whole.casefold():
         return StoreError(f"{path}: the disk is full ({said}); free some space and run the command again")
-    if "not a valid DuckDB database" in said:
+    if "not a valid DuckDB database" in whole:
         return DamageError(f"{path}: is not a DuckDB file, or its first page is damaged; delete it: {kind.remedy}")
     if isinstance(exc, duckdb.OutOfMemoryException):
-        asked = re.search(r"block of (\d+) bytes", said)
+        asked = re.search(r"block of (\d+) bytes", whole)
         if asked is not None and int(asked[1]) < _DAMAGED_BYTES:
             return StoreError(
                 f"{path}: there is not enough memory to read it ({int(asked[1]):,} bytes more were asked for); close "

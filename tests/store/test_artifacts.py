@@ -227,7 +227,9 @@ except StoreError as exc:
 
 @pytest.mark.parametrize("limit", [100_000, 700_000, 5_000_000, 1_000_000_000])
 def test_a_full_disk_leaves_the_former_file(tmp_path: Path, limit: int) -> None:
-    path = seal_tiny(tmp_path / "c000.duckdb")
+    folder = tmp_path / ("long" * 50)  # DuckDB says why behind the path
+    folder.mkdir()
+    path = seal_tiny(folder / "c000.duckdb")
 
     ran = subprocess.run(
         [sys.executable, "-c", ON_A_FULL_DISK, str(path), str(limit)],
@@ -238,7 +240,7 @@ def test_a_full_disk_leaves_the_former_file(tmp_path: Path, limit: int) -> None:
     )
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert sorted(os.listdir(tmp_path)) == ["c000.duckdb", "c000.duckdb.sha256"]
+    assert sorted(os.listdir(folder)) == ["c000.duckdb", "c000.duckdb.sha256"]
     with SealedConversation(path) as sealed:
         if limit == 1_000_000_000:
             assert (ran.stdout, len(list(sealed.messages()))) == ("", 2_000)
