@@ -63,9 +63,10 @@ class Budget:
         """Whether a turn that only elaborates has to be left out, so that the required ones get their tokens."""
         return self.left < waiting.required_tokens + (waiting.required + 1) * (MIN_REPLY * 2)
 
-    def can_afford(self, waiting: Waiting) -> bool:
-        """Whether a turn may continue with an answer or a follow-up."""
-        return self.left > MIN_REPLY * 2 and not self.must_save(waiting)
+    def can_afford(self, waiting: Waiting, reply: int = 0) -> bool:
+        """Whether a turn may continue with an answer or a follow-up, behind a reply of so many tokens."""
+        behind = Budget(self.share, self.used + reply)
+        return behind.left > MIN_REPLY * 2 and not behind.must_save(waiting)
 
     def reply_length(self, waiting: Waiting, demand: float = 1.0) -> int:
         """Tokens to ask a reply for: of what is left, the part that its message asks for beside the waiting turns.

@@ -193,7 +193,8 @@ class Talk:
     async def _reply(self, due: SaidExchange, waiting: Waiting) -> None:
         tokens = self._reply_length(waiting, due)
         day = self.said.transcript.lines[-1].day
-        text, advice_ids = await self.writer.reply(due, tokens)
+        may_ask = self.budget.can_afford(waiting, tokens)
+        text, advice_ids = await self.writer.reply(due, tokens, may_ask=may_ask)
         self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, day, advice_ids)
         self.reply = text
 

@@ -109,6 +109,7 @@ class DialogueWriter:
         self.context = context_of(material, asker.spec.on_contradiction)
         self._rng_key = f"{asker.spec.seed}/{asker.unit_key.conversation_id}"
         self._asked_back = False  # whether the newest reply was to ask the user something
+        self._last_reaction: Reaction | None = None
 
     def moment(self, turn: UserTurn, day: dt.date) -> WordingMoment:
         """Return a turn on its day; its state is computed when a call wants it, from what has been heard by now."""
@@ -183,17 +184,19 @@ class DialogueWriter:
 
     # --- replies, answers and follow-ups ------------------------------------------------------------------------
 
-    async def reply(self, due: SaidExchange, target_tokens: int) -> tuple[str, tuple[str, ...]]:
-        """Return the assistant's reply to a message, and the ids of the advice that it gives."""
+    async def reply(self, due: SaidExchange, target_tokens: int, *, may_ask: bool) -> tuple[str, tuple[str, ...]]:
+        """Return the assistant's reply to a message, and the ids of the advice that it gives.
+
+        `may_ask`: whether there is room for an answer to a question of the assistant's; nobody answers another one.
+        """
         said, turn, day = self._said, due.moment.turn, self._said.transcript.lines[-1].day
         await said.history.fold(self._asker, self.context)
         is_first = due.kind is MessageKind.QUESTION
         advice = tuple(a for a in self._material.advice if is_first and a.bullet_id in turn.bullet_ids)
         place = f"{turn.turn_id}/reply{due.kind.value}{due.ordinal}"
         told = [self._bullets[i] for i in turn.bullet_ids]
-        self._asked_back = due.reaction is Reaction.ANSWER and draw_asks_back(
-            f"{self._rng_key}/{place}", told, due.kind, due.ordinal
-        )
+        asks_back = draw_asks_back(f"{self._rng_key}/{place}", told, due.kind, due.ordinal)
+        self._asked_back = may_ask and asks_back and due.reaction is Reaction.ANSWER
         inputs = AssistantReplyInputs(
             context=self.context,
             summary=said.history.summary,
@@ -303,4 +306,8 @@ class DialogueWriter:
     def reaction(self, turn: UserTurn, reactions: int) -> Reaction | None:
         """Return how the user reacts to the newest reply; None where they leave it at that."""
         told = [self._bullets[i] for i in turn.bullet_ids]
-        return draw_reaction(f"{self._rng_key}/{turn.turn_id}", told, reactions)
+        drawn = draw_reaction(f"{self._rng_key}/{turn.turn_id}", told, reactions)
+        if drawn is self._last_reaction is Reaction.OBJECTS:
+            drawn = Reaction.ASKS_ON  # nobody objects twice in a row
+        self._last_reaction = drawn or self._last_reaction
+        return drawn

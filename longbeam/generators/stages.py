@@ -113,7 +113,10 @@ def window_of(stage: Stage, *, is_last: bool, country: str) -> Window:
     def day(share: float) -> dt.date:
         return stage.first_day + dt.timedelta(days=int(days * share))
 
-    return Window(stage.first_day, stage.last_day, day(LAST_SLACK if is_last else SLACK), day(CLOSING_FROM), country)
+    closing_from, spread_until = day(CLOSING_FROM), day(LAST_SLACK if is_last else SLACK)
+    # What the story prepares may happen on any day before its ending.
+    going_on_until = max(closing_from - dt.timedelta(days=1), spread_until) if is_last else spread_until
+    return Window(stage.first_day, stage.last_day, going_on_until, closing_from, country, spread_until)
 
 
 def turns_told(stages: Sequence[Stage]) -> tuple[Stage, ...]:

@@ -39,11 +39,14 @@ class Window:
     first: dt.date
     last: dt.date
     going_on_until: dt.date
-    """Last day of the events before the ending; a plan's later messages use the days behind it."""
+    """Last day that the events before the ending can have."""
     closing_from: dt.date
     """First day of the events that end the story."""
     country: str = ""
     """Country whose holidays close offices; empty where nothing is known of it."""
+    spread_until: dt.date | None = None
+    """Day up to which the events before the ending are spread; a plan's later messages use the days behind it. None:
+    the last one that they can have."""
 
     @property
     def days(self) -> int:
@@ -270,7 +273,10 @@ class _Scheduler:
         """Yield the days on which the events would be told without any constraint: evenly spread, the ending behind."""
         endings = sum(self._own[i].part == CLOSING for i in order)
         begin = (self.window.closing_from - self.window.first).days
-        room, count = (self.window.going_on_until - self.window.first).days, len(order) - endings
+        room, count = (
+            ((self.window.spread_until or self.window.going_on_until) - self.window.first).days,
+            len(order) - endings,
+        )
         going, ended = 0, 0
         for event_id in order:
             if self._own[event_id].part == CLOSING:

@@ -144,8 +144,9 @@ async def write_user_turns(asker: Asker, scene: TurnScene, batch: TurnBatch, pro
     frame, ledger, sub_plan = scene.frame, scene.ledger, scene.sub_plan
     bullets = [b for b in sub_plan.bullets if b.bullet_id in batch.bullet_ids]
     briefs = ledger.briefs(bullets)
-    so_far = ledger.bullets[: ledger.position[bullets[0].bullet_id]]
-    before = tuple(b for b in so_far if b.bullet_id not in batch.told_later)
+    # Special bullets of one batch lie apart: each of their messages knows what was told up to its day.
+    so_far = ledger.bullets[: ledger.position[bullets[-1].bullet_id]]
+    before = tuple(b for b in so_far if b.bullet_id not in (*batch.told_later, *batch.bullet_ids))
     told = {b.bullet_id for b in before}
     advised = [a for a in scene.advice if a.bullet_id in told]
     due = {a.bullet_id for a in scene.advice}

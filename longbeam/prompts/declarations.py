@@ -122,7 +122,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        18,
+        19,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,

@@ -225,6 +225,28 @@ async def test_a_reply_that_was_to_ask_back_and_ends_with_a_question_is_not_judg
     assert asked_back.isdisjoint(judged)
 
 
+async def test_nobody_objects_twice_in_a_row() -> None:
+    model = _model(assistant_reply=_numbered("Take the blue one"))
+    await talk(_reacting(model, Reaction.OBJECTS, Reaction.OBJECTS), TOKENIZER, _material(share=6_000))
+    reactions = [c.inputs.reaction for c in model.calls if isinstance(c.inputs, UserReplyInputs)]
+    assert reactions[:2] == [Reaction.OBJECTS, Reaction.ASKS_ON]
+    assert (Reaction.OBJECTS, Reaction.OBJECTS) not in set(pairwise(reactions))
+
+
+async def test_a_reply_asks_nothing_where_there_is_no_room_for_an_answer() -> None:
+    asked = 0
+    for seed in range(40):
+        model = _model()
+        asker = asker_for(model)
+        asker = replace(asker, spec=asker.spec.model_copy(update={"seed": seed}))
+        messages = await talk(asker, TOKENIZER, _material(share=2_000))
+        turns = [m.turn_index for m in messages if m.kind is MessageKind.ANSWER]
+        places = [c.unit_key for c in model.calls if isinstance(c.inputs, AssistantReplyInputs) and c.inputs.asks_back]
+        asked += len(places)
+        assert len({place.rpartition("/")[0] for place in places}) <= len(set(turns))
+    assert asked
+
+
 async def test_same_answer_twice_is_asked_again() -> None:
     def answer(call: ModelCall) -> str:
         return f"It depends on {_place(call)}." if faults_of(call) else "Yes, of course."
