@@ -13,9 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from longbeam.generators.augmented import Augmented, augmented_plan
-from longbeam.generators.story_graph import SIDE_NARRATIVE
 from longbeam.keys import BulletId, FactId, SubPlanKey
-from longbeam.prompts.calls import Confidence, EventsInputs, EventsReply, LogEntry, StageStory, StoryEvent
+from longbeam.prompts.calls import (
+    SIDE_NARRATIVE,
+    Confidence,
+    EventsInputs,
+    EventsReply,
+    LogEntry,
+    StageStory,
+    StoryEvent,
+)
 from longbeam.schemas import (
     AMOUNT_KINDS,
     CLOSING,
@@ -46,8 +53,6 @@ from longbeam.text import (
 
 PASTED_AT = (0.55, 0.85)
 """Part of a plan in which a document is pasted."""
-PASTED_FROM = 60
-"""Questions of a plan that has room for a pasted document."""
 OWN = r"(?:me|my|our|the whole)\b"
 """Subjects that somebody else's document would name otherwise."""
 WISHES = frozenset({BulletKind.PREFERENCE, BulletKind.INSTRUCTION})
@@ -161,8 +166,8 @@ class AdditionInputs:
     """Bullet that tells each event, by the event's id."""
     rng_key: str
     """Key of the conversation's random draws."""
-    questions: int
-    """Questions of the plan."""
+    has_room: bool
+    """Whether the plan has room for a pasted document."""
     name: str = "They"
     """Name of the user."""
     standing: Sequence[Bullet] = ()
@@ -185,7 +190,7 @@ def with_additions(inputs: AdditionInputs) -> Plan:
         for told in story.confidences:
             if told.event in place and told.asked_at in place and told.keep_from not in named:
                 _confide(pen, place, told)
-    if inputs.questions >= PASTED_FROM:
+    if inputs.has_room:
         paste_claim(pen, inputs)
     return pen.plan_told()
 

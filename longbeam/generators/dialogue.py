@@ -49,8 +49,9 @@ LENGTH_VARIATION = (0.85, 1.15)
 """Factor by which the length of a reply varies beside what its message asks for."""
 ACCEPTED = (YES + QUICK) / 2
 """Demand of a message that accepts a reply: a sentence or two."""
-REACTED = 0.5
-"""Least demand of an answer to the assistant's question, or of an objection: the advice that hangs on it."""
+REACTED = 0.9
+"""Least demand of an answer to the assistant's question, or of an objection: it wants the advice that hangs on it, as a
+question does."""
 
 
 async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) -> tuple[Message, ...]:

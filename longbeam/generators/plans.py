@@ -19,7 +19,6 @@ from longbeam.generators.stages import StageSize, side_ordinals, sizes_of, told_
 from longbeam.generators.story_graph import (
     OPENING,
     SIDE,
-    SIDE_NARRATIVE,
     DayConflict,
     event_faults,
     relaxed,
@@ -30,6 +29,7 @@ from longbeam.generators.story_graph import (
 )
 from longbeam.models import Acceptance, Asker, ListTask, Sifted
 from longbeam.prompts.calls import (
+    SIDE_NARRATIVE,
     Chapter,
     EventDraft,
     EventsInputs,

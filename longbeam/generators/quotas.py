@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_seeds import SELF
 from longbeam.prompts.calls import Figure, Quota, StoryEvent
-from longbeam.schemas import AMOUNT_KINDS, CLOSING, Category, Fact, Value, ValueKind
+from longbeam.schemas import AMOUNT_KINDS, CLOSING, BulletKind, Category, Fact, Value, ValueKind
 
 CHANGING = AMOUNT_KINDS | {ValueKind.NAME, ValueKind.VERSION, ValueKind.RATIO}
 """Kinds of values that an update changes, beside days."""
@@ -29,6 +29,8 @@ WORDINGS = {
     ValueKind.EXPRESSION: "formula",
     ValueKind.RATIO: "share in per cent",
 }
+MOST_ALIKE = 2
+"""Amounts of one group that compare with earlier ones: more of them are found where nobody has them."""
 NAMED = 3
 """Amounts that a menu names for others to compare with."""
 UNTOUCHED = ("day", "alike")
@@ -48,12 +50,13 @@ class Demand:
     def wanted(self) -> dict[str, int]:
         """Return how many values of each sort a plan needs.
 
-        One more day than candidates makes a pair for each; sums need two amounts each; half of the values that may
-        change or be misremembered stand where nothing can change them any more, or too near.
+        One more day than candidates makes a pair for each; sums need two amounts each, and the user's log gives half of
+        them; half of the values that may change or be misremembered stand where nothing can change them any more, or
+        too near.
         """
         pool = self.pool
         own = {kind.value: max(pool // 3, 1) for kind in OWN_KINDS[self.category]}
-        return {"day": pool + 1, "alike": 2 * pool, "changing": 2 * pool, "fixed": 2 * pool, **own}
+        return {"day": pool + 1, "alike": pool, "changing": 2 * pool, "fixed": 2 * pool, **own}
 
     def sorts(self, ledger: Ledger) -> dict[str, list[str]]:
         """Return the facts of each sort that a story has so far, by id; one fact may be of several sorts."""
@@ -82,30 +85,37 @@ class Demand:
         """
         found = self.sorts(ledger)
         lacking = {sort: round(wanted * told) - len(found[sort]) for sort, wanted in self.wanted().items()}
-        wordings = self._wordings(ledger)
-        third, figures = (len(events) + 2) // 3, [e.figure for e in events]
+        anchors = self._anchors(ledger, events)
+        wordings = self._wordings(anchors)
+        telling = [e for e in events if e.kind is not BulletKind.SIDE]
+        third, figures = (len(telling) + 2) // 3, [e.figure for e in telling]
         changing = 0 if events[0].part == CLOSING else figures.count(Figure.MAY_CHANGE)
-        most = {"day": (len(events) + 1) // 2, "changing": min(changing, third)}
-        third = min(third, len(events) - figures.count(Figure.NONE))
-        quotas = (
-            (sort, min(count, most.get(sort, third)))
-            for sort, count in lacking.items()
-            if sort != "alike" or self._alone(ledger)  # the first amounts compare with nothing yet
-        )
+        having = len(telling) - figures.count(Figure.NONE)
+        most = {
+            "day": (len(telling) + 1) // 2,
+            "changing": min(changing, third),
+            "alike": min(having, MOST_ALIKE) if anchors else 0,
+        }
+        quotas = ((sort, min(count, most.get(sort, min(third, having)))) for sort, count in lacking.items())
         return tuple(Quota(least=least, wording=wordings[sort](least)) for sort, least in quotas if least > 0)
 
     @staticmethod
-    def _alone(ledger: Ledger) -> list[Told]:
-        """Return the amounts of which no other thing has one to compare, money and then the newest last."""
-        alone = [things[0] for things in _families(list(told_once(ledger))).values() if len(things) == 1]
-        return sorted(alone, key=lambda told: told[0].kind is ValueKind.MONEY)
+    def _anchors(ledger: Ledger, events: Sequence[StoryEvent]) -> list[Told]:
+        """Return amounts of the events' narratives of which no other thing has one to compare.
 
-    def _wordings(self, ledger: Ledger) -> dict[str, Callable[[int], str]]:
-        alone = self._alone(ledger)[-NAMED:]
-        named = " or ".join(f"the {fact.attribute} of {fact.subject} ({value.text})" for fact, value in alone)
+        An event about the same thing would give its own amount another value. Money and then the newest stand last.
+        """
+        labels, things = {e.narrative for e in events}, {e.thing.casefold() for e in events}
+        near = {b.topic for b in ledger.bullets if b.narrative in labels and b.kind is not BulletKind.SIDE}
+        alone = [told[0] for told in _families(list(told_once(ledger))).values() if len(told) == 1]
+        fitting = [t for t in alone if t[0].subject in near and t[0].subject.casefold() not in things]
+        return sorted(fitting, key=lambda told: told[0].kind is ValueKind.MONEY)[-NAMED:]
+
+    def _wordings(self, anchors: Sequence[Told]) -> dict[str, Callable[[int], str]]:
+        named = " or ".join(f"the {fact.attribute} of {fact.subject} ({value.text})" for fact, value in anchors)
         return {
             "day": _counted("day"),
-            "alike": _counted(f"amount to compare with {named}"),
+            "alike": _counted(f"amount of another thing, under the same name, to compare with {named}"),
             "changing": _counted("amount, name or length that may change later"),
             "fixed": _counted("amount, count or name of what happened once"),
             **{kind.value: _counted(WORDINGS[kind]) for kind in OWN_KINDS[self.category]},

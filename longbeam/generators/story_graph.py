@@ -28,8 +28,6 @@ SATURDAY, SUNDAY = 5, 6
 _FIRST_DAY = "the first day"
 """Node of a window's first day; no event has this id."""
 OPENING, SIDE = "opening", "side"
-SIDE_NARRATIVE = "On the Side"
-"""Narrative of what goes on beside the story."""
 
 
 @dataclass(frozen=True)

@@ -44,12 +44,13 @@ QUESTION_WORDS = 12
 OPENINGS: Mapping[Opening, int] = {
     Opening.NEWS: 66,
     Opening.QUESTION: 10,
-    Opening.GREETING: 5,
+    Opening.GREETING: 3,
     Opening.ASIDE: 8,
     Opening.THOUGHT: 11,
 }
 """Percent of the messages that do not begin with the last answer: the mean of BEAM (88 % of all begin with I or we, 7 %
-with a question) and LoCoMo (8 %; 9 % greet). A batch is written before the answers are, so no card speaks of one."""
+with a question) and LoCoMo (8 %), but for greetings (9 % there), which are odd within one long conversation. A batch is
+written before the answers are, so no card speaks of one."""
 TAKE_UPS: Mapping[TakeUp, int] = {TakeUp.OUTCOME: 8, TakeUp.POINT: 7, TakeUp.DOUBT: 6, TakeUp.THANKS: 6}
 """Percent of the messages worded in the dialogue that begin with the last answer: 27, the mean of BEAM (0) and LoCoMo
 (55). The parts are chosen: people thank an assistant less often than they go on."""
@@ -72,7 +73,10 @@ REACTS_AGAIN = 0.3
 WANTS: Mapping[AdviceKind, float] = {AdviceKind.FIGURE: 0.18, AdviceKind.STEPS: 0.09, AdviceKind.OPTIONS: 0.09}
 """Shares of the messages on an event or a change that ask for something which can be asked for later: a third of them,
 so that each stage has four to seven. What the reply says to it is read out of it (`generators/unasked.py`)."""
-CONFIRMED_SHARE = 0.35
+CROWDED, NEAR_DAYS = 1.5, 2
+"""Cards for each question of a batch beyond which bullets of one narrative share a message, and days between two that
+share one otherwise: what is told later than that has lost its moment."""
+CONFIRMED_SHARE = 0.2
 """Share of the wishes said alone that want a yes and ask nothing else; chosen."""
 PASTES: Mapping[Category, Mapping[Paste, float]] = {
     Category.GENERAL: {Paste.TEXT: 0.03},
@@ -98,18 +102,26 @@ class Deck:
     """Bullets whose reply is to bring something in."""
     follows: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Bullets whose events lead to the event of each bullet."""
+    apart: Collection[str] = ()
+    """Bullets right behind which something is said in a message of its own, before the next one."""
 
 
 def draw_cards(briefs: Sequence[BulletBrief], questions: int, deck: Deck) -> tuple[TurnCard, ...]:
     """Return a card for each of the questions of a batch, in the order of the bullets; the last ones tell nothing new.
 
     A message tells one bullet. Where there are more bullets than questions, neighbours that belong together share one,
-    and those whose reply brings something in last of all. Two matters of one day are two messages: then there are more
-    cards than questions.
+    and those whose reply brings something in last of all. Two matters, or days far apart, are two messages while
+    there are not many more cards than questions.
     """
     groups: list[list[BulletBrief]] = [[b] for b in briefs]
     while len(groups) > max(questions, 1):
-        pairs = [i for i in range(len(groups) - 1) if _belong_together(groups[i], groups[i + 1], deck.follows)]
+        is_full = len(groups) > CROWDED * questions
+        pairs = [
+            i
+            for i in range(len(groups) - 1)
+            if groups[i][-1].bullet.bullet_id not in deck.apart
+            and _belong_together(groups[i], groups[i + 1], deck.follows, is_full=is_full)
+        ]
         if not pairs:
             break
         pair = max(pairs, key=lambda i: (_kinship(groups[i], groups[i + 1], deck.due), -i))
@@ -119,15 +131,21 @@ def draw_cards(briefs: Sequence[BulletBrief], questions: int, deck: Deck) -> tup
 
 
 def _belong_together(
-    one: Sequence[BulletBrief], other: Sequence[BulletBrief], follows: Mapping[str, Collection[str]]
+    one: Sequence[BulletBrief], other: Sequence[BulletBrief], follows: Mapping[str, Collection[str]], *, is_full: bool
 ) -> bool:
-    """Return whether two groups of bullets are of one narrative, or one leads to the other; news stands alone."""
+    """Return whether two groups of bullets are about one thing, or one leads to the other, within days.
+
+    `is_full`: one narrative is enough. News stands alone.
+    """
     bullets = [b.bullet for b in (*one, *other)]
     if any(b.kind is BulletKind.SIDE for b in bullets):
         return False
     before = {b.bullet.bullet_id for b in one}
     leads = any(before & set(follows.get(b.bullet.bullet_id, ())) for b in other)
-    return leads or len({b.narrative for b in bullets}) == 1
+    if is_full:
+        return leads or len({b.narrative for b in bullets}) == 1
+    is_near = (other[0].bullet.happens_on - one[-1].bullet.happens_on).days <= NEAR_DAYS
+    return is_near and (leads or len({(b.narrative, b.topic) for b in bullets}) == 1)
 
 
 def _kinship(one: Sequence[BulletBrief], other: Sequence[BulletBrief], due: Collection[str]) -> tuple[int, ...]:

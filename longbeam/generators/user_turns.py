@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeVar
 
 from longbeam.generators.bullets import is_cut
@@ -151,7 +152,9 @@ async def write_user_turns(asker: Asker, scene: TurnScene, batch: TurnBatch, pro
     advised = [a for a in scene.advice if a.bullet_id in told]
     due = {a.bullet_id for a in scene.advice}
     cards_key = _cards_key(asker, sub_plan, batch.batch_index)
-    deck = Deck(batch.lengths, frame.seed.category, cards_key, advised, due, scene.follows)
+    special = {b.bullet_id for b in sub_plan.bullets if b.kind in SPECIAL_KINDS}
+    apart = {b.bullet_id for b, behind in pairwise(sub_plan.bullets) if behind.bullet_id in special}
+    deck = Deck(batch.lengths, frame.seed.category, cards_key, advised, due, scene.follows, apart)
     cards = draw_cards(briefs, batch.questions, deck)
     inputs = UserTurnsInputs(
         seed=frame.seed,

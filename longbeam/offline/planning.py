@@ -28,6 +28,7 @@ from longbeam.offline.packs import (
 from longbeam.offline.story import Script, StoryInputs, draft_of, people_thread, scenes_of, script_of, side_told
 from longbeam.offline.telling import WHOLE, StoryScene, without_remark
 from longbeam.prompts.calls import (
+    SIDE_NARRATIVE,
     AugmentInputs,
     AugmentReply,
     BulletDraft,
@@ -162,7 +163,7 @@ def events(inputs: EventsInputs, conversation: str) -> EventsReply:
     drafts = []
     for number in inputs.own_numbers:
         if number in inputs.side:
-            drafts.append(_side_draft(own.inputs, number, inputs.side, labels[0]))
+            drafts.append(_side_draft(own.inputs, number, inputs.side))
             continue
         step = own.script[own.inputs.numbers.index(number)]
         told = ENDING_LABEL if step.subject == WHOLE else step.thread.narrative
@@ -184,12 +185,12 @@ def _side(inputs: StoryInputs, number: int, side: Sequence[int]) -> tuple[Person
     return side_told(inputs.people, story, part, inputs.rng_key)
 
 
-def _side_draft(inputs: StoryInputs, number: int, side: Sequence[int], narrative: str) -> EventDraft:
+def _side_draft(inputs: StoryInputs, number: int, side: Sequence[int]) -> EventDraft:
     person, thing, text = _side(inputs, number, side)
     at = side.index(number)
     after = [LinkDraft(event=f"e{side[at - 1]}", least_days=1)] if at % SIDE_PARTS else []
     return EventDraft(
-        event=f"e{number}", narrative=narrative, thing=thing, what=text, people=[person.first_name], after=after
+        event=f"e{number}", narrative=SIDE_NARRATIVE, thing=thing, what=text, people=[person.first_name], after=after
     )
 
 

@@ -90,10 +90,10 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt("plan_seeds", 4, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
     Prompt("plan_summary", 1, Role.PLANNER, PlanSummaryInputs),
-    Prompt("outline", 14, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("outline", 15, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "events",
-        6,
+        7,
         Role.PLANNER,
         EventsInputs,
         EventsReply,
@@ -102,7 +102,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "sub_plan",
-        23,
+        24,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
@@ -141,7 +141,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        15,
+        16,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,

@@ -17,6 +17,7 @@ from longbeam.prompts.calls.chats import ExtractFactsInputs
 from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.plans import (
     LONGEST_TEXT,
+    SIDE_NARRATIVE,
     AugmentInputs,
     EventsInputs,
     NewSlot,
@@ -131,7 +132,9 @@ def events(schema: Schema, inputs: EventsInputs) -> None:
     shared["on"] = {"type": "string", "maxLength": 10}
     defs |= {name: form for name, form in shared.items() if "$ref" not in form}
     fields = {name: form if "$ref" in form else {"$ref": f"#/$defs/{name}"} for name, form in shared.items()}
-    _each(schema["properties"]["events"], [_form({**fields, "event": _one_of(f"e{n}")}) for n in inputs.numbers])
+    beside = {"narrative": _one_of(SIDE_NARRATIVE)}
+    forms = ({**fields, **(beside if n in inputs.side else {}), "event": _one_of(f"e{n}")} for n in inputs.numbers)
+    _each(schema["properties"]["events"], [_form(form) for form in forms])
     schema["properties"]["stays_open"] |= {"items": _text(_LONGEST["topic"]), "maxItems": MOST_NAMES}
     schema["required"] = list(schema["properties"])
     _limit(schema["properties"], log=_LONGEST["topic"])

@@ -80,7 +80,7 @@ def _booked(plan: Plan | None = None, **more: Any) -> Plan:
     bullets = [b.bullet_id for s in plan.sub_plans for b in s.bullets][:6]
     story, _ = _checked(ENTRY, _entry(event="e3", place="", text="I filled 6 jars more with Ruth."))
     bullet_of = {e.event_id: b for e, b in zip(EVENTS, bullets, strict=True)}
-    return with_additions(AdditionInputs(plan, [story], bullet_of, "0/c000", more.pop("questions", 60), **more))
+    return with_additions(AdditionInputs(plan, [story], bullet_of, "0/c000", more.pop("has_room", True), **more))
 
 
 def test_good_entries_and_confidences_are_kept() -> None:
@@ -164,7 +164,7 @@ def test_a_request_for_silence_comes_behind_its_confidence_and_a_claim_behind_it
     assert order[told.bullet_id] < order[asked.bullet_id]
     assert order[pasted.target_bullet_id or ""] < order[pasted.bullet_id]
     assert not [a for a in plan.assertions if a.bullet_id == pasted.bullet_id]
-    assert not [b for b in _booked(questions=20).bullets() if b.kind is BulletKind.PASTED]
+    assert not [b for b in _booked(has_room=False).bullets() if b.kind is BulletKind.PASTED]
 
 
 def test_nothing_is_pasted_where_the_story_says_every_other_amount() -> None:

@@ -475,7 +475,7 @@ async def test_a_further_turn_with_a_new_value_is_asked_again_with_the_reason() 
         return json.dumps({"turns": [{"text": t} for t in texts]})
 
     model = _model(more_turns=more)
-    messages = await talk(asker_for(model, writer="openai:some-model"), TOKENIZER, _material(share=8_000, turns=4))
+    messages = await talk(asker_for(model, writer="openai:some-model"), TOKENIZER, _material(share=14_000, turns=4))
 
     assert any("$412" in faults_of(c) for c in model.calls if c.prompt.prompt_id == "more_turns")
     assert all("$412" not in m.content for m in messages)

@@ -109,7 +109,7 @@ def test_a_bullet_whose_reply_brings_something_in_has_a_message_of_its_own() -> 
     topics = ["paint", "paint", "floor", "roof"]
     briefs = [_brief(i, topic) for i, topic in enumerate(topics)]
     deck = Deck(TurnLengths.BEAM, Category.GENERAL, "k", due=("p0.s0.b2",))
-    assert [c.bullet_ids for c in draw_cards(briefs[1:], 2, deck)] == [("p0.s0.b1", "p0.s0.b2"), ("p0.s0.b3",)]
+    assert [c.bullet_ids for c in draw_cards(briefs[2:], 1, deck)] == [("p0.s0.b2", "p0.s0.b3")]
     assert [c.bullet_ids for c in draw_cards(briefs, 3, deck)][1:] == [("p0.s0.b2",), ("p0.s0.b3",)]
     of_one_thing = Deck(TurnLengths.BEAM, Category.GENERAL, "k", due=("p0.s0.b1",))
     assert draw_cards(briefs, 3, of_one_thing)[0].bullet_ids == ("p0.s0.b0", "p0.s0.b1")
@@ -197,12 +197,16 @@ def test_a_message_of_a_side_story_has_room_for_its_news_and_a_question_alone() 
     assert {c.most_words for c in cards} == {25}
 
 
-def test_bullets_of_one_day_share_a_message_before_those_of_one_topic() -> None:
-    briefs = [_brief(0, "roof"), _brief(1, "roof"), _brief(2, "paint")]
-    earlier = briefs[0].bullet.model_copy(update={"happens_on": DAY - dt.timedelta(days=3)})
-    cards = draw_cards([BulletBrief(bullet=earlier), *briefs[1:]], 2, Deck(TurnLengths.BEAM, Category.GENERAL, "k"))
-    assert [c.bullet_ids for c in cards] == [("p0.s0.b0",), ("p0.s0.b1", "p0.s0.b2")]
-    assert [c.told_on for c in cards] == [(), ()]
+def test_days_far_apart_and_what_is_said_between_are_two_messages_while_there_is_room() -> None:
+    briefs = [_brief(0, "roof"), _brief(1, "roof")]
+    earlier = BulletBrief(bullet=briefs[0].bullet.model_copy(update={"happens_on": DAY - dt.timedelta(days=3)}))
+    deck = Deck(TurnLengths.BEAM, Category.GENERAL, "k")
+    three = [earlier, briefs[1], _brief(2, "paint")]
+    assert [len(c.bullet_ids) for c in draw_cards(three, 2, deck)] == [1, 1, 1]
+    assert [len(c.bullet_ids) for c in draw_cards([*briefs, _brief(2, "paint")], 2, deck)] == [2, 1]
+    assert len(draw_cards(three, 1, deck)) == 1  # a crowded batch
+    between = Deck(TurnLengths.BEAM, Category.GENERAL, "k", apart=("p0.s0.b0",))
+    assert [len(c.bullet_ids) for c in draw_cards(briefs, 1, between)] == [1, 1]
 
 
 def test_a_bullet_told_days_later_has_its_day_on_the_card() -> None:

@@ -256,8 +256,8 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     plan = advised_plan(special, advised)
     if spec.probes.kinds_share and language_of(spec.language).writes:  # code words the questions in English
         standing = frame.chapter.standing if frame.chapter else ()
-        questions = layout.sub_plans * layout.batches * layout.questions
-        told = AdditionInputs(plan, graph.stages, bullet_of, c.rng_key, questions, frame.profile.name, standing)
+        has_room = context.sizes[-1].is_roomy
+        told = AdditionInputs(plan, graph.stages, bullet_of, c.rng_key, has_room, frame.profile.name, standing)
         plan = with_additions(told)
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)

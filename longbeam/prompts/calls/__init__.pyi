@@ -90,6 +90,7 @@ from .memory import (
 from .plans import (
     LONGEST_TEXT as LONGEST_TEXT,
     ONCE as ONCE,
+    SIDE_NARRATIVE as SIDE_NARRATIVE,
     UNSAID as UNSAID,
     AugmentInputs as AugmentInputs,
     AugmentReply as AugmentReply,

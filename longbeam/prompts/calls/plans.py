@@ -175,6 +175,10 @@ class Link(Record):
     """None: any number of days may pass."""
 
 
+SIDE_NARRATIVE = "On the Side"
+"""Narrative of what goes on beside the story."""
+
+
 class OpenOn(StrEnum):
     """Days of the week on which an event can happen."""
 
