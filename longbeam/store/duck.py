@@ -24,6 +24,7 @@ import pydantic_core
 from longbeam.errors import DamageError, StoreError
 from longbeam.store.digests import put_with_digest, require_recorded
 from longbeam.store.files import describe_os_error, scratch_beside
+from longbeam.terminal import both_ends
 
 STORAGE_VERSION = "v1.5.0"
 """Every DuckDB that longbeam supports reads this version; 1.5 cannot open the default of 2.0."""
@@ -291,7 +292,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str, optio
 
 def _error_of(exc: duckdb.Error, path: Path, kind: Kind) -> StoreError:
     whole = str(exc).split("\n", 1)[0]  # the reason stands behind a path, which may be long
-    said = whole if len(whole) <= 200 else f"{whole[:100]} … {whole[-100:]}"
+    said = both_ends(whole, 200)
     if "No space left" in whole or "File too large" in whole or "quota" in whole.casefold():
         return StoreError(f"{path}: the disk is full ({said}); free some space and run the command again")
     if "not a valid DuckDB database" in whole:
