@@ -188,7 +188,7 @@ class Models:
     tells: Callable[[Seed], bool] | None = None
     """Whether models that answer by rule can tell a story about a seed's subject; None: no such model is asked."""
     unusable_in_a_row: dict[tuple[str, Role], tuple[int, str]] = field(default_factory=dict, compare=False, repr=False)
-    """Replies in a row that could not be used, and what was wrong with the last, by model and role; for all that ask."""
+    """Replies in a row that could not be used, and what was wrong with the last, by model and role; shared."""
 
 
 async def close_model(model: ChatModel) -> None:

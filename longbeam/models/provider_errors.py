@@ -114,7 +114,7 @@ _CONTEXT = re.compile("|".join(_TOO_LONG_PROMPT), re.I)
 _FILTERED = re.compile(
     r"content.?(management.?policy|policy.?violation|filter)|responsible.?ai.?policy|data.inspection", re.I
 )
-"""Words by which endpoints say that a filter refused a prompt, where their code is another one or a gateway hides it."""
+"""Words by which endpoints say that a filter refused a prompt, where a gateway hides their code."""
 _KEY_LIKE = re.compile(r"\b(sk|pk|rk|key|gsk|hf|xai)[-_][A-Za-z0-9_*.-]{6,}")
 _HTML = re.compile(rb"^\s*(<!doctype|<html|<head|<body|<\?xml)", re.I)
 
