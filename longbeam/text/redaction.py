@@ -345,11 +345,11 @@ def _structured(text: str) -> Iterator[RedactedSpan]:
         if len(window) > 14:
             yield RedactedSpan(match.start(), match.start() + len(window), "iban")
     for match in _ADDRESS.finditer(text):
-        is_time = match.group().count(":") == 2 and "::" not in match.group()
-        is_nobody = match.group() in {"0.0.0.0", "::", "::1"} or match.group().startswith("127.")
-        if not is_time and not is_nobody and not _NUMBERED.search(text[max(0, match.start() - 12) : match.start()]):
-            if _is_address(match.group()):
-                yield RedactedSpan(*match.span(), "ip")
+        address, before = match.group(), text[max(0, match.start() - 12) : match.start()]
+        is_time = address.count(":") == 2 and "::" not in address
+        is_nobody = address in {"0.0.0.0", "::", "::1"} or address.startswith("127.")
+        if not (is_time or is_nobody or _NUMBERED.search(before)) and _is_address(address):
+            yield RedactedSpan(*match.span(), "ip")
     for match in _DIGITS.finditer(text):
         yield from _numbers(text, match.start(), match.end(), analysers)
 
