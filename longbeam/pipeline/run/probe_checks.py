@@ -170,19 +170,19 @@ async def _judged(
 
 async def _guessed(units: Units, probes: Sequence[Probe], role: Role, *, is_lenient: bool) -> dict[str, Guess]:
     """Return guesses by probe_id; a lenient gate goes without them where no reply can be used."""
-
-    async def guess(asker: Asker, some: Digested[Sequence[Probe]]) -> Sequence[Guess]:
-        try:
-            return await guess_answers(asker, some.value)
-        except ReplyError:
-            if not is_lenient:
-                raise
-            return ()
-
     digest = digest_of([[p.probe_id, p.question] for p in probes])
     key = f"{CHECK}/guesses/{digest[:12]}{'' if role is Role.CHECKER else '/second'}"
-    records = await units.run(replace(GUESSES, acting=role), key, Digested(probes, digest), work=guess)
+    records = await units.run(replace(GUESSES, acting=role), key, Digested(probes, digest), is_lenient, work=_guess)
     return {g.probe_id: g for g in records}
+
+
+async def _guess(asker: Asker, probes: Digested[Sequence[Probe]], is_lenient: bool) -> Sequence[Guess]:
+    try:
+        return await guess_answers(asker, probes.value)
+    except ReplyError:
+        if not is_lenient:
+            raise
+        return ()
 
 
 @dataclass(frozen=True)
