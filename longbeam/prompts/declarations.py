@@ -93,7 +93,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("outline", 14, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "events",
-        5,
+        6,
         Role.PLANNER,
         EventsInputs,
         EventsReply,
@@ -111,7 +111,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        15,
+        16,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,

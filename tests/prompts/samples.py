@@ -493,7 +493,7 @@ SAMPLES: dict[str, PromptInputs] = {
                 place=PLACE,
                 uses=(EVENTS[15].what, EVENTS[17].what),
                 unlike=EVENTS[16].what,
-                form="the wish first, then the occasion",
+                lines=(1, 2),
             ),
         ),
         replaceable=(PREFERENCE,),
