@@ -71,11 +71,15 @@ from .metrics import (
 from .probe_gate import (
     BATCH as BATCH,
     CHECK as CHECK,
+    GUESS_PROMPTS as GUESS_PROMPTS,
+    GUESSED_AT_ONCE as GUESSED_AT_ONCE,
     PROMPTS as PROMPTS,
     SEVERITIES as SEVERITIES,
+    Guess as Guess,
     Matter as Matter,
     Outcome as Outcome,
     altered_answer as altered_answer,
+    guess_answers as guess_answers,
     judge_batch as judge_batch,
     matters_of as matters_of,
 )

@@ -30,6 +30,9 @@ from longbeam.prompts.calls import (
     Critique,
     EntailmentInputs,
     EntailmentReply,
+    GuessedAnswer,
+    GuessInputs,
+    GuessReply,
     JudgeInputs,
     JudgeReply,
     Mark,
@@ -420,14 +423,19 @@ def contradiction(inputs: ContradictionInputs) -> ContradictionReply:
     return ContradictionReply(reason=f"{len(shared)} words are in both", can_both_be_true=not shared)
 
 
+def guess(inputs: GuessInputs) -> GuessReply:
+    """Return the words of each question as the guess at its answer."""
+    return GuessReply(
+        answers=[GuessedAnswer(question=q.number, choices=0, answer=q.question) for q in inputs.questions]
+    )
+
+
 def read_passages(inputs: ReadInputs) -> ReadReply:
-    """Return the rule-based reader's answer to each question; from nothing, the words of the question."""
+    """Return the rule-based reader's answer to each question."""
     return ReadReply(answers=[_read(inputs, asked) for asked in inputs.questions])
 
 
 def _read(inputs: ReadInputs, asked: AskedQuestion) -> ReadAnswer:
-    if not inputs.passages:
-        return ReadAnswer(question=asked.number, passages=[], answer=asked.question)
     own = [p for p in inputs.passages if p.number in asked.passages]
     context = "\n\n".join(f"[{p.said_on:%A, %d %B %Y}, 12:00]\n{p.speaker}: {p.text}" for p in own)
     day = max((p.said_on for p in own), default=dt.date.min)

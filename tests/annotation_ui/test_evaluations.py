@@ -88,7 +88,8 @@ async def test_a_probe_is_a_table_of_criteria_and_systems_with_the_reason_of_eac
     assert table.index(">rag</a>") < table.index(">light</a>")
     assert '<td dir="auto">States gold.</td>' in table
     assert table.count("<small>because</small>") == 2
-    assert "heat-5" in table and "heat-0" in table
+    assert "heat-5" in table
+    assert "heat-0" in table
     assert "evidence read" in table
     assert page.index("Question 0") < page.index("gold</span> gold") < page.index("Criteria</h2>")
 
