@@ -426,7 +426,7 @@ def _cut(text: str, _quotes: Sequence[str] = ()) -> str:
 
 _FILTERS: dict[str, Callable[..., Any]] = {
     "figure": lambda value, digits=3: "–" if value is None else f"{value:,.{digits}f}",
-    "signed": lambda value: "–" if value is None else f"{value:+.3f}",
+    "signed": lambda value, digits=3: "–" if value is None else f"{value:+.{digits}f}",
     "usd": lambda value: "–" if value is None else f"${value:.4g}",
     "span": lambda interval, digits=3: (
         "–"
@@ -441,6 +441,9 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "reading": _cut,
     "heat": lambda value: "" if value is None else f"heat-{round(5 * value)}",  # classes of six steps from 0 to 1
     "nugget": lambda rubric, nugget_id: next((n.text for n in rubric if n.nugget_id == nugget_id), nugget_id),
+    "verdict": lambda judgement, nugget_id: (
+        next((v for v in judgement.nuggets if v.nugget_id == nugget_id), None) if judgement else None
+    ),
     "cell": lambda text: text.replace("|", "\\|").replace("\n", " "),  # of a Markdown table
     "settings": lambda values: ", ".join(f"{key} {value}" for key, value in values.items()) or "as default",
     "deciles": lambda places: ", ".join(str(place + 1) for place in places) or "none",

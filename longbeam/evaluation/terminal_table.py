@@ -24,7 +24,8 @@ from longbeam.terminal import counted
 WIDTH = 80
 _NAME, _ABILITIES, _ABILITY = 17, 10, 24
 """Columns of a name, abilities beside each other, and columns of an ability's name."""
-_HEADS = {"floor": "floors, which read nothing or without skill:", "ceiling": "ceilings, the gold and cited messages:"}
+_SIGNS = {"system": "", "floor": "fl", "ceiling": "ce"}
+_LEGEND = "fl: a floor, a plain baseline to be beaten; ce: a ceiling, the gold answers or the cited messages"
 
 
 def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
@@ -59,23 +60,21 @@ def _main_table(rows: Sequence[tuple[int | None, Row]], of: int, *, is_scored: b
     """Yield the lines of the table; `of` is the length of a conversation, of which `read` is the share."""
     score = "  score  95 % interval" if is_scored else ""
     yield f"{'':3} {'system':{_NAME}}{score}  evid.  source  hit@5   tokens  read"
-    headed = "system"
     for rank, row in rows:
-        if (kind := kind_of(row.system)) != headed:
-            headed = kind
-            yield f"{'':3} {_HEADS[kind]}"
         cells = f"  {_cell(row.score, 5)}  {_span(row.interval):>13}" if is_scored else ""
         tokens = f"{row.tokens:7,.0f}  {share_read(row, of):>4}" if row.tokens is not None else f"{'-':>7}  {'-':>4}"
         figures = f"{_cell(row.recall, 5)}  {_cell(row.source_recall, 6)}  {_cell(row.hits[5], 5)}  {tokens}"
         yield from _row_lines(rank, row.system, f"{cells}  {figures}")
+    yield _LEGEND
 
 
 def _row_lines(rank: int | None, name: str, cells: str) -> Iterator[str]:
     """Yield a row; a name that is longer than its column has a line of its own."""
+    sign = rank or _SIGNS[kind_of(name)]
     if len(name) > _NAME:
-        yield f"{rank or '':>3} {name}"
-        name, rank = "", None
-    yield f"{rank or '':>3} {name:{_NAME}}{cells}"
+        yield f"{sign:>3} {name}"
+        name = sign = ""
+    yield f"{sign:>3} {name:{_NAME}}{cells}"
 
 
 def _variation_table(of: Variation) -> Iterator[str]:
