@@ -231,20 +231,40 @@ def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
 
 
 def _depth_plots(sections: Sequence[Section]) -> list[tuple[str, str]]:
-    """Return a plot for each setting of numbers that varies, a line for each evaluation: BEAM's Figure 4."""
+    """Return a plot for each setting of numbers that varies, and one for each ablation: BEAM's Figures 3 to 5.
+
+    A depth has a line for each evaluation (Figure 4) and, where they vary too, for the other settings, such as the
+    retriever (Figure 5); an ablation has one for each part that is left out, over abilities (Figure 3).
+    """
+    found = []
     lines: dict[tuple[str, str], list[Series]] = defaultdict(list)
     for section in sections:
         for of in section.variations:
             numbers = zip(of.rows, of.figures["average"], strict=True)
             points = tuple((float(v), y) for v, y in numbers if v.isdecimal() and y is not None)
-            if len(points) > 1:
-                lines[of.system, of.setting].append(Series(section.evaluated.label, "system", points))
-    found = []
+            if of.setting == ABLATION:
+                found.append((f"{section.evaluated.label}: {of.title}", _ablation_plot(of)))
+            elif len(points) > 1:
+                base, _, others = of.system.removesuffix("]").partition("[")
+                name = ", ".join(filter(None, [section.evaluated.label if len(sections) > 1 else "", others])) or base
+                lines[base, of.setting].append(Series(name, "system", points))
     for (system, setting), series in lines.items():
         ticks = [(x, f"{x:g}") for x in sorted({x for one in series for x, _ in one.points})]
         svg = plot(series, x_label=setting, ticks=ticks, title=f"{system} by {setting}")
         found.append((f"{system}: score by {setting}", svg))
     return found
+
+
+def _ablation_plot(of: Variation) -> str:
+    """Return the plot of the scores by ability: the whole system, and without each part."""
+    abilities = [ability for ability in of.figures if ability != "average"]
+    series = []
+    for i, name in enumerate(of.rows):
+        scores = ((x, of.figures[a][0], of.figures[a][i]) for x, a in enumerate(abilities))
+        points = tuple((float(x), y + d if i else y) for x, y, d in scores if y is not None and d is not None)
+        series.append(Series(name if i == 0 else f"without {name}", "system", points))
+    ticks = [(float(x), "".join(word[0] for word in a.split("_")).upper()) for x, a in enumerate(abilities)]
+    return plot(series, x_label="ability, by its initials", ticks=ticks, title=of.title)
 
 
 def length_plot(sections: Sequence[Section]) -> str:

@@ -11,6 +11,7 @@ from longbeam.evaluation.table import (
     Row,
     ability_figures,
     kind_of,
+    leads_released,
     notes_on,
     order_legend,
     ranked_rows,
@@ -54,6 +55,29 @@ def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
         *([f"{unscored} answers have no score, because the judge failed on them"] if unscored else []),
     ]
     return "\n".join(piece for line in lines for piece in (wrap(line, WIDTH) if len(line) > WIDTH else [line])) + "\n"
+
+
+def render_grid(evaluations: Sequence[tuple[EvaluationRun, Sequence[Result]]]) -> str:
+    """Return the scores of several evaluations as one table of readers and systems by benchmark, as BEAM's Table 1.
+
+    Scores are those of the rule that leads; where a judge cannot score, a dash. It ends with a line break.
+    """
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    heads = dict.fromkeys(f"{run.benchmark} ({run.tokens:,})" for run, _ in evaluations)
+    for run, results in evaluations:
+        rows = rows_of(results, run.spending)
+        can_score = calibration_of(rows, run.judge).can_score
+        for _, row in ranked_rows(run, rows, can_score=can_score):
+            score = (row.released if leads_released(run) else row.score) if can_score else None
+            cells.setdefault((run.reader, row.system), {})[f"{run.benchmark} ({run.tokens:,})"] = _cell(score, 5)
+    lines = ["readers, systems and benchmarks (tokens of a conversation):"]
+    for reader in dict.fromkeys(reader for reader, _ in cells):
+        lines += ["", f"reader {reader}", f"    {'':{_NAME}}" + "".join(f"  {head:>{len(head)}}" for head in heads)]
+        for (of, system), scores in cells.items():
+            if of == reader:
+                figures = "".join(f"  {scores.get(head, '-'):>{len(head)}}" for head in heads)
+                lines += _row_lines(None, system, figures)
+    return "\n".join(lines) + "\n"
 
 
 def _main_table(rows: Sequence[tuple[int | None, Row]], of: int, *, is_scored: bool) -> Iterator[str]:
