@@ -747,6 +747,9 @@ SAMPLES: dict[str, PromptInputs] = {
             text="I have never fired a kiln, so how hot does it get?", day=dt.date(2022, 5, 20)
         ),
     ),
+    "guess_answers": check_calls.GuessInputs(
+        questions=(check_calls.AskedQuestion(number=1, question="What does the kiln cost?"),)
+    ),
     "read_passages": check_calls.ReadInputs(
         passages=KILN_SAID,
         questions=(check_calls.AskedQuestion(number=1, question="What does the kiln cost?", passages=(1, 2)),),
