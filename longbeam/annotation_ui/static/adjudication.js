@@ -116,10 +116,10 @@ async function decide() {
 async function undo() {
   try {
     const done = await post("/api/undo");
-    if (!done.event) return say("There is nothing to take back.");
+    if (!done.event) return say("There is nothing to undo.");
     view = await get("/adjudication.json");
     open_(view.items.findIndex((item) => item.item_id === done.event.item_id));
-    return say(`Taken back: ${done.event.name}`);
+    return say(`Undone: ${done.event.name}`);
   } catch (problem) {
     return say(problem.message);
   }
@@ -191,7 +191,7 @@ function draw() {
       disabled=${at >= view.items.length - 1} onClick=${() => open_(at + 1)}><${Icon} name="right" /></button>`;
   render(
     html`<div class="bar">
-      <h1>${`${view.open} open, ${view.decided} decided`}</h1>
+      <h1>${`Conflicts: ${view.open} open, ${view.decided} decided`}</h1>
       <span class="grow"></span>
       ${view.items.length ? html`<span class="soft small place figure">case ${at + 1} of ${view.items.length}</span>${steps}` : null}
     </div>`,
@@ -224,7 +224,7 @@ function cite(id) {
 }
 
 const Nothing = () => html`<div class="prose empty" style=${{ padding: "32px 20px" }}>
-  <p>Reviewers differ on no item. Cases come here once an item has all its opinions (${session.overlap}).</p>
+  <p>No conflict. An item comes here once all its opinions (${session.overlap}) are in, and differ.</p>
 </div>`;
 
 function Case({ item }) {

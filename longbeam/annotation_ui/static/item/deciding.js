@@ -1,7 +1,7 @@
 // Verdicts, undo and redo, and going from item to item.
 import { get, post, postUntilAnswered, twin } from "../api.js";
 import { act, actAddress, adopt, arrive, leave, reload, send, settled, startClock } from "./acts.js";
-import { loadDecisions, loadList, loadPanel, showAid } from "./aids.js";
+import { loadCounter, loadDecisions, loadList, loadPanel, showAid } from "./aids.js";
 import { check, checked, leaveField, saveField } from "./editing.js";
 import { ask, complain, isChanged, mayWork, say, shown, store } from "./state.js";
 
@@ -95,21 +95,25 @@ export function lookAhead() {
       get(twin(next)).catch(() => null),
     );
   loadPanel(item);
+  loadCounter(item);
   loadDecisions();
   loadList();
   if (!item.is_checked && !item.is_checking && mayWork(item)) check();
   if (store.get().aid === "guidelines") showAid("guidelines");
 }
 
-/** Gives a verdict and goes on; text that was typed is saved first. */
+/** Gives a verdict and goes on; text that was typed is saved first. False if it was not given. */
 export async function decide(verdict, more = {}) {
   const { isDeciding, edit, item } = store.get();
-  if (isDeciding || !item?.can_write || performance.now() - appeared.at < UNSEEN_MS) return;
-  if (!appeared.isDrawn) return say("Its evidence is not there yet.");
+  if (isDeciding || !item?.can_write || performance.now() - appeared.at < UNSEEN_MS) return false;
+  if (!appeared.isDrawn) {
+    say("Its evidence is not there yet.");
+    return false;
+  }
   store.set({ isDeciding: true });
   try {
     if (verdict === "accept" && isChanged(edit)) {
-      if (!(await saveField())) return;
+      if (!(await saveField())) return false;
     } else {
       await leaveField();
     }
@@ -123,8 +127,10 @@ export async function decide(verdict, more = {}) {
     else loadList();
     say(`${PAST[verdict]}: ${name}${next ? "" : ". That was the last of this list."}`, "ok", true);
     loadDecisions();
+    return true;
   } catch (problem) {
     complain(problem);
+    return false;
   } finally {
     store.set({ isDeciding: false });
   }
@@ -149,14 +155,14 @@ export async function markAll() {
   await settled();
 }
 
-/** Takes back the last act, or the one that is named; `where` is `undo` or `redo`. */
+/** Undoes the last act, or the one that is named; `where` is `undo` or `redo`. */
 export async function travel(where, eventId = "") {
   await leaveField();
   await settled();
   try {
     const done = await post(`/api/${where}${location.search}`, eventId ? { event_id: eventId } : {});
     if (!done.event) return say(`There is nothing to ${where}.`);
-    say(`${where === "undo" ? "Taken back" : "Done again"}: ${done.event.name}`);
+    say(`${where === "undo" ? "Undone" : "Redone"}: ${done.event.name}`);
     loadDecisions();
     if (done.item && done.item.item_id === shown().item_id) adopt(done.item);
     else if (done.href) await show(done.href);
@@ -178,7 +184,7 @@ export async function setGold(verdict) {
   try {
     const done = await postUntilAnswered(actAddress(shown().item_id, "/gold"), { verdict });
     adopt(done.item);
-    say(verdict ? "This item measures reviewers now." : "This item measures nobody.", "ok");
+    say(verdict ? "It is a test item now." : "It is no test item any more.", "ok");
   } catch (problem) {
     complain(problem);
   }

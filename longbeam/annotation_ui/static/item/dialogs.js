@@ -54,7 +54,7 @@ function Text({ item, place, label, button = "Save", weight = "primary", hint = 
   const done = async () => {
     if (!text.trim()) return;
     try {
-      await finish(text.trim());
+      if ((await finish(text.trim())) === false) return;
       drop(item.item_id, place, text);
     } catch (problem) {
       complain(problem);
@@ -62,7 +62,10 @@ function Text({ item, place, label, button = "Save", weight = "primary", hint = 
   };
   return html`<p class="soft small">${hint}</p>
     <${GrowingArea} value=${text} onText=${change} aria-label=${label} />
-    <p><button type="button" class=${weight} ...${weight ? CHORD : {}} onClick=${done}>${button}</button></p>`;
+    <p class="row">
+      <button type="button" class=${weight} ...${weight ? CHORD : {}} onClick=${done}>${button}</button>
+      <span class="soft small">Close keeps what you typed.</span>
+    </p>`;
 }
 
 const sayIt = async (body, told) => {
@@ -84,7 +87,6 @@ const Flag = ({ dialog, item }) =>
     item=${item}
     place="dialog/flag"
     label="why"
-    hint="A lead will look at it."
     finish=${(note) => sayIt({ kind: "flagged", target: dialog.target, after: true, note }, "Flagged.")}
   />`;
 
@@ -94,7 +96,7 @@ const Return = ({ item }) =>
     place="dialog/return"
     label="why"
     hint="Whoever makes the benchmark generates or corrects the item again; it leaves the queue until then."
-    finish=${(note) => sayIt({ kind: "returned", note }, "Sent back to its author.")}
+    finish=${(note) => sayIt({ kind: "returned", note }, "Returned to its author.")}
   />`;
 
 const Addition = ({ item }) =>
@@ -120,22 +122,34 @@ const Jump = ({ item }) =>
     }}
   />`;
 
-function Reason({ dialog: { likely }, item }) {
+const reject = (code, note = "") => {
+  closeDialog();
+  return decide("reject", { reason_code: code, note });
+};
+
+const Other = ({ item }) =>
+  html`<${Text}
+    item=${item}
+    place="dialog/reject"
+    label="what is wrong"
+    button="Reject"
+    finish=${(note) => reject("other", note)}
+  />`;
+
+function Reason({ dialog, item }) {
+  const { likely } = dialog;
   const mend = () => {
     closeDialog();
     edit("gold_answer");
   };
-  const choose = (code) => {
-    closeDialog();
-    decide("reject", { reason_code: code });
-  };
+  const choose = (code) => (code === "other" ? store.set({ dialog: { ...dialog, kind: code } }) : reject(code));
   const press = (event) => {
     const [code] = Object.entries(item.reasons)[Number(event.key) - 1] ?? [];
     if (!code || event.repeat) return;
     event.preventDefault();
     choose(code);
   };
-  return html`<p class="soft small">A reason rejects the item and opens the next one; <kbd>z</kbd> takes it back.</p>
+  return html`<p class="soft small">A reason rejects the item and opens the next one; <kbd>z</kbd> undoes it.</p>
   ${likely ? html`<p><button type="button" onClick=${mend}>Edit the gold answer instead</button></p>` : null}
   <ol class="plain reasons" tabindex="-1" data-first=${likely ? undefined : ""} onKeyDown=${press}>
     ${Object.entries(item.reasons).map(
@@ -159,9 +173,9 @@ function Reason({ dialog: { likely }, item }) {
 function Gates({ item }) {
   const { gates } = item;
   const isOpen = gates.every((gate) => gate.can_override);
-  const accept = async (note = "") => {
+  const accept = (note = "") => {
     closeDialog();
-    await decide("accept", { override: gates.map((gate) => gate.code), note });
+    return decide("accept", { override: gates.map((gate) => gate.code), note });
   };
   return html`
     ${gates.length ? null : html`<p class="ok">Nothing stands in the way any more.</p>`}
@@ -253,10 +267,11 @@ function Searches({ item }) {
     setQuery("");
   };
   return html`${record ? html`<${Suggested} record=${record} />` : null}
-    <p><input
+    <p class="row"><input
       type="search"
+      class="grow"
       data-first
-      placeholder="your own words, then Enter"
+      placeholder="Your own words, then Enter"
       aria-label="search of your own"
       value=${query}
       onInput=${(event) => setQuery(event.target.value)}
@@ -330,7 +345,7 @@ function SignIn({ dialog }) {
       setFault(problem.message);
     }
   };
-  return html`<p>${dialog.now ? `This browser is signed in as ${dialog.now} by now.` : "Your session has ended."}
+  return html`<p>${dialog.now ? `This browser is signed in as ${dialog.now} by now.` : "Your session has ended."}${" "}
       Nothing is lost: sign in to go on where you are.</p>
     <form onSubmit=${enter} class="row">
       <label>Your name <input data-first value=${name} required maxlength="64" onInput=${(event) => setName(event.target.value)} /></label>
@@ -343,11 +358,12 @@ function SignIn({ dialog }) {
 const KINDS = {
   keys: ["Keys", KeySheet],
   comment: [(dialog) => `Comment${about(dialog)}`, Comment],
-  flag: [(dialog) => `Ask a lead to look at it: why?${about(dialog)}`, Flag],
-  return: ["Send it back to its author: why?", Return],
+  flag: [(dialog) => `Flag for a lead: why?${about(dialog)}`, Flag],
+  return: ["Return it to its author: why?", Return],
   nugget: ["A further nugget", Addition],
   jump: ["Jump to", Jump],
   reason: ["Why is it rejected?", Reason],
+  other: ["What is wrong with it?", Other],
   gates: ["Before it can be accepted", Gates],
   stale: ["It was changed meanwhile", Stale],
   conflict: ["It was changed meanwhile", Conflict],

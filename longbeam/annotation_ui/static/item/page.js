@@ -313,7 +313,7 @@ function Buttons({ state, item }) {
       <${Step} action="undo" name="undo" icon="undo" />
       <${Step} action="redo" name="redo" icon="redo" />
       <${Step} action="comment" name="comment" icon="comment" />
-      <${Step} action="flag" name="ask a lead to look at it" icon="flag" />
+      <${Step} action="flag" name="flag for a lead" icon="flag" />
     </span>
     <details class="menu">
       <summary class="only-icon" title="more"><${Icon} name="more" /><span class="sr">more acts</span></summary>
@@ -330,13 +330,13 @@ const ACTS = [
   ["redo", "Redo", "redo"],
   ["comment", "Comment", "comment"],
   ["flag", "Flag for a lead", "flag"],
-  ["return", "Send back to its author", "return"],
+  ["return", "Return to its author", "return"],
   ["help", "Keys", "keyboard"],
 ];
 
 /** A lead sets the right verdict: reviewers are measured by it without knowing. */
 const Gold = ({ item }) => html`
-  <div class="label">${item.is_gold ? "It measures reviewers" : "Measure reviewers with it"}</div>
+  <div class="label">${item.is_gold ? "A test item for reviewers" : "Make it a test item"}</div>
   ${[
     ["accept", "Right is: accept"],
     ["reject", "Right is: reject"],

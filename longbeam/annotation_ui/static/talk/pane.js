@@ -127,7 +127,7 @@ export class Pane extends Component {
         <input
           id="search-box"
           type="search"
-          placeholder="Search, then Enter for each hit"
+          placeholder="Search"
           aria-label="search the conversation"
           maxlength="200"
           value=${query}
