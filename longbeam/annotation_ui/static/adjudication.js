@@ -234,7 +234,7 @@ function Case({ item }) {
     <div class="versions" tabindex="0" role="region" aria-label="versions">
       <h2><a href=${item.href}>${item.name}</a>${item.is_decided ? ", decided" : ""}</h2>
       <p class="warning">They differ in ${item.differs.join(", ")}.</p>
-      <ul class="plain verdicts">
+      <ul class="plain row verdicts">
         ${item.opinions.map((opinion) => html`<li key=${opinion.reviewer_id} class="version"><${Who} opinion=${opinion} /></li>`)}
       </ul>
       ${item.findings.map(

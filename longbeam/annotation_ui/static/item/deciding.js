@@ -1,5 +1,6 @@
 // Verdicts, undo and redo, and going from item to item.
 import { get, post, postUntilAnswered, twin } from "../api.js";
+import { store as keepStored, stored } from "../outbox.js";
 import { act, actAddress, adopt, arrive, leave, reload, send, settled, startClock } from "./acts.js";
 import { loadCounter, loadDecisions, loadList, loadPanel, showAid } from "./aids.js";
 import { check, checked, leaveField, saveField } from "./editing.js";
@@ -67,21 +68,11 @@ export function seen() {
 }
 
 /** Whether the reviewer is new: no opinion was given yet, and the walk-through was not closed. */
-function isNew(item) {
-  try {
-    return item.can_write && item.progress.mine === 0 && localStorage.getItem(GUIDE_CLOSED) === null;
-  } catch {
-    return item.can_write && item.progress.mine === 0; // without storage it comes back on each item
-  }
-}
+const isNew = (item) => item.can_write && item.progress.mine === 0 && stored(GUIDE_CLOSED) === null;
 
 /** Closes the walk-through for good. */
 export function closeGuide() {
-  try {
-    localStorage.setItem(GUIDE_CLOSED, "1");
-  } catch {
-    // It comes back on the next item.
-  }
+  keepStored(GUIDE_CLOSED, "1");
   store.set({ isGuided: false });
 }
 

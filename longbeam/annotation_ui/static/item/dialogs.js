@@ -68,73 +68,37 @@ function Text({ item, place, label, button = "Save", weight = "primary", hint = 
     </p>`;
 }
 
+/** A dialog that asks for a text, and what it does with it. */
+const asks =
+  (label, finish, hint = "", button = "Save") =>
+  ({ dialog, item }) =>
+    html`<${Text}
+      item=${item}
+      place=${`dialog/${dialog.kind}`}
+      label=${label}
+      hint=${hint}
+      button=${button}
+      finish=${(text) => finish(text, dialog, item)}
+    />`;
+
 const sayIt = async (body, told) => {
   await send(body);
   closeDialog();
   say(told, "ok");
 };
 
-const Comment = ({ dialog, item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/comment"
-    label="comment"
-    finish=${(note) => sayIt({ kind: "commented", target: dialog.target, note }, "Commented.")}
-  />`;
-
-const Flag = ({ dialog, item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/flag"
-    label="why"
-    finish=${(note) => sayIt({ kind: "flagged", target: dialog.target, after: true, note }, "Flagged.")}
-  />`;
-
-const Return = ({ item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/return"
-    label="why"
-    hint="Whoever makes the benchmark generates or corrects the item again; it leaves the queue until then."
-    finish=${(note) => sayIt({ kind: "returned", note }, "Returned to its author.")}
-  />`;
-
-const Addition = ({ item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/nugget"
-    label="nugget"
-    finish=${(after) => sayIt({ kind: "edited", target: "nugget/new", after }, "Added.").then(check)}
-  />`;
-
 const PLACES = "a date (2024-05-01), part 3, session 7, or a message number";
+const LEAVES = "Whoever makes the benchmark generates or corrects the item again; it leaves the queue until then.";
 
-const Jump = ({ item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/jump"
-    label=${PLACES}
-    hint=${PLACES}
-    button="Go"
-    finish=${async (text) => {
-      await talkOf(item).jump(text);
-      closeDialog();
-    }}
-  />`;
+async function jump(text, _, item) {
+  await talkOf(item).jump(text);
+  closeDialog();
+}
 
 const reject = (code, note = "") => {
   closeDialog();
   return decide("reject", { reason_code: code, note });
 };
-
-const Other = ({ item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/reject"
-    label="what is wrong"
-    button="Reject"
-    finish=${(note) => reject("other", note)}
-  />`;
 
 function Reason({ dialog, item }) {
   const { likely } = dialog;
@@ -213,7 +177,7 @@ const nuggetsOf = (gate, item) =>
 
 const JudgeNuggets = ({ gate, item }) => html`<ul class="plain">
     ${nuggetsOf(gate, item).map(
-      ({ nugget, index }) => html`<li key=${nugget.nugget_id}>
+      ({ nugget, index }) => html`<li key=${nugget.nugget_id} class="row">
         <span dir="auto">${nugget.text}</span> <${Marks} nugget=${nugget} index=${index} />
       </li>`,
     )}
@@ -222,7 +186,7 @@ const JudgeNuggets = ({ gate, item }) => html`<ul class="plain">
 
 const MendNuggets = ({ gate, item }) => html`<ul class="plain">
   ${nuggetsOf(gate, item).map(
-    ({ nugget }) => html`<li key=${nugget.nugget_id}>
+    ({ nugget }) => html`<li key=${nugget.nugget_id} class="row">
       <span dir="auto">${nugget.text}</span>
       <span class="row">
         ${item.rubric.length > 1 ? html`<button type="button" onClick=${() => removeNugget(nugget.nugget_id)}>Remove it</button>` : null}
@@ -283,7 +247,7 @@ function Searches({ item }) {
 /** Searches that could disprove an abstention, one click each. */
 export function Suggested({ record }) {
   const made = new Set(record.queries.map(({ query }) => query.toLowerCase()));
-  return html`<p class="chips">
+  return html`<p class="row chips">
     <span class="soft small">Search for</span>
     ${record.suggested.map(
       (text) => html`<button
@@ -357,13 +321,25 @@ function SignIn({ dialog }) {
 
 const KINDS = {
   keys: ["Keys", KeySheet],
-  comment: [(dialog) => `Comment${about(dialog)}`, Comment],
-  flag: [(dialog) => `Flag for a lead: why?${about(dialog)}`, Flag],
-  return: ["Return it to its author: why?", Return],
-  nugget: ["A further nugget", Addition],
-  jump: ["Jump to", Jump],
+  comment: [
+    (dialog) => `Comment${about(dialog)}`,
+    asks("comment", (note, { target }) => sayIt({ kind: "commented", target, note }, "Commented.")),
+  ],
+  flag: [
+    (dialog) => `Flag for a lead: why?${about(dialog)}`,
+    asks("why", (note, { target }) => sayIt({ kind: "flagged", target, after: true, note }, "Flagged.")),
+  ],
+  return: [
+    "Return it to its author: why?",
+    asks("why", (note) => sayIt({ kind: "returned", note }, "Returned to its author."), LEAVES),
+  ],
+  nugget: [
+    "A further nugget",
+    asks("nugget", (after) => sayIt({ kind: "edited", target: "nugget/new", after }, "Added.").then(check)),
+  ],
+  jump: ["Jump to", asks(PLACES, jump, PLACES, "Go")],
   reason: ["Why is it rejected?", Reason],
-  other: ["What is wrong with it?", Other],
+  other: ["What is wrong with it?", asks("what is wrong", (note) => reject("other", note), "", "Reject")],
   gates: ["Before it can be accepted", Gates],
   stale: ["It was changed meanwhile", Stale],
   conflict: ["It was changed meanwhile", Conflict],

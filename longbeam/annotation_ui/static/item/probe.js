@@ -176,7 +176,7 @@ export function Marks({ nugget, index, isCurrent = false, children = null }) {
     const isAgain = nugget.label === word && !nugget.is_stale;
     act({ kind: "judged", target: `nugget/${nugget.nugget_id}`, after: { label: isAgain ? null : word } });
   };
-  return html`<p class="choices">
+  return html`<p class="row choices">
     ${["yes", "no"].map(
       (word) => html`<button
         key=${word}
