@@ -235,7 +235,7 @@ function WhatIf({ found }) {
 function Guidelines({ guidelines, item }) {
   const sections = guidelines.sections.filter((section) => ["general", item.ability].includes(section.section));
   return html`<section id="guidelines">
-    <h2>Guidelines</h2>
+    <div class="part"><h2>Guidelines</h2></div>
     ${sections.map(
       (section) => html`<details key=${section.section} open>
         <summary>${section.name}</summary>
@@ -253,7 +253,7 @@ function Decisions({ rows }) {
     show(href).catch(complain);
   };
   return html`<section id="decisions">
-    <h2>My decisions</h2>
+    <div class="part"><h2>My decisions</h2></div>
     ${rows.length ? null : html`<p class="soft">Nothing yet.</p>`}
     <ol class="plain">
       ${rows.map(
