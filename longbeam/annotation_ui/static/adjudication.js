@@ -70,7 +70,7 @@ function questions(item) {
   ];
 }
 
-/** Nuggets of the version to be accepted on which reviewers differ, or which an edit of the lead makes doubtful. */
+/** Nuggets of the version to be accepted that reviewers judge differently, or that an edit of the lead makes doubtful. */
 function disputed(item) {
   const { verdict, content_of: whose } = chosen.decision ?? {};
   if (verdict !== "accept") return [];

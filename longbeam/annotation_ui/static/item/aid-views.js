@@ -246,7 +246,7 @@ function Guidelines({ guidelines, item }) {
   </section>`;
 }
 
-/** The reviewer's last decisions, newest first; any of them can be taken back. */
+/** The reviewer's last decisions, newest first; any of them can be undone. */
 function Decisions({ rows }) {
   const open = (event, href) => {
     event.preventDefault();

@@ -157,7 +157,7 @@ export async function travel(where, eventId = "") {
     loadDecisions();
     if (done.item && done.item.item_id === shown().item_id) adopt(done.item);
     else if (done.href) await show(done.href);
-    if (shown().is_checked && !shown().is_findings_current) check(); // the checks saw the text that was taken back
+    if (shown().is_checked && !shown().is_findings_current) check(); // the checks saw the text that was undone
     loadList();
   } catch (problem) {
     complain(problem);
