@@ -350,3 +350,20 @@ def test_a_lead_sees_ratings_once_all_wanted_are_in(half: Server, open_page: Ope
     expect(lead.locator("main")).to_contain_text("rate a whole conversation")
     lead.goto(f"{half.base}/conversations/c001")
     expect(lead.locator("main")).to_contain_text("mean of 2: 4.50")
+
+
+def test_one_button_of_the_page_is_the_next_step(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "pri")
+    begin(page, half, first_of(page, half, "multi_session_reasoning"))
+    primary = page.locator(".primary:visible")
+    expect(primary).to_have_count(0)
+    page.keyboard.press("Shift+Y")
+    expect(primary).to_contain_text("Accept")
+    page.keyboard.press("c")
+    expect(primary).to_have_text("Save")  # of the dialog
+    page.keyboard.press("Escape")
+    expect(primary).to_contain_text("Accept")
+    page.keyboard.press("g")
+    page.keyboard.type(" Roughly.")
+    expect(primary).to_have_text("Save")  # of the field
+    expect(primary).to_have_count(1)

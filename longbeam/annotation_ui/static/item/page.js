@@ -299,8 +299,9 @@ function Buttons({ state, item }) {
   // Where no gate asks for marks, it accepts without them, and says so.
   const count = judged < item.rubric.length ? `${judged} of ${item.rubric.length} judged, optional` : "";
   const [gate] = item.gates;
-  // It has the weight of the one primary button only when nothing is left to do; a closed gate says what is missing.
-  const weight = gate ? "shut" : count ? "" : "primary";
+  // The one primary button only when nothing is left to do and no other text is open; a closed gate says what is missing.
+  const isOther = state.dialog || state.edit || state.aid === "write";
+  const weight = gate ? "shut" : count || isOther ? "" : "primary";
   const more = item.gates.length > 1 ? ` +${item.gates.length - 1}` : "";
   return html`<div class="buttons">
     <${KeyButton} action="accept" class=${weight} disabled=${isOff} title=${gate?.message ?? count}>

@@ -105,7 +105,7 @@ function Editor({ edit: open, label }) {
   return html`<div ref=${box}>
     <${GrowingArea} value=${open.text} onText=${type} aria-label=${label} />
     <p class="row small">
-      <${KeyButton} action="save">Save</${KeyButton}>
+      <${KeyButton} action="save" class=${isChanged(open) ? "primary" : ""}>Save</${KeyButton}>
       <${KeyButton} action="leave" class="quiet">Close</${KeyButton}>
       ${isChanged(open) ? html`<button type="button" class="quiet" onClick=${() => discard(open.target)}>Discard</button>` : null}
       <span class="soft" role="status">${states[open.phase]}</span>
