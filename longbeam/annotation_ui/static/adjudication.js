@@ -366,7 +366,7 @@ function Deciding({ item }) {
       defaultValue=${kept(item.item_id, NOTE) ?? ""}
       onInput=${(event) => keep(item.item_id, NOTE, event.target.value)}
     />
-    <button type="button" class=${open ? "shut" : "primary"} data-key="Ctrl+Enter" onClick=${decide}>
+    <button type="button" class=${open ? "shut" : "primary"} data-key="Ctrl+↵" onClick=${decide}>
       Decide <span class="small">${open ? `${open} to answer` : ""}</span>
     </button>
     <span id="notice" class="error" role="status">${message}</span>

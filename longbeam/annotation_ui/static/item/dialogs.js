@@ -42,7 +42,7 @@ function Frame({ title, children }) {
 const about = ({ target }) => (target === "item" ? "" : " (about the selected message)");
 
 /** The main act of a dialog. What passes a gate has no such key: it is pressed on purpose. */
-const CHORD = { "data-main": true, "data-key": "Ctrl+Enter" };
+const CHORD = { "data-main": true, "data-key": "Ctrl+↵" };
 
 /** A text to send; what is typed outlives the dialog, the page and the server. */
 function Text({ item, place, label, button = "Save", weight = "primary", hint = "", finish }) {
