@@ -251,10 +251,10 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("neutral_words", 1, Role.WRITER, NeutralInputs, NeutralReply),
     # The gate of probes. The passages come first, so that its readers and its critic share them as a prefix.
     Prompt("guess_answers", 1, Role.CHECKER, check_calls.GuessInputs, check_calls.GuessReply),
-    Prompt("read_passages", 4, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
+    Prompt("read_passages", 5, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
         "criticise_probes",
-        6,
+        7,
         Role.CHECKER,
         check_calls.CriticInputs,
         check_calls.CriticReply,
