@@ -87,13 +87,18 @@ def _as_of(old: FactQuote, new: FactQuote, day: dt.date) -> Sketch:
 
 
 def find_change_orders(stated: StatedFacts) -> Iterator[Sketch]:
-    """Yield questions for the first and the last change of several facts that changed once each."""
-    changes = sorted(stated.updated_once, key=lambda pair: pair[1].position)
-    step = max(len(changes) // COMPARED, 1)
-    for start in range(len(changes) - (COMPARED - 1) * step):
-        group = changes[start : start + (COMPARED - 1) * step + 1 : step]
-        if _is_apart([new for _, new in group]):
-            yield _change_order(group, is_first=start % 2 == 0)
+    """Yield questions for the first and the last change of several facts of one thing that changed once each.
+
+    Nobody wonders which of the changes of three things came first.
+    """
+    things: dict[str, list[tuple[FactQuote, FactQuote]]] = {}
+    for pair in sorted(stated.updated_once, key=lambda pair: pair[1].position):
+        things.setdefault(pair[1].subject.casefold(), []).append(pair)
+    for changes in things.values():
+        for start in range(len(changes) - COMPARED + 1):
+            group = changes[start : start + COMPARED]
+            if _is_apart([new for _, new in group]):
+                yield _change_order(group, is_first=start % 2 == 0)
 
 
 def _is_apart(said: Sequence[FactQuote]) -> bool:
