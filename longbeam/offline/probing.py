@@ -483,7 +483,8 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
     bullets.sort(key=lambda b: re.match(r"(?:the|my|our) |[A-Z]", b.topic) is None)
     threads = _threads_by_topic(inputs)
     foreign_to = {
-        topic: about_value(thread.slots, {s.type for s in thread.slots.values()}) for topic, thread in threads.items()
+        topic: about_value([s.attribute for s in thread.slots.values()], {s.type for s in thread.slots.values()})
+        for topic, thread in threads.items()
     }
     details = {topic: rng.sample(forms, len(forms)) for topic, forms in _forms_by_topic(bullets, threads).items()}
     items: list[AbstentionDraft] = []
