@@ -169,16 +169,16 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("word_turn", 9, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 6, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", 13),
-    _probe("multi_session_reasoning", 12),
-    _probe("knowledge_update", 10),
-    _probe("temporal_reasoning", 13),
-    _probe("event_ordering", 13, OrderReply),
-    _probe("contradiction_resolution", 11),
-    _probe("summarization", 13),
-    _probe("preference_following", 8),
-    _probe("instruction_following", 8),
+    Prompt("probe_candidates", 7, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
+    _probe("information_extraction", 14),
+    _probe("multi_session_reasoning", 13),
+    _probe("knowledge_update", 11),
+    _probe("temporal_reasoning", 14),
+    _probe("event_ordering", 14, OrderReply),
+    _probe("contradiction_resolution", 12),
+    _probe("summarization", 14),
+    _probe("preference_following", 9),
+    _probe("instruction_following", 9),
     Prompt("probe_abstention", 8, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
     Prompt(
@@ -261,7 +261,7 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=("passages",),
         narrow=narrowing.verdict,
     ),
-    Prompt("mark_answers", 1, Role.CHECKER, check_calls.MarkInputs, check_calls.MarkReply),
+    Prompt("mark_answers", 2, Role.CHECKER, check_calls.MarkInputs, check_calls.MarkReply),
 )
 
 
