@@ -135,6 +135,6 @@ from .table import (
     rule as rule,
     share_read as share_read,
 )
-from .terminal_table import render_table as render_table
+from .terminal_table import render_grid as render_grid, render_table as render_table
 from .timings import Ingestion as Ingestion, Timings as Timings
 from .variations import alike_notes as alike_notes, variations_of as variations_of
