@@ -173,7 +173,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("information_extraction", 14),
     _probe("multi_session_reasoning", 13),
     _probe("knowledge_update", 11),
-    _probe("temporal_reasoning", 14),
+    _probe("temporal_reasoning", 15),
     _probe("event_ordering", 14, OrderReply),
     _probe("contradiction_resolution", 12),
     _probe("summarization", 14),
