@@ -7,6 +7,7 @@ session. There are no probes: `longbeam probe` makes them. `chat_shapes` declare
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -95,7 +96,8 @@ class _Source:
             twice.extend(f"`{name[:40]}` ({kind_of(value)})" for name, value in overwritten(pairs))
             return dict(pairs)
 
-        for number, (list_number, element) in enumerate(stream_values(file, members), 1):
+        decoder = json.JSONDecoder(parse_constant=str, object_pairs_hook=members)  # NaN is a text that no time is
+        for number, (list_number, element) in enumerate(stream_values(file, decoder), 1):
             is_empty = False
             for name in dict.fromkeys(twice):
                 what = f"{name} stands twice in one object; the last one is read"

@@ -78,10 +78,6 @@ def parse_json(text: str, where: str) -> Any:  # Any: the JSON tree
         raise UserError(f"{where}: not usable JSON: {exc}") from exc
 
 
-Members = Callable[[list[tuple[str, Any]]], dict[str, Any]]
-"""Makes an object of its members."""
-
-
 def overwritten(pairs: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Yield the members that another one of the same name, and of another value, stands behind."""
     if len(last := dict(pairs)) < len(pairs):
@@ -111,14 +107,15 @@ def stream_list(path: Path) -> Iterator[Any]:
         refuse(str(path), "holds nothing to import")
 
 
-def stream_values(path: Path, members: Members = _once) -> Iterator[tuple[int | None, Any]]:
+def stream_values(path: Path, decoder: json.JSONDecoder | None = None) -> Iterator[tuple[int | None, Any]]:
     """Yield the JSON values of a file one at a time, those of an outermost list each with that list's ordinal.
 
-    `members` makes the objects. The default refuses one that has two values of one name.
+    Without a `decoder`, NaN and an object with two values of one name are refused.
     """
+    decoder = decoder or json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_once)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from _values(file, path, members)
+            yield from _values(file, path, decoder)
     except UnicodeDecodeError as exc:
         raise UserError(f"{path}: is not UTF-8 text (byte {exc.start})") from exc
     except OSError as exc:
@@ -156,8 +153,7 @@ def describe(value: object) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "") + shown
 
 
-def _values(file: IO[str], path: Path, members: Members) -> Iterator[tuple[int | None, Any]]:
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=members)
+def _values(file: IO[str], path: Path, decoder: json.JSONDecoder) -> Iterator[tuple[int | None, Any]]:
     text, at, number = file.read(_PIECE), 0, 0
     lists, is_list = 0, False
     while True:
