@@ -117,7 +117,7 @@ def probes_of(benchmark: Benchmark) -> Sequence[Probe]:
 def about(benchmark: Benchmark, *probe_ids: str) -> Callable[[ModelCall, str], bool]:
     """Whether a question is that of one of these probes."""
     questions = {p.question for p in probes_of(benchmark) if p.probe_id in probe_ids}
-    return lambda call, question: question.removeprefix("Again: ") in questions
+    return lambda call, question: question.replace("Again: ", "") in questions
 
 
 def test_checks_are_for_what_language_models_write() -> None:
