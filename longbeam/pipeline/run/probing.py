@@ -107,7 +107,7 @@ async def check_worded(worded: WordedProbes) -> ProbePool:
 
 
 MOST_REWORDINGS = 2
-"""Critiques whose words are taken. A critic's own slip is seen in the next round only: two of the seven probes refused
+"""Critiques whose words are taken. A critic's own slip is seen in the next round only: two of the eight probes refused
 in three conversations by a very good model were sound but for one."""
 
 
