@@ -118,7 +118,7 @@ screenshots: venv
 	$(BIN)/python -m tests.browser.screenshots docs/review
 
 docs-prompts: venv
-	$(BIN)/python -m longbeam.cli.prompt_docs output/prompts docs/prompts/README.md
+	$(BIN)/python -m benchmarks.prompt_docs output/prompts docs/prompts/README.md
 
 # After `make docs-prompts` the site has every prompt as a page, too.
 docs: venv

@@ -43,11 +43,15 @@ class ProviderError(LongbeamError):
     """A model call failed.
 
     `kind` names the cause; docs/models.md lists the kinds. `is_retryable`: whether a retry can succeed.
-    `retry_after_s`: the waiting time that the endpoint asked for; None if it did not say.
+    `retry_after_s`: the waiting time that the endpoint asked for; None if it did not say. `said`: the endpoint's own
+    words, of which the message may show a part.
     """
 
-    def __init__(self, message: str, *, kind: str, is_retryable: bool, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, kind: str, is_retryable: bool, retry_after_s: float | None = None, said: str = ""
+    ) -> None:
         super().__init__(message)
+        self.said = said
         self.kind = kind
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s

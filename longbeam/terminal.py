@@ -31,6 +31,12 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def both_ends(text: str, most: int) -> str:
+    """Return a text of at most `most` characters: a longer one without its middle, as errors name the reason last."""
+    half = (most - 3) // 2
+    return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
+
+
 def followed_by(text: str, sentence: str) -> str:
     """Return a text and a sentence after it, with one mark between them; the text alone before an empty sentence."""
     if not sentence:

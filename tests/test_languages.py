@@ -68,6 +68,7 @@ def test_every_call_of_a_run_says_the_language(frisian: tuple[Path, FrisianModel
         "judge_nugget",
         "align_event",
         "trial_answer",
+        "guess_answers",
         "read_passages",
         "criticise_probes",
         "mark_answers",

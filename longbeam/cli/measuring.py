@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -99,7 +99,7 @@ def evaluate(
     Replies are kept, so a killed or stopped evaluation continues where it stopped. Probes are asked in their reviewed
     form.
     """
-    from longbeam.evaluation import ablations, arms_of, variants
+    from longbeam.evaluation import ablations, arms_of, render_grid, variants
     from longbeam.library import MeasuringOptions, read_evaluation, write_evaluation
 
     options = MeasuringOptions(spec=spec, reader=reader, judge=judge, extractor=extractor, embedder=embedder,
@@ -109,7 +109,10 @@ def evaluate(
     output = _Output(out, json, estimate, [_gate(text) for text in fail_below or ()], invocation_log)
     if name.endswith(".toml"):
         named = read_evaluation(Path(name))
-        return max(_evaluate_one(one.benchmark, one.arms, {**options, **one.options}, output) for one in named)
+        code = max(_evaluate_one(one.benchmark, one.arms, {**options, **one.options}, output) for one in named)
+        if len(output.done) > 1:
+            print(printable(render_grid(output.done)), end="", file=sys.stderr if json else sys.stdout)
+        return code
     with _stdout_of_results():
         sets = [*variants(variant, system), *(settings or ())]
         arms = arms_of(system, sets, [*(grid or ()), *ablations(without, system)])
@@ -127,6 +130,8 @@ class _Output:
     estimate: bool
     gates: Sequence[tuple[str, float]]
     invocation_log: Path | None
+    done: list[tuple[EvaluationRun, Sequence[Result]]] = field(default_factory=list)
+    """Evaluations of a file, for the table of all."""
 
 
 def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how: _Output) -> int:
@@ -155,6 +160,7 @@ def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how
             print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
             return INCOMPLETE
         print(as_json(run, results) if json else printable(render_table(run, results)), end="", file=shown)
+        how.done.append((run, results))
         kept = last_results(evaluation_folder(benchmark), run.control).parent.name
         print(f"run {kept}; {meter.spent_line}", file=sys.stderr if json else shown)
         for failure in grouped_failures(run.failures):

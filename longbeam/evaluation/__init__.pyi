@@ -71,11 +71,15 @@ from .metrics import (
 from .probe_gate import (
     BATCH as BATCH,
     CHECK as CHECK,
+    GUESS_PROMPTS as GUESS_PROMPTS,
+    GUESSED_AT_ONCE as GUESSED_AT_ONCE,
     PROMPTS as PROMPTS,
     SEVERITIES as SEVERITIES,
+    Guess as Guess,
     Matter as Matter,
     Outcome as Outcome,
     altered_answer as altered_answer,
+    guess_answers as guess_answers,
     judge_batch as judge_batch,
     matters_of as matters_of,
 )
@@ -131,6 +135,6 @@ from .table import (
     rule as rule,
     share_read as share_read,
 )
-from .terminal_table import render_table as render_table
+from .terminal_table import render_grid as render_grid, render_table as render_table
 from .timings import Ingestion as Ingestion, Timings as Timings
 from .variations import alike_notes as alike_notes, variations_of as variations_of

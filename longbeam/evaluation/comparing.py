@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist, fmean, stdev
 
 from longbeam.errors import UserError
@@ -18,6 +19,8 @@ _POWER = 0.8
 """Chance to see the difference that is asked for."""
 PASSED = 0.5
 """Score from which a system has won a probe, here and in the filter of `view`: below it, most nuggets are missed."""
+_SEEN = 0.005
+"""Difference of an ability that two digits show."""
 _NAMED = 10
 """Probes that changed sides and are named for each system."""
 
@@ -31,6 +34,8 @@ class RunPair:
     """Probes that went from below `PASSED` to it or above; `lost` is the reverse, `tied` all others."""
     lost: int
     tied: int
+    by_ability: dict[str, float]
+    """Difference of the means of each ability, over the same probes."""
     changed: tuple[tuple[str, str, float, float], ...]
     """Probes that changed sides: conversation, probe, score before, score now."""
 
@@ -49,7 +54,7 @@ def compare_runs(before: Evaluated, now: Evaluated, systems: Sequence[str] = ())
     if not found:
         raise UserError("no probe has a score in both runs; they are of other conversations or other probes")
     corrected = holm([pair.comparison for pair in found])
-    return [RunPair(c, p.won, p.lost, p.tied, p.changed) for c, p in zip(corrected, found, strict=True)]
+    return [replace(pair, comparison=c) for c, pair in zip(corrected, found, strict=True)]
 
 
 def _of(one: Evaluated, system: str) -> list[Result]:
@@ -66,16 +71,20 @@ def _paired(first: Sequence[Result], second: Sequence[Result], names: tuple[str,
         return None
     before = {(r.conversation_id, r.probe_id): r.score("paper") for r in second}
     scored = [
-        (r.conversation_id, r.probe_id, old, new)
+        (r.conversation_id, r.probe_id, old, new, r.ability)
         for r in first
         if (new := r.score("paper")) is not None and (old := before.get((r.conversation_id, r.probe_id))) is not None
     ]
-    changed = tuple(row for row in scored if (row[2] >= PASSED) is not (row[3] >= PASSED))
+    changed = tuple(row[:4] for row in scored if (row[2] >= PASSED) is not (row[3] >= PASSED))
+    differences: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for conversation, _, old, new, ability in scored:
+        differences[ability][conversation].append(new - old)
     return RunPair(
         comparison,
         won=sum(new > old for *_, old, new in changed),
         lost=sum(new < old for *_, old, new in changed),
         tied=len(scored) - len(changed),
+        by_ability={a: fmean(map(fmean, of.values())) for a, of in sorted(differences.items())},
         changed=changed,
     )
 
@@ -103,6 +112,8 @@ def _pair_lines(pairs: Sequence[RunPair], before: Evaluated, now: Evaluated) -> 
         spread = f"{c.interval.low:+.3f} to {c.interval.high:+.3f}" if c.interval else "no interval"
         p = f"p {c.p_value:.3f}" if c.p_value is not None else "no p"
         yield f"{name}: {c.difference:+.3f} ({spread}; {p}); won {pair.won}, lost {pair.lost}, tied {pair.tied}"
+        moved = [f"{a.replace('_', ' ')} {d:+.2f}" for a, d in pair.by_ability.items() if abs(d) >= _SEEN]
+        yield f"    by ability: {', '.join(moved) or 'no difference'}"
         for conversation_id, probe_id, old, new in pair.changed[:_NAMED]:
             yield f"    {'won ' if new > old else 'lost'} {conversation_id}/{probe_id}: {old:.2f} to {new:.2f}"
         if len(pair.changed) > _NAMED:

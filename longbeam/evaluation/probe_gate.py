@@ -1,13 +1,15 @@
 """The gate of probes: readers who have not seen the gold answer, a critic and a judge, on the whole conversation.
 
-For a batch of probes a model answers the questions from nothing, from what each probe cites, and from everything on its
-subject that the one search for later evidence finds over both speakers. A critic reads the probes against these
+Before anything of the conversation is shown, a model guesses the answers. For a batch of probes it then answers the
+questions from what each probe cites, and from everything on its subject that the one search for later evidence finds
+over both speakers. A critic reads the probes against these
 passages, and gives a right and a wrong answer to try each rubric. A judge then marks all answers in one request,
 without being told where they come from. Where the cited messages do not suffice, they are read with their neighbours.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +23,8 @@ from longbeam.prompts.calls import (
     CriticReply,
     Critique,
     DatedMessage,
+    GuessInputs,
+    GuessReply,
     JudgedProbe,
     MarkedProbe,
     MarkInputs,
@@ -29,13 +33,19 @@ from longbeam.prompts.calls import (
     ReadInputs,
     ReadReply,
 )
-from longbeam.schemas import Difficulty, Evidence, EvidencePart, Message, MessageRole, Nugget, Probe, Severity
+from longbeam.schemas import Difficulty, Evidence, EvidencePart, Message, MessageRole, Nugget, Probe, Record, Severity
 from longbeam.text import PASSAGE, LaterPassage, Subject, find_evidence, sentences, values_in, words_of
 
 CHECK = "gate"
-PROMPTS = ("read_passages", "criticise_probes", "mark_answers")
+GUESS_PROMPTS = ("guess_answers",)
+PROMPTS = (*GUESS_PROMPTS, "read_passages", "criticise_probes", "mark_answers")
 BATCH = 7
 """Most probes of one request. What is the same for each batch takes 2,900 tokens, and neighbours share passages."""
+GUESSED_AT_ONCE = 4 * BATCH
+"""Most questions of one request for guesses: a reply of at most some 1,500 tokens."""
+LUCK = 0.05
+"""Greatest chance at which a guess that hits refuses a probe: one in twenty is the share of good probes that the gate
+may refuse. An order of four things is hit once in 24 tries, one of three once in six."""
 SHOWN = {MessageRole.USER: 8, MessageRole.ASSISTANT: 3}
 """Uncited passages of each probe, by speaker: replies share more words with a question than the facts do that would
 change its answer. Of the nine that readers and critic used in a run by a very good model, eight were among these."""
@@ -51,6 +61,7 @@ SEVERITIES: Mapping[str, Severity] = {
     "evidence": Severity.WARNING,
     "changes_answer": Severity.ERROR,
     "guessed": Severity.ERROR,
+    "lucky": Severity.INFO,
     "gold_not_full": Severity.ERROR,
     "right_refused": Severity.ERROR,
     "wrong_full": Severity.ERROR,
@@ -65,6 +76,15 @@ class Fault:
     kind: str
     text: str
     message_keys: tuple[str, ...] = ()
+
+
+class Guess(Record):
+    """The answer of somebody who has seen nothing of the conversation."""
+
+    probe_id: str
+    answer: str
+    choices: int
+    """Number of answers that the question's own words leave to choose from; 0: it is open."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +197,31 @@ def _cut(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else f"{text[:half]}\n[...]\n{text[-half:]}"
 
 
+async def guess_answers(asker: Asker, probes: Sequence[Probe]) -> list[Guess]:
+    """Return a guess at each answer but absences, made from the questions alone."""
+    guesses, asked = [], [p for p in probes if not ability_of(p.ability).has(Trait.ABSTAINS)]
+    for start in range(0, len(asked), GUESSED_AT_ONCE):
+        some = dict(enumerate(asked[start : start + GUESSED_AT_ONCE], start + 1))
+        questions = tuple(AskedQuestion(number=i, question=p.question) for i, p in some.items())
+        accept = Acceptance(check=_complete(some, lambda reply: [a.question for a in reply.answers]))
+        reply: GuessReply = await asker.structured(
+            GUESS_PROMPTS[0], GuessInputs(questions=questions), place=str(start), accept=accept
+        )
+        answers = {a.question: a for a in reversed(reply.answers)}
+        guesses += [Guess(probe_id=p.probe_id, **answers[i].model_dump(exclude={"question"})) for i, p in some.items()]
+    return guesses
+
+
+def chance_of(probe: Probe, guess: Guess) -> float:
+    """Return the chance that a blind guess hits the answer: 1/n! for an order of n things, else 1 of its choices.
+
+    0 for an open question, whose answers nobody counts.
+    """
+    if ability_of(probe.ability).has(Trait.ORDERS_ITEMS) and probe.details.items:
+        return 1 / math.factorial(len(probe.details.items))
+    return 1 / guess.choices if guess.choices > 1 else 0
+
+
 @dataclass
 class _Trial:
     """The answers to one probe, by where they come from, and the criteria that each meets."""
@@ -184,6 +229,8 @@ class _Trial:
     matter: Matter
     answers: dict[str, str]
     met: dict[str, frozenset[int]]
+    chance: float = 0
+    """Chance that a blind guess is right."""
 
     @cached_property
     def wanted(self) -> frozenset[int]:
@@ -195,23 +242,32 @@ class _Trial:
 
 
 async def judge_batch(
-    asker: Asker, matters: Sequence[Matter], others: Sequence[Probe], wishes: Sequence[str] = ()
+    asker: Asker,
+    matters: Sequence[Matter],
+    guesses: Mapping[str, Guess],
+    others: Sequence[Probe],
+    wishes: Sequence[str] = (),
 ) -> list[Outcome]:
-    """Return the outcome for each probe of a batch; `others` are further probes, `wishes` hold at the end.
+    """Return the outcome for each probe of a batch.
+
+    `guesses` are by probe_id, `others` are further probes, `wishes` hold at the end.
 
     Raises ReplyError where a model gives no usable reply.
     """
     cited = [{m.message_key for m in matter.cited} for matter in matters]
     alone = _numbered([m.cited for m in matters], cited)
     every = _numbered([(*m.cited, *m.found) for m in matters], cited)
-    guesses = await _read(asker, "guess", matters, None)
     evidence = await _read(asker, "evidence", matters, alone)
     whole = await _read(asker, "all", matters, every)
     critiques = await _criticised(asker, matters, every, wishes)
     trials = [
-        _Trial(matter, _answers(matter, others, critique, guess.answer, own.answer, read.answer), {})
-        for matter, critique, guess, own, read in zip(matters, critiques, guesses, evidence, whole, strict=True)
+        _Trial(matter, _answers(matter, others, critique, own.answer, read.answer), {})
+        for matter, critique, own, read in zip(matters, critiques, evidence, whole, strict=True)
     ]
+    for trial in trials:
+        guess = guesses.get(trial.matter.probe.probe_id)
+        if guess is not None and guess.answer.strip():
+            trial.answers["guess"], trial.chance = guess.answer, chance_of(trial.matter.probe, guess)
     await _mark(asker, trials)
     beside = await _beside(asker, trials)
     return [
@@ -220,17 +276,15 @@ async def judge_batch(
     ]
 
 
-async def _read(asker: Asker, place: str, matters: Sequence[Matter], shown: _Shown | None) -> list[ReadAnswer]:
-    """Return a reader's answer to each question, from its own passages alone; from nothing without passages."""
+async def _read(asker: Asker, place: str, matters: Sequence[Matter], shown: _Shown) -> list[ReadAnswer]:
+    """Return a reader's answer to each question, from its own passages alone."""
     questions = tuple(
-        AskedQuestion(number=i, question=m.probe.question, passages=() if shown is None else shown.numbers[i - 1])
+        AskedQuestion(number=i, question=m.probe.question, passages=shown.numbers[i - 1])
         for i, m in enumerate(matters, 1)
     )
-    inputs = ReadInputs(
-        passages=() if shown is None else shown.passages, questions=questions, is_brief=place == "evidence"
-    )
+    inputs = ReadInputs(passages=shown.passages, questions=questions, is_brief=place == "evidence")
     check = _complete([q.number for q in questions], lambda reply: [a.question for a in reply.answers])
-    reply: ReadReply = await asker.structured(PROMPTS[0], inputs, place=place, accept=Acceptance(check=check))
+    reply: ReadReply = await asker.structured(PROMPTS[1], inputs, place=place, accept=Acceptance(check=check))
     answers = {a.question: a for a in reversed(reply.answers)}
     return [answers[q.number] for q in questions]
 
@@ -260,7 +314,7 @@ async def _criticised(asker: Asker, matters: Sequence[Matter], shown: _Shown, wi
                 yield f"probe {c.probe} names passage {unknown[0]}; there are 1 to {len(shown.keys)}"
 
     inputs = CriticInputs(passages=shown.passages, probes=probes, wishes=tuple(wishes))
-    reply: CriticReply = await asker.structured(PROMPTS[1], inputs, place="critic", accept=Acceptance(check=check))
+    reply: CriticReply = await asker.structured(PROMPTS[2], inputs, place="critic", accept=Acceptance(check=check))
     critiques = {c.probe: c for c in reversed(reply.critiques)}
     return [critiques[i] for i in range(1, len(probes) + 1)]
 
@@ -277,7 +331,7 @@ def _complete(wanted: Iterable[int], given: Callable[..., Sequence[int]]) -> Cal
 
 def _answers(matter: Matter, others: Sequence[Probe], critique: Critique, *read: str) -> dict[str, str]:
     probe = matter.probe
-    answers = dict(zip(("guess", "evidence", "all"), read, strict=True))
+    answers = dict(zip(("evidence", "all"), read, strict=True))
     answers |= {"gold": probe.gold_answer, "right": critique.right, "wrong": critique.wrong}
     answers["altered"] = altered_answer(probe, others)
     answers["unrelated"] = _unrelated(probe, others)
@@ -327,7 +381,7 @@ async def _mark(asker: Asker, trials: Sequence[_Trial], place: str = "marks") ->
             yield f"answer {missing[0][1]} of probe {missing[0][0]} has no mark"
 
     inputs = MarkInputs(probes=probes)
-    reply: MarkReply = await asker.structured(PROMPTS[2], inputs, place=place, accept=Acceptance(check=check))
+    reply: MarkReply = await asker.structured(PROMPTS[3], inputs, place=place, accept=Acceptance(check=check))
     marks = {(m.probe, m.answer): frozenset(m.met) for m in reversed(reply.marks)}
     for number, (trial, order) in enumerate(zip(trials, orders, strict=True), 1):
         trial.met |= {name: marks[number, a] for a, name in enumerate(order, 1)}
@@ -379,7 +433,6 @@ def _outcome(
 
 
 def _faults(trial: _Trial, critique: Critique) -> Iterator[Fault]:
-    ability = ability_of(trial.matter.probe.ability)
     if critique.verdict != "fine":
         yield Fault("refused" if critique.verdict == "refuse" else "reword", critique.reason)
     if critique.verdict == "reword":
@@ -389,8 +442,12 @@ def _faults(trial: _Trial, critique: Critique) -> Iterator[Fault]:
     if not trial.is_full("all"):
         kind = "changes_answer" if trial.is_full("evidence") else "nothing"
         yield Fault(kind, f"from all that was said on it a reader answers: {trial.answers.get('all', 'nothing')}")
-    if trial.is_full("guess") and not ability.has(Trait.ABSTAINS):
-        yield Fault("guessed", f"a reader who has seen nothing meets the rubric: {trial.answers['guess']}")
+    if trial.is_full("guess"):
+        guess = f"a reader who has seen nothing meets the rubric: {trial.answers['guess']}"
+        if trial.chance > LUCK:
+            yield Fault("lucky", f"{guess}; one guess of {round(1 / trial.chance)} does")
+        else:
+            yield Fault("guessed", guess)
     if "right" in trial.answers and not trial.is_full("right"):
         yield Fault("right_refused", f"the rubric refuses a right answer: {trial.answers['right']}")
     for name in ("wrong", "altered", "unrelated"):

@@ -231,20 +231,40 @@ def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
 
 
 def _depth_plots(sections: Sequence[Section]) -> list[tuple[str, str]]:
-    """Return a plot for each setting of numbers that varies, a line for each evaluation: BEAM's Figure 4."""
+    """Return a plot for each setting of numbers that varies, and one for each ablation: BEAM's Figures 3 to 5.
+
+    A depth has a line for each evaluation (Figure 4) and, where they vary too, for the other settings, such as the
+    retriever (Figure 5); an ablation has one for each part that is left out, over abilities (Figure 3).
+    """
+    found = []
     lines: dict[tuple[str, str], list[Series]] = defaultdict(list)
     for section in sections:
         for of in section.variations:
             numbers = zip(of.rows, of.figures["average"], strict=True)
             points = tuple((float(v), y) for v, y in numbers if v.isdecimal() and y is not None)
-            if len(points) > 1:
-                lines[of.system, of.setting].append(Series(section.evaluated.label, "system", points))
-    found = []
+            if of.setting == ABLATION:
+                found.append((f"{section.evaluated.label}: {of.title}", _ablation_plot(of)))
+            elif len(points) > 1:
+                base, _, others = of.system.removesuffix("]").partition("[")
+                name = ", ".join(filter(None, [section.evaluated.label if len(sections) > 1 else "", others])) or base
+                lines[base, of.setting].append(Series(name, "system", points))
     for (system, setting), series in lines.items():
         ticks = [(x, f"{x:g}") for x in sorted({x for one in series for x, _ in one.points})]
         svg = plot(series, x_label=setting, ticks=ticks, title=f"{system} by {setting}")
         found.append((f"{system}: score by {setting}", svg))
     return found
+
+
+def _ablation_plot(of: Variation) -> str:
+    """Return the plot of the scores by ability: the whole system, and without each part."""
+    abilities = [ability for ability in of.figures if ability != "average"]
+    series = []
+    for i, name in enumerate(of.rows):
+        scores = ((x, of.figures[a][0], of.figures[a][i]) for x, a in enumerate(abilities))
+        points = tuple((float(x), y + d if i else y) for x, y, d in scores if y is not None and d is not None)
+        series.append(Series(name if i == 0 else f"without {name}", "system", points))
+    ticks = [(float(x), "".join(word[0] for word in a.split("_")).upper()) for x, a in enumerate(abilities)]
+    return plot(series, x_label="ability, by its initials", ticks=ticks, title=of.title)
 
 
 def length_plot(sections: Sequence[Section]) -> str:
@@ -426,7 +446,7 @@ def _cut(text: str, _quotes: Sequence[str] = ()) -> str:
 
 _FILTERS: dict[str, Callable[..., Any]] = {
     "figure": lambda value, digits=3: "–" if value is None else f"{value:,.{digits}f}",
-    "signed": lambda value: "–" if value is None else f"{value:+.3f}",
+    "signed": lambda value, digits=3: "–" if value is None else f"{value:+.{digits}f}",
     "usd": lambda value: "–" if value is None else f"${value:.4g}",
     "span": lambda interval, digits=3: (
         "–"
@@ -441,6 +461,9 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "reading": _cut,
     "heat": lambda value: "" if value is None else f"heat-{round(5 * value)}",  # classes of six steps from 0 to 1
     "nugget": lambda rubric, nugget_id: next((n.text for n in rubric if n.nugget_id == nugget_id), nugget_id),
+    "verdict": lambda judgement, nugget_id: (
+        next((v for v in judgement.nuggets if v.nugget_id == nugget_id), None) if judgement else None
+    ),
     "cell": lambda text: text.replace("|", "\\|").replace("\n", " "),  # of a Markdown table
     "settings": lambda values: ", ".join(f"{key} {value}" for key, value in values.items()) or "as default",
     "deciles": lambda places: ", ".join(str(place + 1) for place in places) or "none",

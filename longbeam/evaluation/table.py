@@ -219,33 +219,32 @@ def kind_of(system: str) -> str:
     return "calibration" if system in FIXED_ANSWERS or system in WRITTEN_ANSWERS else "system"
 
 
-KINDS = ("system", "floor", "ceiling")
-"""Kinds of rows in tables, in this order; systems are ranked."""
-
-
 def ranked_rows(run: EvaluationRun, rows: Sequence[Row], *, can_score: bool = True) -> list[tuple[int | None, Row]]:
-    """Return rows with their ranks: systems first, best first, then floors and ceilings, which have none.
+    """Return rows with their ranks: systems among the floors that they have to beat, best first; then ceilings.
 
-    Rows rank by score, or by recall of evidence where the judge cannot score; at several budgets, which follow each
-    other, within each. Equal systems share a rank. There is none for a system without a figure, for one that reads no
-    budget beside several, and with fewer conversations than `FEW`. Rows that calibrate the judge are left out.
+    Only systems have ranks. Rows are sorted by score, or by recall of evidence where the judge cannot score; at several
+    budgets, which follow each other, within each. Equal systems share a rank. There is none for a system without a
+    figure, for one that reads no budget beside several, and with fewer conversations than `FEW`. Rows that calibrate
+    the judge are left out.
     """
     budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
-    found: list[tuple[int | None, Row]] = []
-    for kind in KINDS:
-        own = []
-        for row in rows:
-            if kind_of(row.system) == kind:
-                figure = row.score if can_score else row.recall
-                own.append((budgets.get(row.system, sys.maxsize), -round(figure or 0.0, 3), figure is not None, row))
-        own.sort(key=lambda one: one[:2])
-        for budget, figure, is_known, row in own:
-            is_ranked = kind == "system" and is_known and run.conversations >= FEW
-            if not is_ranked or (budgets and row.system not in budgets):
-                found.append((None, row))
-            else:
-                found.append((1 + sum(b == budget and f < figure for b, f, *_ in own), row))
-    return found
+    found = []
+    for row in rows:
+        if (kind := kind_of(row.system)) != "calibration":
+            figure = row.score if can_score else row.recall
+            place = (
+                kind == "ceiling",
+                budgets.get(row.system, sys.maxsize),
+                -round(figure or 0.0, 3),
+                kind != "system",
+            )
+            is_ranked = kind == "system" and figure is not None and run.conversations >= FEW
+            found.append((place, is_ranked and not (budgets and row.system not in budgets), row))
+    found.sort(key=lambda one: one[0])
+    return [
+        (1 + sum(p[:2] == place[:2] and p[2] < place[2] for p, ranks, _ in found if ranks) if is_ranked else None, row)
+        for place, is_ranked, row in found
+    ]
 
 
 def without_budget(name: str) -> str:

@@ -11,6 +11,7 @@ from longbeam.evaluation.table import (
     Row,
     ability_figures,
     kind_of,
+    leads_released,
     notes_on,
     order_legend,
     ranked_rows,
@@ -24,7 +25,8 @@ from longbeam.terminal import counted
 WIDTH = 80
 _NAME, _ABILITIES, _ABILITY = 17, 10, 24
 """Columns of a name, abilities beside each other, and columns of an ability's name."""
-_HEADS = {"floor": "floors, which read nothing or without skill:", "ceiling": "ceilings, the gold and cited messages:"}
+_SIGNS = {"system": "", "floor": "fl", "ceiling": "ce"}
+_LEGEND = "fl: a floor, a plain baseline to be beaten; ce: a ceiling, the gold answers or the cited messages"
 
 
 def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
@@ -55,27 +57,48 @@ def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
     return "\n".join(piece for line in lines for piece in (wrap(line, WIDTH) if len(line) > WIDTH else [line])) + "\n"
 
 
+def render_grid(evaluations: Sequence[tuple[EvaluationRun, Sequence[Result]]]) -> str:
+    """Return the scores of several evaluations as one table of readers and systems by benchmark, as BEAM's Table 1.
+
+    Scores are those of the rule that leads; where a judge cannot score, a dash. It ends with a line break.
+    """
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    heads = dict.fromkeys(f"{run.benchmark} ({run.tokens:,})" for run, _ in evaluations)
+    for run, results in evaluations:
+        rows = rows_of(results, run.spending)
+        can_score = calibration_of(rows, run.judge).can_score
+        for _, row in ranked_rows(run, rows, can_score=can_score):
+            score = (row.released if leads_released(run) else row.score) if can_score else None
+            cells.setdefault((run.reader, row.system), {})[f"{run.benchmark} ({run.tokens:,})"] = _cell(score, 5)
+    lines = ["readers, systems and benchmarks (tokens of a conversation):"]
+    for reader in dict.fromkeys(reader for reader, _ in cells):
+        lines += ["", f"reader {reader}", f"    {'':{_NAME}}" + "".join(f"  {head:>{len(head)}}" for head in heads)]
+        for (of, system), scores in cells.items():
+            if of == reader:
+                figures = "".join(f"  {scores.get(head, '-'):>{len(head)}}" for head in heads)
+                lines += _row_lines(None, system, figures)
+    return "\n".join(lines) + "\n"
+
+
 def _main_table(rows: Sequence[tuple[int | None, Row]], of: int, *, is_scored: bool) -> Iterator[str]:
     """Yield the lines of the table; `of` is the length of a conversation, of which `read` is the share."""
     score = "  score  95 % interval" if is_scored else ""
     yield f"{'':3} {'system':{_NAME}}{score}  evid.  source  hit@5   tokens  read"
-    headed = "system"
     for rank, row in rows:
-        if (kind := kind_of(row.system)) != headed:
-            headed = kind
-            yield f"{'':3} {_HEADS[kind]}"
         cells = f"  {_cell(row.score, 5)}  {_span(row.interval):>13}" if is_scored else ""
         tokens = f"{row.tokens:7,.0f}  {share_read(row, of):>4}" if row.tokens is not None else f"{'-':>7}  {'-':>4}"
         figures = f"{_cell(row.recall, 5)}  {_cell(row.source_recall, 6)}  {_cell(row.hits[5], 5)}  {tokens}"
         yield from _row_lines(rank, row.system, f"{cells}  {figures}")
+    yield _LEGEND
 
 
 def _row_lines(rank: int | None, name: str, cells: str) -> Iterator[str]:
     """Yield a row; a name that is longer than its column has a line of its own."""
+    sign = rank or _SIGNS[kind_of(name)]
     if len(name) > _NAME:
-        yield f"{rank or '':>3} {name}"
-        name, rank = "", None
-    yield f"{rank or '':>3} {name:{_NAME}}{cells}"
+        yield f"{sign:>3} {name}"
+        name = sign = ""
+    yield f"{sign:>3} {name:{_NAME}}{cells}"
 
 
 def _variation_table(of: Variation) -> Iterator[str]:

@@ -7,6 +7,7 @@ session. There are no probes: `longbeam probe` makes them. `chat_shapes` declare
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from longbeam.formats.chat_shapes import UNSAID, USERS, ChatReader, ChatText, GivenChat, Oddities, PlainChat, kind_of
-from longbeam.formats.reading import ImportOptions, Notes, refuse, stream_values
+from longbeam.formats.reading import ImportOptions, Notes, overwritten, refuse, stream_values
 from longbeam.formats.session_reading import session_head
 from longbeam.keys import MessageKey
 from longbeam.models import load_tokenizer
@@ -89,9 +90,19 @@ class _Source:
     def read_file(self, file: Path) -> None:
         """Add the chats of a file; messages that stand in it one by one are one chat, those of a list another."""
         bare: dict[int | None, list[Any]] = {}
-        is_empty = True
-        for number, (list_number, element) in enumerate(stream_values(file), 1):
+        is_empty, twice = True, list[str]()
+
+        def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            twice.extend(f"`{name[:40]}` ({kind_of(value)})" for name, value in overwritten(pairs))
+            return dict(pairs)
+
+        decoder = json.JSONDecoder(parse_constant=str, object_pairs_hook=members)  # NaN is a text that no time is
+        for number, (list_number, element) in enumerate(stream_values(file, decoder), 1):
             is_empty = False
+            for name in dict.fromkeys(twice):
+                what = f"{name} stands twice in one object; the last one is read"
+                self.odd.add(NoteKind.UNREAD, what, f"{file.name}: element {number}")
+            twice.clear()
             if isinstance(element, dict) and element.keys() & {"role", "from"} and not _lists_of(element):
                 bare.setdefault(list_number, []).append(element)
             else:

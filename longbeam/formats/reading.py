@@ -71,11 +71,27 @@ def read_json(path: Path) -> Any:  # Any: the JSON tree
 def parse_json(text: str, where: str) -> Any:  # Any: the JSON tree
     """Return the JSON of a text; UserError names the place of a fault."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_once)
     except json.JSONDecodeError as exc:
         raise UserError(f"{where}: not JSON: {exc.msg} (line {exc.lineno}, column {exc.colno})") from exc
     except (ValueError, RecursionError) as exc:
         raise UserError(f"{where}: not usable JSON: {exc}") from exc
+
+
+def overwritten(pairs: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield the members that another one of the same name, and of another value, stands behind."""
+    if len(last := dict(pairs)) < len(pairs):
+        yield from ((name, value) for name, value in pairs if last[name] != value)
+
+
+class _TwoValues(ValueError):
+    """An object has two values of one name."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    for name, _ in overwritten(pairs):
+        raise _TwoValues(f"{name[:40]!r} stands twice in one object, with two values")
+    return dict(pairs)
 
 
 def stream_list(path: Path) -> Iterator[Any]:
@@ -91,11 +107,15 @@ def stream_list(path: Path) -> Iterator[Any]:
         refuse(str(path), "holds nothing to import")
 
 
-def stream_values(path: Path) -> Iterator[tuple[int | None, Any]]:
-    """Yield the JSON values of a file one at a time, those of an outermost list each with that list's ordinal."""
+def stream_values(path: Path, decoder: json.JSONDecoder | None = None) -> Iterator[tuple[int | None, Any]]:
+    """Yield the JSON values of a file one at a time, those of an outermost list each with that list's ordinal.
+
+    Without a `decoder`, NaN and an object with two values of one name are refused.
+    """
+    decoder = decoder or json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_once)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from _values(file, path)
+            yield from _values(file, path, decoder)
     except UnicodeDecodeError as exc:
         raise UserError(f"{path}: is not UTF-8 text (byte {exc.start})") from exc
     except OSError as exc:
@@ -133,8 +153,7 @@ def describe(value: object) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "") + shown
 
 
-def _values(file: IO[str], path: Path) -> Iterator[tuple[int | None, Any]]:
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+def _values(file: IO[str], path: Path, decoder: json.JSONDecoder) -> Iterator[tuple[int | None, Any]]:
     text, at, number = file.read(_PIECE), 0, 0
     lists, is_list = 0, False
     while True:
@@ -151,7 +170,7 @@ def _values(file: IO[str], path: Path) -> Iterator[tuple[int | None, Any]]:
             element, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as exc:
             # The end of the piece cuts the element off: read on, twice as much each time.
-            if isinstance(exc, RecursionError) or not (more := file.read(max(_PIECE, len(text) - at))):
+            if isinstance(exc, RecursionError | _TwoValues) or not (more := file.read(max(_PIECE, len(text) - at))):
                 raise UserError(f"{path}: element {number + 1}: not JSON: {exc}") from exc
             text, at = text[at:] + more, 0
             continue

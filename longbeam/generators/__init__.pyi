@@ -1,4 +1,4 @@
-from .additions import AdditionInputs as AdditionInputs, with_additions as with_additions
+from .additions import AdditionInputs as AdditionInputs, with_additions as with_additions, with_asides as with_asides
 from .advice import (
     ADVICE_PROMPTS as ADVICE_PROMPTS,
     LEAST_SET_ASIDE as LEAST_SET_ASIDE,
@@ -50,7 +50,6 @@ from .chat_ledger import (
 from .choices import (
     APART_DAYS as APART_DAYS,
     APART_MESSAGES as APART_MESSAGES,
-    FORMS as FORMS,
     SETTLED_DAYS as SETTLED_DAYS,
     USES as USES,
     Choices as Choices,

@@ -1,194 +1,209 @@
-"""Additions of code beside a story: a log of the user's own, confidences, and a document that somebody pastes.
+"""What the user tells beside a story: a log of their own, confidences, and a document that somebody pastes.
 
-The log makes questions possible that count, add up and join. Every entry is a bullet of its own, which says its values,
-and nothing else in the conversation is about them. Their facts are kept apart (`Fact.side_story`): questions on single
-facts, updates and contradictions leave them alone. The side stories themselves are events that the writer tells.
+The log makes questions possible that count, add up and join. The writer of the events tells log and confidences as part
+of the story, each right after an event; code checks them and books their values. Their facts are kept apart
+(`Fact.side_story`): questions on single facts, updates and contradictions leave them alone.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median_low
 
 from longbeam.generators.augmented import Augmented, augmented_plan
-from longbeam.generators.layout import Layout
 from longbeam.generators.story_graph import SIDE_NARRATIVE
 from longbeam.keys import BulletId, FactId, SubPlanKey
+from longbeam.prompts.calls import Confidence, EventsInputs, EventsReply, LogEntry, StageStory, StoryEvent
 from longbeam.schemas import (
     AMOUNT_KINDS,
     CLOSING,
+    CONFIDED,
     Assertion,
     Bullet,
     BulletKind,
-    Domain,
     Fact,
-    Person,
     Plan,
     Stance,
     Value,
-    ValueKind,
 )
 from longbeam.text import (
     COMPANION,
-    CONFIDENCES,
     FIGURE,
     FORGET,
-    FORGET_TEXT,
     KEEP_FROM,
-    KEEP_TEXT,
-    OWN_LOGS,
     PLACE,
     POISONS,
     QUANTITY,
     SOURCE,
-    TRAVEL_LOGS,
-    Confidence,
-    OwnLog,
     amount_like,
     attribute_of,
-    money,
     name,
-    number,
+    read_value,
+    unrecorded_values,
 )
 
-QUESTIONS_PER_ENTRY = 6
-"""Questions of a plan for each entry of its log."""
-FEW, FULL, MOST_ENTRIES = 5, 10, 16
-"""Entries of the log of a short plan that lacks amounts to add up, and fewest and most entries of a plan that has one
-anyway."""
-COMPANIONS = 6
-"""People who come along on a log: four places more than MOST_ENTRIES pairs, so that some stay away from each."""
-
-CONFIDED, HUSHED, PASTED_AT = (0.05, 0.4), (0.5, 0.85), (0.55, 0.85)
-"""Parts of the plan in which something private is told, in which it is to be kept quiet, and of a pasted document."""
+PASTED_AT = (0.55, 0.85)
+"""Part of a plan in which a document is pasted."""
+PASTED_FROM = 60
+"""Questions of a plan that has room for a pasted document."""
 OWN = r"(?:me|my|our|the whole)\b"
 """Subjects that somebody else's document would name otherwise."""
 WISHES = frozenset({BulletKind.PREFERENCE, BulletKind.INSTRUCTION})
 GROWN = 18
-"""Age from which somebody comes along."""
-LEVELS: Mapping[str, int] = {
-    "USD": 1, "EUR": 1, "GBP": 1, "CHF": 1, "CAD": 1, "AUD": 1, "NZD": 1, "SGD": 1, "PLN": 4, "ILS": 4, "BRL": 5,
-    "RON": 5, "CNY": 7, "DKK": 7, "HKD": 8, "NOK": 10, "SEK": 10, "kr": 10, "CZK": 20, "MXN": 20, "ZAR": 20, "THB": 30,
-    "TWD": 30, "TRY": 40, "UAH": 40, "PHP": 60, "INR": 90, "RUB": 90, "KES": 130, "JPY": 150, "HUF": 350,
-    "KRW": 1_400, "NGN": 1_500, "IDR": 16_000, "VND": 26_000,
-}  # fmt: skip
-"""By what the amounts of a confidence are multiplied, roughly: a wage of 5,900 pesos a month is none."""
-
-SPAN = (0.04, 0.86)
-"""Part of the plan over which bullets are spread: none lies in the last tenth."""
+"""Age from which somebody comes along, or is kept from knowing."""
+MOST_WORDS = 45
+"""Words of an entry or a confidence, half as many again as asked for."""
 Entry = dict[str, Value]
 """Values of an entry by role."""
 
 
+# --- what is wrong with it ----------------------------------------------------------------------------------------
+
+
+def with_asides(story: StageStory, reply: EventsReply, asked: EventsInputs) -> tuple[StageStory, list[str]]:
+    """Return a stage with the good entries and confidences of a reply, and what is wrong with the others."""
+    grown = [p.first_name for p in asked.people if p.age >= GROWN]
+    near = [name for name in grown if name in asked.stages[story.stage_index].cast]
+    log = asked.log or reply.log.strip()
+    told = {e.event_id: e for e in story.events if e.part != CLOSING}
+    entries, confidences, faults = list[LogEntry](), list[Confidence](), list[str]()
+    units = {_amount(entry.amount).unit for entry in asked.logged}
+    for entry in reply.entries if log else ():
+        days = {told[other.event].day for other in entries}
+        if found := next(_entry_faults(entry, told, near, units), ""):
+            faults.append(f"the entry {entry.text[:40]!r} {found}")
+        elif told[entry.event].day not in days:  # two entries of one day could not be told apart
+            entries.append(entry)
+            units.add(_amount(entry.amount).unit)
+    for confidence in reply.confidences:
+        if found := next(_confidence_faults(confidence, told, grown), ""):
+            faults.append(f"the confidence {confidence.thing!r} {found}")
+        else:
+            confidences.append(confidence)
+    update = {"log": log if entries else "", "entries": tuple(entries), "confidences": tuple(confidences)}
+    return story.model_copy(update=update), faults
+
+
+def _amount(text: str) -> Value:
+    """Return the typed value of an amount; raises ValueError for words that are none."""
+    value = read_value(text)
+    if value.kind not in AMOUNT_KINDS or value.number is None:
+        raise ValueError(f"{text!r} is no amount")
+    return value
+
+
+def _entry_faults(
+    entry: LogEntry, told: Mapping[str, StoryEvent], near: Sequence[str], units: set[str]
+) -> Iterator[str]:
+    """Yield what is wrong with an entry; `units`: those of the log's other entries."""
+    if entry.event not in told:
+        yield f"stands at {entry.event!r}, which is no event of the stage before its ending"
+        return
+    try:
+        unit = _amount(entry.amount).unit
+    except ValueError as exc:
+        yield str(exc)
+        return
+    if units and unit not in units:
+        yield f"counts in {unit!r}, and the others in {units.pop()!r}"
+    if entry.companion and entry.companion not in near:
+        yield f"has {entry.companion!r} along, who is no grown-up with a part in the stage"
+    yield from _text_faults(entry.text, told[entry.event], (entry.amount, entry.place, entry.companion), entry.amount)
+
+
+def _confidence_faults(told_of: Confidence, told: Mapping[str, StoryEvent], grown: Sequence[str]) -> Iterator[str]:
+    first, last = told.get(told_of.event), told.get(told_of.asked_at)
+    if first is None or last is None:
+        yield f"stands at {told_of.event!r} and {told_of.asked_at!r}; both are events of the stage before its ending"
+    elif first.day is None or last.day is None or first.day >= last.day:
+        yield f"is to be kept quiet at {told_of.asked_at}, which comes no day after {told_of.event}"
+    elif told_of.keep_from and told_of.keep_from not in grown:
+        yield f"is kept from {told_of.keep_from!r}, who is no grown-up of the list"
+    elif not told_of.thing.strip() or not told_of.open.strip() or not told_of.request.strip():
+        yield "lacks its thing, what may be said, or the request"
+    else:
+        try:
+            figure = _amount(told_of.figure)
+        except ValueError as exc:
+            yield str(exc)
+            return
+        if said := unrecorded_values(told_of.request, (), last.day):
+            yield f"says {said[0].text!r} in its request, which leaves figures out"
+        if figure.text in told_of.open:
+            yield "has its figure in what may be said"
+        yield from _text_faults(told_of.text, first, (told_of.open, told_of.figure), told_of.figure)
+
+
+def _text_faults(text: str, event: StoryEvent, words: Sequence[str], amount: str) -> Iterator[str]:
+    assert event.day is not None  # the events of a stage have days
+    if len(text.split()) > MOST_WORDS:
+        yield f"has {len(text.split())} words; 30 are asked for"
+    for said in filter(None, words):
+        if said.casefold() not in text.casefold():
+            yield f"does not say {said!r}"
+    if others := unrecorded_values(text, (_amount(amount), *(name(w) for w in words if w)), event.day):
+        yield f"says {others[0].text!r}, which is no value of it"
+
+
+# --- what is booked -----------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class AdditionInputs:
-    """Everything from which code draws what it adds beside the story of a plan."""
+    """Everything that is added beside the story of a plan."""
 
     plan: Plan
-    layout: Layout
-    people: Sequence[Person]
+    stories: Sequence[StageStory]
+    """The stages, with what the user tells beside their events."""
+    bullet_of: Mapping[str, str]
+    """Bullet that tells each event, by the event's id."""
     rng_key: str
     """Key of the conversation's random draws."""
+    questions: int
+    """Questions of the plan."""
     name: str = "They"
     """Name of the user."""
     standing: Sequence[Bullet] = ()
     """Wishes of earlier plans that are in force."""
-    domain: str | None = None
-    lacks_amounts: bool = False
-    """Whether the story has too few amounts that can be added up."""
 
 
 def with_additions(inputs: AdditionInputs) -> Plan:
-    """Return a plan with its confidences and, from FULL entries on, its log and a pasted document."""
-    plan, layout = inputs.plan, inputs.layout
-    questions = layout.sub_plans * layout.batches * layout.questions
-    count = min(questions // QUESTIONS_PER_ENTRY, MOST_ENTRIES)
-    pen = Pen(plan)
-    # The few bullets with bounds of their own get their places first.
-    tell_confidences(pen, inputs, both=count >= FULL)
-    if count >= FULL:
-        paste_claim(pen, inputs)
-    elif inputs.lacks_amounts:
-        count = FEW
-    if count >= (FEW if inputs.lacks_amounts else FULL) and (log := _own_log(inputs)) is not None:
-        _tell_log(pen, log, count, inputs)
-    return pen.plan_told()
-
-
-def _own_log(inputs: AdditionInputs) -> OwnLog | None:
-    """Return the log of a plan, another one than those of the conversation's other plans; None beyond their number."""
-    order = list(TRAVEL_LOGS if inputs.domain is Domain.TRIP else OWN_LOGS)
-    random.Random(f"{inputs.rng_key}/side").shuffle(order)
-    return order[inputs.plan.plan_index] if inputs.plan.plan_index < len(order) else None
-
-
-def _tell_log(pen: Pen, log: OwnLog, count: int, inputs: AdditionInputs) -> None:
-    """Tell the entries of a log; nobody comes along to one place twice, and nobody while the user is away."""
-    rng = random.Random(f"{inputs.rng_key}/side/{inputs.plan.plan_index}")
-    grown = [p for p in inputs.people if p.age >= GROWN]
-    people = rng.sample(grown, min(COMPANIONS, len(grown))) if inputs.domain is not Domain.TRIP else []
-    pairs = [(place, person.first_name) for place in log.places for person in people]
-    rng.shuffle(pairs)
-    for i, after in enumerate(pen.places(count)):
-        place, who = pairs[i] if len(pairs) >= count else (rng.choice(log.places), "")
-        entry = {QUANTITY: number(rng.randint(*log.amounts), log.unit), PLACE: name(place)}
-        if who:
-            entry[COMPANION] = name(who)
-        said = log.tell[i % len(log.tell)].format(
-            amount=entry[QUANTITY].text, place=f"{place} with {who}" if who else place
-        )
-        pen.tell(after, log.name, f"{said[:1].upper()}{said[1:]}.", entry)
-
-
-# --- what is to stay unsaid ---------------------------------------------------------------------------------------
-
-
-def tell_confidences(pen: Pen, inputs: AdditionInputs, *, both: bool) -> None:
-    """Tell something private, and later ask to have its figure forgotten, or kept from one of the people."""
-    rng = random.Random(f"{inputs.rng_key}/confidence/{inputs.plan.plan_index}")
-    order = list(CONFIDENCES)
-    random.Random(f"{inputs.rng_key}/confidence").shuffle(order)
-    first = 2 * inputs.plan.plan_index
-    kinds = [FORGET, KEEP_FROM] if both else rng.sample([FORGET, KEEP_FROM], 1)
+    """Return a plan with its log, its confidences and, in a long plan, a pasted document."""
+    pen = Pen(inputs.plan)
+    bullets = {b.bullet_id: b for b in inputs.plan.bullets()}
+    place = {event: bullets[b] for event, b in inputs.bullet_of.items() if b in bullets}
     # Nothing can be kept from somebody who reads the answers along, or for whose sake they are as they are.
     wishes = " ".join(b.text for b in (*inputs.standing, *inputs.plan.bullets()) if b.kind in WISHES)
     named = set(re.findall(r"\w+", wishes))
-    grown = [p.first_name for p in inputs.people if p.age >= GROWN and p.first_name not in named]
-    for texts, kind in zip(order[first : first + 2], kinds, strict=False):
-        told, asked = pen.places(1, CONFIDED), pen.places(1, HUSHED)
-        if not told or not asked or not grown or (asked[0].happens_on <= told[0].happens_on):
-            continue
-        figure = _figure(inputs.plan, texts, rng)
-        entry = {SOURCE: name(rng.choice(texts.sources)), FIGURE: figure}
-        text = texts.tell.format(**{role: value.text for role, value in entry.items()})
-        pen.tell(told[0], texts.name, text, entry)
-        person = rng.choice(grown) if kind == KEEP_FROM else ""
-        pen.add(
-            asked[0],
-            BulletKind.INSTRUCTION,
-            texts.name,
-            (KEEP_TEXT if person else FORGET_TEXT).format(name=texts.name, person=person),
-            condition=f"when {person} reads along" if person else f"when I ask about {texts.name}",
-            requirement="keeps quiet about the figure",
-            variety=kind,
-        )
+    for story in inputs.stories:
+        for entry in story.entries:
+            named_in = {role: name(text) for role, text in ((PLACE, entry.place), (COMPANION, entry.companion)) if text}
+            if entry.event in place:
+                pen.tell(place[entry.event], story.log, entry.text, {QUANTITY: _amount(entry.amount), **named_in})
+        for told in story.confidences:
+            if told.event in place and told.asked_at in place and told.keep_from not in named:
+                _confide(pen, place, told)
+    if inputs.questions >= PASTED_FROM:
+        paste_claim(pen, inputs)
+    return pen.plan_told()
 
 
-def _figure(plan: Plan, texts: Confidence, rng: random.Random) -> Value:
-    """Return the amount of a confidence in the currency in which a plan has most of its amounts; dollars without any.
-
-    In a currency that LEVELS does not have, it is as much larger as the usual amount of the plan is than hundreds.
-    """
-    said = [a.value for a in plan.assertions if a.value and a.value.kind is ValueKind.MONEY]
-    unit = Counter(v.unit for v in said).most_common(1)[0][0] if said else "USD"
-    own = [v for v in said if v.unit == unit] or [money(1, unit)]
-    usual = median_low(abs(v.number or 0) for v in own)
-    level = LEVELS.get(unit) or 10 ** max(len(str(int(usual))) - 3, 0)
-    return amount_like(own[0], 100 * rng.randint(*texts.figures) * level)
+def _confide(pen: Pen, place: Mapping[str, Bullet], told: Confidence) -> None:
+    """Tell something private, and later ask to have its figure forgotten, or kept from one of the people."""
+    thing, person = told.thing.strip(), told.keep_from
+    entry = {SOURCE: name(told.open), FIGURE: _amount(told.figure)}
+    pen.tell(place[told.event], thing, told.text, entry, variety=CONFIDED)
+    pen.add(
+        place[told.asked_at],
+        BulletKind.INSTRUCTION,
+        thing,
+        told.request,
+        condition=f"when {person} reads along" if person else f"when I ask about {thing}",
+        requirement="keeps quiet about the figure",
+        variety=KEEP_FROM if person else FORGET,
+    )
 
 
 def paste_claim(pen: Pen, inputs: AdditionInputs) -> None:
@@ -197,17 +212,19 @@ def paste_claim(pen: Pen, inputs: AdditionInputs) -> None:
     Nothing is pasted where the story has no such amount, or where it says every other amount that would be claimed.
     """
     rng = random.Random(f"{inputs.rng_key}/pasted/{inputs.plan.plan_index}")
-    place = pen.places(1, PASTED_AT)
-    if not place or not (options := list(_claimable(inputs.plan, place[0]))):
+    by_day = {b.happens_on: b for b in inputs.plan.bullets() if b.variety != CLOSING}
+    free = list(by_day.values())
+    first, last = (int(share * len(free)) for share in PASTED_AT)
+    if first >= last or not (options := list(_claimable(inputs.plan, place := free[(first + last) // 2]))):
         return
     bullet_id, fact, value = rng.choice(options)
-    others = (_amount(value, step) for step in range(3, 99))
+    others = (_larger(value, step) for step in range(3, 99))
     claimed = next((v for v in others if not _is_known(inputs.plan, v)), None)
     if claimed is None:
         return
-    first = inputs.name.partition(" ")[0]
-    text = rng.choice(POISONS).format(first=first, it=fact.subject, attribute=fact.attribute, claimed=claimed.text)
-    pen.add(place[0], BulletKind.PASTED, fact.subject, text, target_bullet_id=bullet_id)
+    user = inputs.name.partition(" ")[0]
+    text = rng.choice(POISONS).format(first=user, it=fact.subject, attribute=fact.attribute, claimed=claimed.text)
+    pen.add(place, BulletKind.PASTED, fact.subject, text, target_bullet_id=bullet_id)
 
 
 def _claimable(plan: Plan, place: Bullet) -> Iterator[tuple[str, Fact, Value]]:
@@ -232,7 +249,7 @@ def _claimable(plan: Plan, place: Bullet) -> Iterator[tuple[str, Fact, Value]]:
             yield bullet_id, fact, value
 
 
-def _amount(value: Value, step: int) -> Value:
+def _larger(value: Value, step: int) -> Value:
     """Return an amount half as large again, and more with each step."""
     assert value.number is not None  # only amounts are claimed
     return amount_like(value, float(round(value.number * (1 + step / 6))))
@@ -240,9 +257,6 @@ def _amount(value: Value, step: int) -> Value:
 
 def _is_known(plan: Plan, value: Value) -> bool:
     return any(a.value is not None and a.value.means_same_as(value) for a in plan.assertions)
-
-
-# --- where it is told ------------------------------------------------------------------------------------------------
 
 
 class Pen:
@@ -253,19 +267,7 @@ class Pen:
         self._added: list[tuple[Bullet, str]] = []
         self._facts: list[Fact] = []
         self._assertions: list[Assertion] = []
-        self._used: set[str] = set()
         self._next_fact = max((FactId.parse(f.fact_id).ordinal for f in plan.facts), default=-1) + 1
-
-    def places(self, count: int, span: tuple[float, float] = SPAN) -> list[Bullet]:
-        """Return bullets that additions may follow, on different days, spread over the plan; each is given once."""
-        by_day = {b.happens_on: b for b in self._plan.bullets() if b.variety != CLOSING}
-        free = [b for b in by_day.values() if b.bullet_id not in self._used]
-        first, last = (int(share * len(free)) for share in span)
-        free = free[first:last]
-        count = min(count, len(free))
-        chosen = [free[(2 * i + 1) * len(free) // (2 * count)] for i in range(count)]
-        self._used |= {b.bullet_id for b in chosen}
-        return chosen
 
     def add(self, after: Bullet, kind: BulletKind, topic: str, text: str, **fields: str) -> Bullet:
         """Add a bullet behind another one, on its day, and return it."""
@@ -274,16 +276,16 @@ class Pen:
             kind=kind,
             narrative=SIDE_NARRATIVE,
             topic=topic,
-            text=text,
+            text=text.strip(),
             happens_on=after.happens_on,
             **fields,
         )
         self._added.append((bullet, after.bullet_id))
         return bullet
 
-    def tell(self, after: Bullet, topic: str, text: str, entry: Entry) -> None:
+    def tell(self, after: Bullet, topic: str, text: str, entry: Entry, variety: str = "") -> None:
         """Add a bullet that tells an entry of a log or a confidence, with its facts."""
-        bullet = self.add(after, BulletKind.SIDE, topic, text)
+        bullet = self.add(after, BulletKind.SIDE, topic, text, variety=variety)
         for role, value in entry.items():
             fact = Fact(
                 fact_id=str(FactId(self._plan.plan_index, self._next_fact)),

@@ -138,21 +138,24 @@ async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented
         lines=_lines(task),
         updates=targets.updates,
         contradictions=targets.contradictions,
-        wishes=targets.wishes,
+        wishes=tuple(_with_lines(t, task.sub_plan) for t in targets.wishes),
         replaceable=task.replaceable,
         taken_conditions=tuple(dict.fromkeys(b.condition for b in task.wishes if b.condition)),
+        put_before=tuple(b.text for b in task.wishes),
     )
     remarks = _Remarks(asker, task)
 
     def rest(kept: tuple[_Draft, ...]) -> AugmentInputs:
         written = {draft.target_id for draft in kept}
-        conditions = (draft.condition for draft in kept if isinstance(draft, WishDraft))
+        wishes = [draft for draft in kept if isinstance(draft, WishDraft)]
+        conditions = (draft.condition for draft in wishes)
         return inputs.model_copy(
             update={
                 "updates": tuple(t for t in targets.updates if t.target_id not in written),
                 "contradictions": tuple(t for t in targets.contradictions if t.target_id not in written),
-                "wishes": tuple(t for t in targets.wishes if t.target_id not in written),
+                "wishes": tuple(t for t in inputs.wishes if t.target_id not in written),
                 "taken_conditions": tuple(dict.fromkeys((*inputs.taken_conditions, *conditions))),
+                "put_before": (*inputs.put_before, *(draft.text for draft in wishes)),
             }
         )
 
@@ -361,6 +364,7 @@ def _assemble(written: Sequence[_Draft], task: StageToAugment, remarks: _Remarks
     assertions: list[Assertion] = []
     for draft in written:
         target = target_of[draft.target_id]
+        place = target.place
         if isinstance(target, UpdateTarget):
             bullet = _referring_to(target, BulletKind.UPDATE, next(ids), draft.text)
             assertions.append(_assertion(bullet, target.fact.fact_id, Stance.UPDATES, remarks.value_of(draft, target)))
@@ -372,8 +376,9 @@ def _assemble(written: Sequence[_Draft], task: StageToAugment, remarks: _Remarks
                 assertions.append(_assertion(bullet, target.fact.fact_id, Stance.DENIES, value))
         else:
             assert isinstance(draft, WishDraft)
-            bullet = _wish(draft, target, next(ids), task.replaceable)
-        made.append((target.place, bullet))
+            place = _moment(draft, target, sub_plan)
+            bullet = _wish(draft, target, next(ids), task.replaceable, place.day)
+        made.append((place, bullet))
     told = {b.bullet_id: i for i, b in enumerate(sub_plan.bullets)}
     made.sort(key=lambda one: told[one[0].after])
     return Augmented(
@@ -385,7 +390,22 @@ def _assemble(written: Sequence[_Draft], task: StageToAugment, remarks: _Remarks
     )
 
 
-def _wish(draft: WishDraft, target: WishTarget, bullet_id: str, replaceable: Iterable[Bullet]) -> Bullet:
+def _with_lines(target: WishTarget, sub_plan: SubPlan) -> WishTarget:
+    own = (*target.moments, target.place.after)
+    return target.model_copy(
+        update={"lines": tuple(i for i, b in enumerate(sub_plan.bullets, 1) if b.bullet_id in own)}
+    )
+
+
+def _moment(draft: WishDraft, target: WishTarget, sub_plan: SubPlan) -> Place:
+    """Return the place of a wish that its writer chose; the first one that fits for a line that does not."""
+    chosen = sub_plan.bullets[draft.line - 1] if 0 < draft.line <= len(sub_plan.bullets) else None
+    if chosen is None or chosen.bullet_id not in target.moments:
+        return target.place
+    return Place(after=chosen.bullet_id, day=chosen.happens_on)
+
+
+def _wish(draft: WishDraft, target: WishTarget, bullet_id: str, replaceable: Iterable[Bullet], day: dt.date) -> Bullet:
     former = _replaced_by(draft, replaceable) if target.kind is BulletKind.PREFERENCE else None
     return Bullet(
         bullet_id=bullet_id,
@@ -393,7 +413,7 @@ def _wish(draft: WishDraft, target: WishTarget, bullet_id: str, replaceable: Ite
         narrative=target.narrative,
         topic=former.topic if former else draft.topic,
         text=draft.text,
-        happens_on=target.place.day,
+        happens_on=day,
         condition=former.condition if former else draft.condition,
         requirement=draft.requirement,
         variety=EVOLVED if former else "",

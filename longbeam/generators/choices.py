@@ -24,6 +24,7 @@ from longbeam.generators.quotas import UNTOUCHED, Demand
 from longbeam.keys import plan_index_of
 from longbeam.prompts.calls import (
     ContradictionTarget,
+    Figure,
     LedgerLine,
     Place,
     Slip,
@@ -76,17 +77,6 @@ DENIABLE = {
     ValueKind.VERSION: Slip.NAME,
 }
 """Slips about a value."""
-FORMS = (
-    "the occasion first, then the wish, plainly",
-    "the wish first, then the occasion",
-    "a reason from the user's own life first, then the wish in half a sentence",
-    "what goes wrong for the user without it, then the wish",
-    "a weakness or a habit of the user's that makes it needed, then the wish",
-    "a rule for the two of them, short and a little stiff",
-    "thrown in as an afterthought, half a sentence",
-)
-"""Forms of a sentence that states a wish with its occasion. None brings in somebody who reads the answers along: from
-such a person something may be kept (`additions.tell_confidences`), which everybody must then leave unsaid."""
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
 _NAMED = frozenset({ValueKind.NAME, ValueKind.VERSION, ValueKind.TEXT})
 """Kinds of values that say which one a thing is or who does it."""
@@ -307,9 +297,13 @@ class _Chooser:
             return f"a {fact.kind.value}, which is not compared"
         if self._is_said_again(use, bullet, value):
             return "its value is said again"
+        if event is not None and event.figure is Figure.NONE and value.date is None:
+            return "its writer has no figure in it"
         if use == UPDATE:
             if fact.is_fixed:
                 return "happened once"
+            if event is not None and event.figure is Figure.STAYS and value.date is None:
+                return "its writer says that it stays"
             if depending := self._reckoned_with(bullet, fact, value):
                 return f"{depending} is reckoned with it"
         elif event is not None and event.weight is Weight.UNFORGETTABLE:
@@ -519,7 +513,7 @@ class _Chooser:
                 fitting[aspect] = its
             else:
                 self.refused[WISH, aspect] = "fewer than two later events come back to it"
-        forms, last = _forms(self.rng, count), max(len(self.ledger.bullets) - 1, 1)
+        last = max(len(self.ledger.bullets) - 1, 1)
         found: list[WishTarget] = []
         while len(found) < count and (fitting or spare):
             if not fitting:
@@ -535,7 +529,7 @@ class _Chooser:
                 continue
             self.used.add(place.after)
             self.refused.pop((WISH, aspect), None)
-            found.append(self._wish(len(found), aspect, own, place, forms[len(found)]))
+            found.append(self._wish(len(found), aspect, own, place))
             for other in [a for a, its in fitting.items() if 2 * len(own & its) > min(len(own), len(its))]:
                 self.refused[WISH, other] = f"overlaps with the wish about {aspect}"
                 spare[other] = fitting.pop(other)
@@ -564,7 +558,14 @@ class _Chooser:
                 return Place(after=bullet.bullet_id, day=bullet.happens_on)
         return None
 
-    def _wish(self, ordinal: int, aspect: str, own: frozenset[int], place: Place, form: str) -> WishTarget:
+    def _moments(self, first: int, before: int) -> tuple[str, ...]:
+        """Return the bullets from a position on, and before another, behind which the same stage may say a wish."""
+        bullets = self.ledger.bullets[first:before]
+        stage_index = self._stage_of_bullet(bullets[0])
+        own = (b for b in bullets if self._stage_of_bullet(b) == stage_index and b.variety != CLOSING)
+        return tuple(b.bullet_id for b in own)
+
+    def _wish(self, ordinal: int, aspect: str, own: frozenset[int], place: Place) -> WishTarget:
         at = self._position(place)
         told = {self.ledger.position[b]: e for b, e in self.given.event_of.items()}
         later = [position for position in sorted(told) if position > at and told[position].what]
@@ -578,16 +579,8 @@ class _Chooser:
             place=place,
             uses=uses[: USES + 1],
             unlike=unlike,
-            form=form,
+            moments=self._moments(at, sorted(own)[-USES]),
         )
-
-
-def _forms(rng: random.Random, count: int) -> list[str]:
-    """Return forms of wishes: each once before any comes again."""
-    drawn: list[str] = []
-    while len(drawn) < count:
-        drawn += rng.sample(FORMS, len(FORMS))
-    return drawn[:count]
 
 
 def _plan_behind(earlier: Sequence[Plan], stage_index: int) -> Plan | None:

@@ -129,6 +129,9 @@ def _rows(path: Path) -> Sequence[Mapping[str, str]]:
     except csv.Error:
         dialect = csv.excel
     reader = csv.DictReader(io.StringIO(text), dialect=dialect)
+    named = [_field(column) for column in reader.fieldnames or ()]
+    if twice := [name for i, name in enumerate(named) if name and name in named[:i]]:
+        raise UserError(f"{where}: two columns are {twice[0]!r}; role and job are other names of profession")
     rows = []
     try:
         for row in reader:
@@ -143,13 +146,17 @@ def _rows(path: Path) -> Sequence[Mapping[str, str]]:
     return tuple(kept)
 
 
+def _field(column: str) -> str:
+    """Return the name of a profile's field, or of a trait, for a column."""
+    name = " ".join(column.casefold().replace("_", " ").split())
+    return ALIASES.get(name, name)
+
+
 def _row(cells: Mapping[str, str | None], where: str) -> dict[str, str]:
     found = {}
     for column, cell in cells.items():
-        key = " ".join(column.casefold().replace("_", " ").split())
-        key = ALIASES.get(key, key.replace(" ", "_") if key == "first name" else key)
         if value := " ".join((cell or "").split()):
-            found[key] = value
+            found[_field(column)] = value
     if (age := found.get("age")) is not None and (
         not age.isdecimal() or not ADULT_AGES[0] <= int(age) <= ADULT_AGES[1]
     ):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from longbeam.generators.additions import with_asides
 from longbeam.generators.layout import Layout
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.quotas import Demand
@@ -206,6 +207,7 @@ async def write_events(asker: Asker, context: PlanContext, earlier: Sequence[Sta
     """
     told = _Telling(context, StoryGraph(stages=tuple(earlier)))
     frame, size = context.frame, told.size
+    has_asides = bool(asker.spec.probes.kinds_share) and asker.language.writes  # code words their questions in English
     inputs = EventsInputs(
         seed=frame.seed,
         profile=frame.profile,
@@ -222,13 +224,17 @@ async def write_events(asker: Asker, context: PlanContext, earlier: Sequence[Sta
         endings=context.sizes[-1].closing,
         going_on_until=told.window.going_on_until,
         closing_from=told.window.closing_from,
+        log=next((s.log for s in earlier if s.log), ""),
+        logged=tuple(entry for s in earlier for entry in s.entries),
+        entries=size.entries if has_asides else 0,
+        confidences=size.confidences if has_asides else 0,
         chapter=frame.chapter,
     )
 
     def rest(kept: tuple[StoryEvent, ...]) -> EventsInputs:
         own = {e.event_id for e in kept}
         numbers = tuple(n for n in told.numbers if f"e{n}" not in own)
-        return inputs.model_copy(update={"numbers": numbers})
+        return inputs.model_copy(update={"numbers": numbers, "entries": 0, "confidences": 0})
 
     task = ListTask(inputs, told.sift, rest, show=_shown_as, least=max(size.events // 2, 1))
     written = await asker.listed("events", task)
@@ -237,7 +243,13 @@ async def write_events(asker: Asker, context: PlanContext, earlier: Sequence[Sta
         asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="events", detail=f"links left out: {reason}"))
     own = {matter for e in events for matter in e.opens}
     open_still = [m for m in told.stays_open if m in own or m in told.open_before]
-    return StageStory(stage_index=told.stage.stage_index, events=events, stays_open=tuple(open_still))
+    story = StageStory(stage_index=told.stage.stage_index, events=events, stays_open=tuple(open_still))
+    if not has_asides or told.first is None:
+        return story
+    kept, faults = with_asides(story, told.first, inputs)
+    for fault in faults:
+        asker.note(Incident(kind=IncidentKind.MENDED, prompt_id="events", detail=f"left out: {fault}"))
+    return kept
 
 
 def _shown_as(event: StoryEvent) -> str:
@@ -262,6 +274,8 @@ class _Telling:
     rounds: int = 0
     stays_open: dict[str, None] = field(default_factory=dict)
     """Matters that have no end in this plan, in the order in which replies name them."""
+    first: EventsReply | None = None
+    """The first reply, which alone is asked for what the user tells beside the events."""
 
     def __post_init__(self) -> None:
         told = self.before.events()
@@ -280,6 +294,7 @@ class _Telling:
     def sift(self, kept: tuple[StoryEvent, ...], reply: EventsReply) -> Sifted[StoryEvent]:
         """Join the events kept so far with the good ones of a reply, in the order of their numbers."""
         self.rounds += 1
+        self.first = self.first or reply
         self.stays_open |= dict.fromkeys(m for m in map(str.strip, reply.stays_open) if m)
         good, faults = {e.event_id: e for e in kept}, list[str]()
         drafts = {event_number(draft.event): draft for draft in reversed(reply.events)}
@@ -332,6 +347,7 @@ class _Telling:
             closes=() if part == SIDE else tuple(same_matter(m.strip(), known) for m in draft.closes if m.strip()),
             is_turn=draft.turning_point and part != SIDE,
             weight=draft.weight,
+            figure=draft.figure,
         )
 
     def _day(self, text: str) -> dt.date | None:

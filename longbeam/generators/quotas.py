@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_seeds import SELF
-from longbeam.prompts.calls import Quota
-from longbeam.schemas import AMOUNT_KINDS, Category, Fact, Value, ValueKind
+from longbeam.prompts.calls import Figure, Quota, StoryEvent
+from longbeam.schemas import AMOUNT_KINDS, CLOSING, Category, Fact, Value, ValueKind
 
 CHANGING = AMOUNT_KINDS | {ValueKind.NAME, ValueKind.VERSION, ValueKind.RATIO}
 """Kinds of values that an update changes, beside days."""
@@ -73,22 +73,22 @@ class Demand:
                     found[sort].append(fact.fact_id)
         return found
 
-    def lacks(self, ledger: Ledger, sort: str) -> bool:
-        """Return whether a story that is told has fewer values of a sort than the abilities need."""
-        return len(self.sorts(ledger)[sort]) < self.wanted()[sort]
-
-    def menu(self, ledger: Ledger, told: float, events: int, *, is_ending: bool = False) -> tuple[Quota, ...]:
+    def menu(self, ledger: Ledger, told: float, events: Sequence[StoryEvent]) -> tuple[Quota, ...]:
         """Return the menu of the next `events`; `told`: share of the plan's events that is told behind them.
 
-        Values that are missing by then are asked for, of each sort one for three events and a day for two: more would
-        have to be found where nobody has them. Nothing changes any more behind an ending.
+        Values that are missing by then are asked for, of each sort one for three events and a day for two, and no more
+        than events have such values: more would have to be found where nobody has them. Nothing changes any more behind
+        an ending.
         """
         found = self.sorts(ledger)
         lacking = {sort: round(wanted * told) - len(found[sort]) for sort, wanted in self.wanted().items()}
         wordings = self._wordings(ledger)
-        most = {"day": (events + 1) // 2, "changing": 0 if is_ending else (events + 2) // 3}
+        third, figures = (len(events) + 2) // 3, [e.figure for e in events]
+        changing = 0 if events[0].part == CLOSING else figures.count(Figure.MAY_CHANGE)
+        most = {"day": (len(events) + 1) // 2, "changing": min(changing, third)}
+        third = min(third, len(events) - figures.count(Figure.NONE))
         quotas = (
-            (sort, min(count, most.get(sort, (events + 2) // 3)))
+            (sort, min(count, most.get(sort, third)))
             for sort, count in lacking.items()
             if sort != "alike" or self._alone(ledger)  # the first amounts compare with nothing yet
         )

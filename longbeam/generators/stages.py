@@ -25,6 +25,12 @@ OUTCOMES = 3
 """Events of the last stage that tell how a part of the story came out; the last plan has one more, its last word."""
 EVENTS_PER_NARRATIVE = 4
 """Events of a plan for each of its narratives: an opening, a turning point, and what leads to them and from them."""
+QUESTIONS_PER_ENTRY = 6
+"""Questions of a plan for each entry of the user's log."""
+FEW_ENTRIES, MOST_ENTRIES = 5, 16
+"""Entries of the log of a short plan, and of the longest."""
+SECRETIVE = 10
+"""Entries of the log from which on a plan has room for two confidences."""
 SIDE_EVENTS = 3
 """Events of a stage that tell a side story: news, what somebody makes of it, and what comes of it."""
 
@@ -66,6 +72,10 @@ class StageSize:
     """Those of them that end the story."""
     is_introduced: bool
     """Whether the stage begins with the introduction of the user."""
+    entries: int = 0
+    """Most entries of the user's log in it."""
+    confidences: int = 0
+    """Most things that it tells in confidence."""
 
 
 def sizes_of(layout: Layout, plan_index: int, *, is_last: bool) -> tuple[StageSize, ...]:
@@ -74,11 +84,15 @@ def sizes_of(layout: Layout, plan_index: int, *, is_last: bool) -> tuple[StageSi
     Wishes are among the bullets of the layout, and are placed when the events are worded.
     """
     sizes = []
+    logged = layout.sub_plans * layout.batches * layout.questions // QUESTIONS_PER_ENTRY
+    logged = min(max(logged, FEW_ENTRIES), MOST_ENTRIES)
+    confiding = {0, layout.sub_plans // 2} if logged >= SECRETIVE else {0}
     for i in range(layout.sub_plans):
         is_introduced = i == plan_index == 0
         events = max(layout.bullets_per_sub_plan - layout.preferences_in(i) - is_introduced, 3)
         closing = max(min(OUTCOMES + 1, events // 4) - (not is_last), 0) if i == layout.sub_plans - 1 else 0
-        sizes.append(StageSize(events + SIDE_EVENTS, closing, is_introduced))
+        entries = logged * (i + 1) // layout.sub_plans - logged * i // layout.sub_plans
+        sizes.append(StageSize(events + SIDE_EVENTS, closing, is_introduced, entries, int(i in confiding)))
     return tuple(sizes)
 
 

@@ -8,7 +8,6 @@ No extension of DuckDB is loaded.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -19,7 +18,7 @@ from longbeam.evaluation import Control, read_results
 from longbeam.pipeline.evaluate import results_path
 from longbeam.review import item_states
 from longbeam.schemas import EvaluationRun, Result
-from longbeam.store import BENCHMARK, SEALED_CONVERSATION, Benchmark, Kind, attach_read_only, connect
+from longbeam.store import BENCHMARK, SEALED_CONVERSATION, Benchmark, attach_read_only, connect, explain
 
 Column: TypeAlias = tuple[str, str, str]
 """Name, type and explanation."""
@@ -76,8 +75,6 @@ ANSWERS: Sequence[Column] = (
     ("reasons", "VARCHAR[]", "the judge's reason for each nugget"),
     ("error", "VARCHAR", "why there is no answer; empty: there is one"),
 )
-_COMMENT = re.compile(r'^ +"?(\w+)"? [A-Z].*?-- (.+)$', re.M)
-_TABLE = re.compile(r"CREATE TABLE (\w+)")
 
 
 def open_database(benchmark: Benchmark) -> duckdb.DuckDBPyConnection:
@@ -91,7 +88,7 @@ def open_database(benchmark: Benchmark) -> duckdb.DuckDBPyConnection:
     try:
         for conversation_id in benchmark.sealed_ids:
             attach_read_only(db, benchmark.sealed_path(conversation_id), conversation_id, SEALED_CONVERSATION)
-        for table, comments in _tables_of(SEALED_CONVERSATION):
+        for table, comments in SEALED_CONVERSATION.explained():
             _view(db, table, [_part(db, i, table) for i in benchmark.sealed_ids], comments)
         _add_benchmark_file(db, benchmark)
         _fill(db, "opinions", OPINIONS, _opinion_rows(benchmark))
@@ -112,12 +109,6 @@ def open_database(benchmark: Benchmark) -> duckdb.DuckDBPyConnection:
 def view_names(db: duckdb.DuckDBPyConnection) -> list[str]:
     """Return the names of the views, in alphabetical order."""
     return [name for (name,) in db.execute("SELECT DISTINCT view_name FROM dictionary ORDER BY 1").fetchall()]
-
-
-def _tables_of(kind: Kind) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield each table of a kind of file with the comments on its columns."""
-    for statement in kind.tables:
-        yield _TABLE.findall(statement)[0], dict(_COMMENT.findall(statement))
 
 
 def _part(db: duckdb.DuckDBPyConnection, conversation_id: str, table: str) -> str:
@@ -143,14 +134,8 @@ def _view(db: duckdb.DuckDBPyConnection, table: str, parts: Sequence[str], comme
     # Older files lack columns, which are null then.
     db.execute(f"CREATE VIEW {name} AS {' UNION ALL BY NAME '.join(filter(None, parts))}")
     there = {row[0] for row in db.execute(f"DESCRIBE {name}").fetchall()}
-    for column, comment in comments.items():
-        if (shown := RENAMED.get(table, {}).get(column, column)) in there:
-            _explain(db, f"{name}.{shown}", comment)
-
-
-def _explain(db: duckdb.DuckDBPyConnection, column: str, comment: str) -> None:
-    quoted = comment.replace("'", "''")
-    db.execute(f"COMMENT ON COLUMN {column} IS '{quoted}'")
+    shown = {RENAMED.get(table, {}).get(column, column): comment for column, comment in comments.items()}
+    explain(db, {f"{name}.{column}": comment for column, comment in shown.items() if column in there})
 
 
 def _add_benchmark_file(db: duckdb.DuckDBPyConnection, benchmark: Benchmark) -> None:
@@ -162,7 +147,7 @@ def _add_benchmark_file(db: duckdb.DuckDBPyConnection, benchmark: Benchmark) -> 
         for statement in BENCHMARK.tables:
             db.execute(statement)
         db.execute("USE memory")
-    for table, comments in _tables_of(BENCHMARK):
+    for table, comments in BENCHMARK.explained():
         _view(db, table, [_selected(table, f"SELECT * FROM benchmark.{table}")], comments)
 
 
@@ -172,9 +157,7 @@ def _fill(
     db.execute(f"CREATE TABLE {table} ({', '.join(f'{name} {kind}' for name, kind, _ in columns)})")
     if found := list(rows):
         db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})", found)
-    for name, _, comment in columns:
-        if comment:
-            _explain(db, f"{table}.{name}", comment)
+    explain(db, {f"{table}.{name}": comment for name, _, comment in columns if comment})
 
 
 def _opinion_rows(benchmark: Benchmark) -> Iterator[Sequence[object]]:

@@ -5,6 +5,8 @@ title = "Our memory, November"
 reader = "openai:gpt-5-mini"
 budgets = [1000, 4000]
 
+`readers = [...]` in place of `reader` asks several, and puts readers, systems and benchmarks into one table.
+
 [[systems]]
 system = "rag"
 name = "rag, ten passages"
@@ -49,6 +51,8 @@ class _EvaluationFile(BaseModel):
     title: str | None = None
     spec: str | None = None
     reader: str | None = None
+    readers: list[str] | None = Field(default=None, min_length=1)
+    """Several readers; each benchmark is evaluated with each of them, and one table has all."""
     judge: str | None = None
     extractor: str | None = None
     embedder: str | None = None
@@ -75,7 +79,7 @@ class NamedEvaluation:
 
 
 def read_evaluation(path: Path) -> list[NamedEvaluation]:
-    """Return the evaluations of a file, one for each benchmark; UserError names what does not fit.
+    """Return the evaluations of a file, one for each benchmark and reader; UserError names what does not fit.
 
     A spec file that it names is found beside it.
     """
@@ -92,11 +96,12 @@ def read_evaluation(path: Path) -> list[NamedEvaluation]:
         raise UserError(f"{path}: {where} = {error['input']!r}: {error['msg']}; fields are {fields}") from exc
     arms = [arm_of(one.system, one.settings, one.name) for one in read.systems]
     refuse_doubled(arms)
-    given = read.model_dump(exclude_none=True, exclude={"benchmarks", "systems", "spec"})
+    given = read.model_dump(exclude_none=True, exclude={"benchmarks", "systems", "spec", "readers"})
     options: MeasuringOptions = {_OPTIONS.get(key, key): value for key, value in given.items()}  # type: ignore[assignment]
     if read.spec is not None:
         options["spec"] = path.parent / read.spec
-    return [NamedEvaluation(name, arms, options) for name in read.benchmarks]
+    each = [options] if read.readers is None else [MeasuringOptions(**{**options, "reader": r}) for r in read.readers]
+    return [NamedEvaluation(name, arms, of) for name in read.benchmarks for of in each]
 
 
 def write_evaluation(path: Path, benchmark: str, arms: Sequence[Arm], options: MeasuringOptions) -> None:

@@ -351,11 +351,11 @@ class Asker:
         state = _Attempts.at(question)
         for attempt in range(ATTEMPTS):
             call = self._call(state.question, attempt, state.room)
-            self._refuse_useless_role(call, state)
+            self._refuse_useless_role(call)
             if (reply := await self._reply_to(call, state)) is None:
                 continue
             taken = await self._judge(state, call, reply, parse, accept)
-            self._count(call, is_usable=taken is not None)
+            self._count(call, None if taken is not None else state.problem)
             if taken is not None:
                 return taken.value
         if accept.mend is not None and state.usable is not None:
@@ -392,18 +392,19 @@ class Asker:
         state.name_faults(faults, text)
         return None
 
-    def _count(self, call: ModelCall, *, is_usable: bool) -> None:
-        """Count the unusable replies that a role gave in a row; a replayed one says nothing of the model now."""
+    def _count(self, call: ModelCall, problem: str | None) -> None:
+        """Count the unusable replies that a role gave in a row, None ending it; a replayed one says nothing now."""
         if not call.progress.is_replayed:
-            counts, key = self.models.unusable_in_a_row, (call.model, call.role)
-            counts[key] = 0 if is_usable else counts[key] + 1
+            rows, key = self.models.unusable_in_a_row, (call.model, call.role)
+            rows[key] = (0, "") if problem is None else (rows.get(key, (0, ""))[0] + 1, problem)
 
-    def _refuse_useless_role(self, call: ModelCall, state: _Attempts) -> None:
+    def _refuse_useless_role(self, call: ModelCall) -> None:
         """Stop the run before a call to a role that has given nothing but unusable replies for long, whatever text."""
-        most, count = self.spec.limits.unusable_in_a_row, self.models.unusable_in_a_row[call.model, call.role]
+        most = self.spec.limits.unusable_in_a_row
+        count, problem = self.models.unusable_in_a_row.get((call.model, call.role), (0, ""))
         if not most or count < most:
             return
-        last = f" (the last: {shorten(state.problem, LONGEST_PROBLEM, placeholder=' ...')})" if state.problem else ""
+        last = f" (the last: {shorten(problem, LONGEST_PROBLEM, placeholder=' ...')})"
         raise RunStopped(
             f"{call.model} as {call.role.value}: the last {count} replies could not be used{last}. Name another model"
             f" for this role in [models], or set limits.unusable_in_a_row higher than {most} (0: no limit)",

@@ -6,7 +6,6 @@ carry `extras`, which an injected function makes and nobody else looks into.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -188,8 +187,8 @@ class Models:
     """Makes the extras of calls to models that answer by rule; None: no such model is asked."""
     tells: Callable[[Seed], bool] | None = None
     """Whether models that answer by rule can tell a story about a seed's subject; None: no such model is asked."""
-    unusable_in_a_row: Counter[tuple[str, Role]] = field(default_factory=Counter, compare=False, repr=False)
-    """Replies in a row that could not be used, by model and role; shared by all that ask."""
+    unusable_in_a_row: dict[tuple[str, Role], tuple[int, str]] = field(default_factory=dict, compare=False, repr=False)
+    """Replies in a row that could not be used, and what was wrong with the last, by model and role; shared."""
 
 
 async def close_model(model: ChatModel) -> None:

@@ -353,7 +353,7 @@ class OpenAIModel:
                     raise
                 if self.adapts_to(exc, call, form):
                     continue
-                if most is None or not self._fields.is_too_long(str(exc)):
+                if most is None or not self._fields.is_too_long(exc.said):
                     raise
                 most = None  # the endpoint then takes what its context leaves
                 continue
@@ -372,11 +372,10 @@ class OpenAIModel:
             return False
         if self.form_of(call) != form:
             return True  # another call was refused meanwhile
-        message = str(error)
         return (
-            self._fields.give_up(call.sampling, message)
-            or self._structured.step_down(call.prompt, form[0], message)
-            or self._fields.give_up_streaming(message)
+            self._fields.give_up(call.sampling, error.said)
+            or self._structured.step_down(call.prompt, form[0], error.said)
+            or self._fields.give_up_streaming(error.said)
         )
 
     async def aclose(self) -> None:

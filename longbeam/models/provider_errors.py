@@ -20,7 +20,7 @@ from urllib.parse import quote
 from pydantic_core import from_json
 
 from longbeam.errors import ProviderError
-from longbeam.terminal import followed_by, printable
+from longbeam.terminal import both_ends, followed_by, printable
 
 MASK = "***"
 
@@ -111,6 +111,10 @@ _TOO_LONG_PROMPT = (
 )
 """Words by which endpoints say that a prompt, alone or with the reply asked for, does not fit the model's context."""
 _CONTEXT = re.compile("|".join(_TOO_LONG_PROMPT), re.I)
+_FILTERED = re.compile(
+    r"content.?(management.?policy|policy.?violation|filter)|responsible.?ai.?policy|data.inspection", re.I
+)
+"""Words by which endpoints say that a filter refused a prompt, where a gateway hides their code."""
 _KEY_LIKE = re.compile(r"\b(sk|pk|rk|key|gsk|hf|xai)[-_][A-Za-z0-9_*.-]{6,}")
 _HTML = re.compile(rb"^\s*(<!doctype|<html|<head|<body|<\?xml)", re.I)
 
@@ -139,26 +143,24 @@ def is_web_page(body: bytes) -> bool:
 
 def error_of_status(where: str, answer: HttpAnswer, redacted: Redacted) -> ProviderError:
     """Return the error of an answer with a status of 400 or more."""
-    code, said = _said(answer.body)
-    reason = _tidy(redacted(said))
-    kind = _kind_of(answer.status, code, reason)
-    return ProviderError(
-        followed_by(f"{where}: HTTP {answer.status}: {reason}", _advice(kind, reason)),
-        kind=kind,
-        is_retryable=kind in PASSING,
-        retry_after_s=retry_after_s(answer.headers),
-    )
+    code, words = _said(answer.body)
+    said = _tidy(redacted(words))
+    kind = _kind_of(answer.status, code, said)
+    text = followed_by(f"{where}: HTTP {answer.status}: {both_ends(said, LONGEST_REASON)}", _advice(kind, said))
+    rest_s = retry_after_s(answer.headers)
+    return ProviderError(text, kind=kind, is_retryable=kind in PASSING, retry_after_s=rest_s, said=said)
 
 
 def error_in_reply(where: str, error: Any, redacted: Redacted) -> ProviderError:  # Any: whatever stood in the body
     """Return the error of a 200 whose body holds an error in place of a reply; gateways do that."""
     details = error if isinstance(error, dict) else {"message": error}
     code = details.get("code")
-    reason = _tidy(redacted(_words(details.get("message") or error)))
+    said = _tidy(redacted(_words(details.get("message") or error)))
     status = int(code) if isinstance(code, int | str) and str(code).isdigit() else 0
-    kind = _kind_of(status, _words(code or details.get("type") or ""), reason) if status or code else "not_an_api"
+    kind = _kind_of(status, _words(code or details.get("type") or ""), said) if status or code else "not_an_api"
     kind = "not_an_api" if kind == "bad_request" and not status else kind
-    return ProviderError(f"{where}: HTTP 200 with an error: {reason}", kind=kind, is_retryable=kind in PASSING)
+    text = f"{where}: HTTP 200 with an error: {both_ends(said, LONGEST_REASON)}"
+    return ProviderError(text, kind=kind, is_retryable=kind in PASSING, said=said)
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -205,23 +207,24 @@ def _words(value: Any) -> str:  # Any: a JSON tree
 
 
 def _tidy(text: str) -> str:
-    """One line of bounded length that can be stored and printed, without anything that looks like a key."""
-    start = text[: 20 * LONGEST_REASON].encode("utf-8", "replace").decode()
-    line = printable(_KEY_LIKE.sub("***", " ".join(start.split())))
-    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 3] + "..."
+    """One line that can be stored and printed, without anything that looks like a key; of a long text, both ends."""
+    ends = both_ends(text, 20 * LONGEST_REASON).encode("utf-8", "replace").decode()
+    return printable(_KEY_LIKE.sub("***", " ".join(ends.split())))
 
 
-def _kind_of(status: int, code: str, reason: str) -> str:
+def _kind_of(status: int, code: str, said: str) -> str:
     if code in _BY_CODE:
         return _BY_CODE[code]
-    if status in {400, 422, 500} and _CONTEXT.search(reason):
+    if status in {400, 422, 500} and _CONTEXT.search(said):
         return "context_length"
+    if status in {400, 403, 422} and _FILTERED.search(said):
+        return "content_filter"
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     return "server_error" if status >= 500 else "bad_request"
 
 
-def _advice(kind: str, reason: str) -> str:
-    if kind == "bad_request" and re.search(r"max_completion_tokens|'?temperature'?.{0,60}support", reason):
+def _advice(kind: str, said: str) -> str:
+    if kind == "bad_request" and re.search(r"max_completion_tokens|'?temperature'?.{0,60}support", said):
         return "If it is a reasoning model, set `reasoning = true` in its endpoint table"
     return _REMEDIES.get(kind, "")

@@ -11,6 +11,7 @@ from .language import fill as fill, names_of as names_of, upper_first as upper_f
 from .meaning import SimilarityJudge as SimilarityJudge
 from .memorizing import extract_facts as extract_facts
 from .openings import concerns as concerns
+from .own_logs import asides as asides
 from .packs import (
     AMOUNTS as AMOUNTS,
     Beat as Beat,

@@ -11,10 +11,12 @@ import calendar
 import datetime as dt
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from text_to_num import alpha2digit
 
 from longbeam.offline import answering
+from longbeam.offline.answer_forms import judge_answer_form, verdict
 from longbeam.prompts.calls import (
     AlignInputs,
     AlignReply,
@@ -28,6 +30,9 @@ from longbeam.prompts.calls import (
     Critique,
     EntailmentInputs,
     EntailmentReply,
+    GuessedAnswer,
+    GuessInputs,
+    GuessReply,
     JudgeInputs,
     JudgeReply,
     Mark,
@@ -57,7 +62,7 @@ from longbeam.text import (
 _MONTHS = tuple(month.casefold() for month in calendar.month_name if month)
 _FRAME = frozenset(
     words_of(
-        "states mentions says asks names gives user response answer includes conversation llm contains total "
+        "states mentions says said told asks names gives user response answer includes conversation llm contains total "
         "altogether together sum difference number different fact order based till provided chat there information"
     )
 )
@@ -72,15 +77,19 @@ _IMPLIED = {
 """Stems of words that a value of a kind says by itself: "50 minutes" lasts."""
 _NO_INFORMATION = re.compile(
     r"\bno (?:\w+ )?(?:information|mention|record|detail|trace|note|word|indication|sign|reference|idea|figure)s?\b|"
-    r"(?:\b(?:not|never)|n['’]t) (?:\w+ ){0,3}?(?:mention|say|said|discuss|told|tell|specif|provid|stat|talk|"
-    r"c[oa]me up|shar|g[ai]ve|find|found|see|record|know|contain|cover|includ|reveal|have (?:that|any|it))|"
+    r"(?:\b(?:not|never)|(?<!\bca)(?<!\bwo)n['’]t) (?:[\w'’]+ ){0,3}?(?:mention|say|said|discuss|told|tell|specif|"
+    r"provid|stat|talk|c[oa]me up|shar|g[ai]ve|find|found|see|record|know|contain|cover|includ|reveal|"
+    r"have (?:that|any|it))|"
+    r"\bnot (?:\w+ ){0,2}in (?:our|this|the|your|any|what) (?:\w+ )?(?:chat|conversation|messages?|history|talks?)\b|"
     r"\bno such\b|\bnothing (?:\w+ ){0,4}?(?:about|on|said|was|in)\b|\bunknown\b|\bnowhere\b",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r'"[^"\n]*"|“[^”\n]*”')
 _CONTRADICTS = re.compile(r"\bcontradict|\bconflict|\binconsisten|\bdisagree|\bat odds\b", re.IGNORECASE)
 _TELLS_BOTH = re.compile(
-    r"\b(?:do|does|did)(?: not|n['’]t) (?:agree|match|fit|line up|add up)|\b(?:cannot|can['’]t) both\b|"
+    r"\b(?:do|does|did)(?: not|n['’]t) (?:agree|match|fit|line up|add up|go together)|"
+    r"\b(?:clash|differ|discrepan|mismatch)\w*|"
+    r"\b(?:cannot|can['’]t) both\b|"
     r"\bnot (?:consistent|agree)\b|\btwo (?:different|versions|answers|accounts|figures|numbers)\b|"
     r"\bboth (?:that|ways)\b|"
     r"\b(?:but|and|yet)(?: \w+)? (?:also|elsewhere|another time|on another occasion|at another point)\b",
@@ -91,21 +100,13 @@ _NO_CONFLICT = re.compile(
     r"(?:\b(?:no|without|not|never)|n['’]t)(?: \w+){0,2} (?:contradict|conflict|inconsist|disagree)", re.IGNORECASE
 )
 _USER_SAID = re.compile(r"\bthe user (?:said|told|stated|mentioned)\b", re.IGNORECASE)
-_YOU_SAID = re.compile(
-    r"\b(?:you|your)\b(?: \w+){0,3}? (?:said|told|say|stated|mention\w*|gave|given|claimed|messages?|statements?)\b|"
-    r"\bfrom you\b|\b(?:once|one occasion|earlier|elsewhere|another time)\b",
-    re.IGNORECASE,
-)
+_YOU_SAID = re.compile(r"\byou(?:r|['’]\w+)?\b|\b(?:once|one occasion|earlier|elsewhere|another time)\b", re.IGNORECASE)
 _DENIES = re.compile(r"\b(?:not|never)\b|n['’]t\b", re.IGNORECASE)
 _GUESSES = re.compile(
     r"\b(?:probabl[ey]|presumably|likely|perhaps|maybe|my guess|i['’]d (?:guess|say|assume)|i (?:guess|assume|believe)|"
     r"most likely|should be|must be|typically|usually)\b",
     re.IGNORECASE,
 )
-_UNSAID = re.compile(r"Says of .+?: (.+), without giving the amount of (.+?)(?: or any hint of it)?$")
-_ONLY = re.compile(r"Names (.+?) and no other person\b")
-_WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
-"""Capitalized words within a sentence."""
 _ASKS = re.compile(r"^(?:[^:]{0,60}:\s*)?(?:asks\b|which\b[^.]*\?\s*$)", re.IGNORECASE)
 _ASKED = re.compile(
     r"\b(?:which|whether|clarify|confirm|correct|right|or)\b[^.!]*\?|"
@@ -127,11 +128,11 @@ _FOLLOWS_BOTH = re.compile(
 )
 """Words in front of two values, or behind them, that say how they belong together: a span, a sum, two statements."""
 _ADDS_UP = re.compile(
-    r"\b(?:altogether|in (?:all|total)|makes?|against|lie between|since|more|longer|fewer|inconsistent|"
+    r"\b(?:altogether|together|in (?:all|total)|makes?|against|between|since|more|longer|fewer|sum|inconsistent|"
     r"contradict\w*)\b",
     re.IGNORECASE,
 )
-"""Words by which an answer says how its other values belong to this one."""
+"""Words by which question or answer say how other values belong to this one."""
 _ALTERNATIVES = re.compile(
     r"\s*(?:,|;|/|\bor\b|\band\b|\beither\b|\bmaybe\b|\bperhaps\b|\bpossibly\b|\beven\b|\balso\b|\bit\b|\bis\b|\bcould\b|"
     r"\bbe\b|\bas well as\b|\bthen again\b|\bthe\b|\bon\b|\ban?\b|\s)+",
@@ -146,33 +147,17 @@ _DENIED_PART = re.compile(
     re.IGNORECASE,
 )
 """A denial within its clause: `not 6 hours`, `rather than on Friday`."""
-_IN_UNIT = re.compile(r"\bin (\w{4,})\s*$", re.IGNORECASE)
-_PUTS_QUESTION = re.compile(
-    r"^\W*(?:gives|names|includes|suggests|(?:ends|closes)(?: the answer)? with) (?:a|one) question\b", re.IGNORECASE
-)
-_FOR_EACH = re.compile(r"\b(?:for|of|with|beside) (?:each|every|all)\b", re.IGNORECASE)
-_UNITS = re.compile(
-    r"\b(seconds?|minutes?|hours?|days?|weeks?|months?|years?|grams?|kilos?|litres?|metres?|percent|euros?|dollars?)\b",
-    re.IGNORECASE,
-)
-_ONE_BEFORE_OTHER = re.compile(r"\b(worst|best|likely|least|most)\b.*\bbefore\b.*\b(worst|best|likely|least|most)\b")
-_SHORTCOMING = re.compile(r"\b(?:falls? short|drawback|downside|disadvantage|shortcoming|weakness)\w*", re.IGNORECASE)
-_FALLS_SHORT = re.compile(
-    r"\b(?:lack|without|miss|weaker|less|lose|fade|falls? short|drawback|downside|disadvantage|but|not as)\w*|\bno \w+",
-    re.IGNORECASE,
-)
 _SHORT = 60
 """Words of an answer up to which its values are taken to be about the question."""
 _FULL, _FULL_WITH_VALUES, _HALF = 0.6, 0.5, 0.35
 """Shares of the telling words: for full credit, for full credit of a nugget with values, for half credit."""
 _SAME_EVENT = 0.5
-_EACH = 2
-"""Values of a unit in an answer that gives the unit for each of several things."""
 
 
 def judge(inputs: JudgeInputs) -> JudgeReply:
     """Return the verdict on one nugget."""
-    return judge_form(inputs) or judge_words(inputs)
+    by_form, read = judge_form(inputs)
+    return by_form or judge_words(read)
 
 
 def trial_answer(inputs: TrialAnswerInputs) -> str:
@@ -180,31 +165,37 @@ def trial_answer(inputs: TrialAnswerInputs) -> str:
     return inputs.gold_answer if inputs.form == "right" else "I would rather not say."
 
 
-def judge_form(inputs: JudgeInputs) -> JudgeReply | None:
-    """Return the verdict on a nugget that asks for a plain form; None for any other nugget."""
-    for rule in (_judge_unsaid, _judge_only, _judge_absence, _judge_contradiction, _judge_question, _judge_shape):
+def judge_form(inputs: JudgeInputs) -> tuple[JudgeReply | None, JudgeInputs]:
+    """Return the verdict on a nugget that asks for a plain form, and the inputs with what other rules may read.
+
+    The verdict is None for a nugget that only words and values decide.
+    """
+    if (reply := _judge_question(inputs)) is not None:
+        return reply, inputs
+    if _is_off_subject(inputs):
+        return verdict("treat", "the question's subject", is_met=False), inputs
+    for rule in (_judge_absence, _judge_contradiction):
         if (reply := rule(inputs)) is not None:
-            return reply
-    return None
+            return reply, inputs
+    by_form, read = judge_answer_form(inputs)
+    return by_form, inputs.model_copy(update={"answer": read})
 
 
-def _judge_unsaid(inputs: JudgeInputs) -> JudgeReply | None:
-    """Return "met" for an answer that says the one thing and leaves the amount unsaid."""
-    if (match := _UNSAID.match(inputs.nugget)) is None:
-        return None
-    wanted, said = content_words(match[1]), content_words(inputs.answer)
-    leaks = any(says(inputs.answer, v) for v in values_in(match[2]))
-    return _verdict("say", f"{match[1]} without {match[2]}", wanted <= said and not leaks)
+_TALK = content_words(
+    "conversation chat message information mention told tell say said shared give record note detail know answer "
+    "question statement find figure number come came look remember contradict conflict right based provided"
+)
+"""Stems of words that speak of the conversation and name nothing in it."""
+_OWN = 4
+"""Words of its own from which an answer has a subject; with `_LONG` of them one shared word is chance."""
+_LONG = 40
 
 
-def _judge_only(inputs: JudgeInputs) -> JudgeReply | None:
-    """Return "met" for an answer that names these people and, within its sentences, no other name."""
-    if (match := _ONLY.match(inputs.nugget)) is None:
-        return None
-    wanted = set(re.split(r", | and ", match[1]))
-    named = set(_WITHIN.findall(inputs.answer)) - set(re.findall(r"\w+", inputs.question))
-    has_all = all(re.search(rf"\b{re.escape(name)}\b", inputs.answer) for name in wanted)
-    return _verdict("name", f"{match[1]} and nobody else", has_all and named <= wanted)
+def _is_off_subject(inputs: JudgeInputs) -> bool:
+    """Return whether an answer of some words shares too few of them with question and nugget."""
+    own = content_words(inputs.answer) - _TALK
+    shared = own & (content_words(inputs.question) | content_words(inputs.nugget))
+    return len(own) >= _OWN and len(shared) < (2 if len(own) >= _LONG else 1)
 
 
 def _judge_absence(inputs: JudgeInputs) -> JudgeReply | None:
@@ -212,7 +203,7 @@ def _judge_absence(inputs: JudgeInputs) -> JudgeReply | None:
         return None
     guessed = _GUESSES.search(inputs.answer) and any(not says(inputs.question, v) for v in values_in(inputs.answer))
     says_so = _says_nothing_known(inputs.answer) and not guessed
-    return _verdict("say", f"that there is no information{' without a guess at it' if guessed else ''}", says_so)
+    return verdict("say", f"that there is no information{' without a guess at it' if guessed else ''}", says_so)
 
 
 def _judge_contradiction(inputs: JudgeInputs) -> JudgeReply | None:
@@ -220,56 +211,19 @@ def _judge_contradiction(inputs: JudgeInputs) -> JudgeReply | None:
         return None
     says_so = _CONTRADICTS.search(inputs.answer) or _TELLS_BOTH.search(inputs.answer)
     contradicts = says_so and not _NO_CONFLICT.search(inputs.answer)
-    return _verdict("say", "that two statements contradict each other", contradicts)
+    return verdict("say", "that two statements contradict each other", contradicts)
 
 
 def _judge_question(inputs: JudgeInputs) -> JudgeReply | None:
-    if _PUTS_QUESTION.search(inputs.nugget):
-        return _verdict("ask", "a question on the subject", "?" in inputs.answer and _is_about(inputs))
     if not _ASKS.search(inputs.nugget):
         return None
     asks = _ASKED.search(inputs.answer) and not content_words(inputs.answer) <= content_words(inputs.question)
-    return _verdict("ask", "back which one holds", asks)
-
-
-def _judge_shape(inputs: JudgeInputs) -> JudgeReply | None:
-    """Return "met" for an answer of the form that a nugget asks for, a unit or what a thing lacks; else None."""
-    if values_in(inputs.nugget):
-        return None
-    if order := _ONE_BEFORE_OTHER.search(inputs.nugget.casefold()):
-        first, second = (inputs.answer.casefold().find(word) for word in order.groups())
-        return _verdict("say", f"{order[1]!r} before {order[2]!r}", 0 <= first < second)
-    if not _is_about(inputs):
-        return None
-    if _FOR_EACH.search(inputs.nugget) and (unit := _UNITS.search(inputs.nugget)):
-        counted = rf"\d[\d.,]*(?: to \d+| ?[-–] ?\d+)?[- ](?:\w+ )?{unit[1].casefold().removesuffix('s')}"
-        times = len(re.findall(counted, alpha2digit(inputs.answer, "en", threshold=0), re.IGNORECASE))
-        return _verdict("give", f"{unit[1]} at least {_EACH} times", times >= _EACH)
-    if unit := _IN_UNIT.search(inputs.nugget):
-        stem = unit[1].casefold().removesuffix("s").removesuffix("ful")
-        if any(stem in word for word in inputs.answer.casefold().split()):
-            return _verdict("say", unit[1], is_met=True)
-    if _SHORTCOMING.search(inputs.nugget) and _FALLS_SHORT.search(inputs.answer):
-        return _verdict("say", "what is lacking", is_met=True)
-    return None
+    return verdict("ask", "back which one holds", asks)
 
 
 def _says_nothing_known(text: str) -> bool:
     """Return whether the text itself says that there is no information, and not a message that it quotes."""
     return _NO_INFORMATION.search(_QUOTED.sub("", text)) is not None
-
-
-def _is_about(inputs: JudgeInputs) -> bool:
-    """Return whether the answer has a word of the question, and is not the question repeated."""
-    said, asked = content_words(inputs.answer), content_words(inputs.question)
-    return bool(said & asked) and not said <= asked
-
-
-def _verdict(verb: str, said: str, is_met: object) -> JudgeReply:
-    """Return "met" or "not met"; the reason says that the answer does this, or that it does not."""
-    if is_met:
-        return JudgeReply(reason=f"the answer {verb}s {said}", verdict="met")
-    return JudgeReply(reason=f"the answer does not {verb} {said}", verdict="not met")
 
 
 def judge_words(inputs: JudgeInputs) -> JudgeReply:
@@ -278,21 +232,25 @@ def judge_words(inputs: JudgeInputs) -> JudgeReply:
     What the answer denies is not said, and of several candidates side by side none is.
     """
     is_denial = _DENIES.search(inputs.nugget) is not None
-    claimed = inputs.answer if is_denial else _claimed(inputs.answer)
+    answer = _spelled(inputs.answer)
+    claimed = answer if is_denial else _claimed(answer)
     if reason := _unclaimed(inputs, claimed, is_denial=is_denial):
         return JudgeReply(reason=reason, verdict="not met")
     values = values_in(inputs.nugget)
-    found = [v for v in values if _is_said(claimed, v)]
+    found = [v for v in values if _is_said(inputs, claimed, v)]
     telling, fresh = _telling(inputs, values)
-    if found and (reason := _other_subject(inputs, claimed, telling)):
+    if found and (reason := _other_subject(inputs, claimed, found, telling)):
         return JudgeReply(reason=reason, verdict="not met")
-    said = set(words_of(claimed))
+    # A point is told in a sentence or two; words from all over a long answer tell another thing.
+    said = set(words_of(claimed)) if values else max(_windows(claimed), key=lambda words: len(fresh & words))
     share = len(fresh & said) / len(fresh) if fresh else 1.0
     reason = _measured(inputs.nugget, values, found, fresh, said)
-    if values:
+    if values and len(found) == len(values) and _USER_SAID.search(inputs.nugget):
+        share = 1.0  # of two statements the values tell which one is meant
+    elif values:
         # A value beside the nugget's words is about the same thing; so is a value in an answer of a few words.
         near = len(telling & _beside(claimed, found)) / len(telling) if telling else 1.0
-        alone = _FULL_WITH_VALUES if telling - fresh and _is_alone(claimed, found, fresh & said) else 0.0
+        alone = _FULL_WITH_VALUES if telling - fresh and _is_alone(inputs, claimed, found, fresh & said) else 0.0
         if found and max(near, alone) > share:
             share = max(near, alone)
             beside = f"{near:.0%} of the point's words stand beside its values"
@@ -332,13 +290,17 @@ def _unclaimed(inputs: JudgeInputs, claimed: str, *, is_denial: bool) -> str:
     return _hedged(inputs, claimed)
 
 
-def _is_alone(claimed: str, found: Sequence[Value], fresh: set[str]) -> bool:
+def _is_alone(inputs: JudgeInputs, claimed: str, found: Sequence[Value], fresh: set[str]) -> bool:
     """Return whether a short answer has no other value of the kind, or says how its values belong together."""
     if len(claimed.split()) > _SHORT:
         return False
     kinds = {v.kind for v in found}
     others = [v for v in values_in(claimed) if v.kind in kinds and not any(says(v.text, one) for one in found)]
-    return bool(fresh) or not others or any(words.search(claimed) for words in (_TELLS_BOTH, _ADDS_UP))
+    return (
+        bool(fresh)
+        or not others
+        or any(words.search(f"{inputs.question} {claimed}") for words in (_TELLS_BOTH, _ADDS_UP))
+    )
 
 
 def _claimed(answer: str) -> str:
@@ -369,26 +331,51 @@ def _hedged(inputs: JudgeInputs, claimed: str) -> str:
     return ""
 
 
-def _is_said(claimed: str, value: Value) -> bool:
-    """Return whether a value is said in any form, its numbers in words and its unit said once for several values."""
+def _is_said(inputs: JudgeInputs, claimed: str, value: Value) -> bool:
+    """Return whether a value is said in any form, its numbers in words and its unit said once for several values.
+
+    A count of another thing (`8 jobs` for `8 costs`) and the number of an item of a list are not the value.
+    """
     in_digits = alpha2digit(claimed, "en", threshold=0)
+    stated = [v for v in values_in(in_digits) if v.number == value.number and v.kind is value.kind]
+    if value.kind is ValueKind.NUMBER and value.unit and stated:
+        own = set(words_of(f"{inputs.question} {inputs.nugget}"))
+        return any(not v.unit or own & set(words_of(v.unit)) for v in stated)
     if says(claimed, value) or says_equivalent(claimed, value) or says(in_digits, value):
         return True
     if value.number is None or value.kind not in (ValueKind.DURATION, ValueKind.NUMBER):
         return False
-    stated = values_in(in_digits)
-    has_unit = any(v.unit == value.unit for v in stated)
-    return has_unit and any(v.number == value.number and not v.unit for v in stated)
+    has_unit = any(v.unit == value.unit for v in values_in(in_digits))
+    return has_unit and any(v.number == value.number and not v.unit for v in values_in(in_digits))
 
 
-def _other_subject(inputs: JudgeInputs, claimed: str, telling: set[str]) -> str:
-    """Return the reason why the value is said of somebody or something with another name; empty where it is not."""
+_PARTS_OF_HOURS = {"three quarters of an hour": 45, "quarter of an hour": 15, "half an hour": 30}
+"""Their minutes."""
+
+
+def _spelled(text: str) -> str:
+    """Return a text without the numbers of list items, with parts of hours in minutes and `1.500 €` as `€1,500`."""
+    text = re.sub(r"(?m)^\s*\(?\d{1,2}[.)]\s+|(?<=\s)\(?\d{1,2}[.)]\s+(?=[a-z])", "", text)
+    for said, minutes in _PARTS_OF_HOURS.items():
+        text = re.sub(said, f"{minutes} minutes", text, flags=re.IGNORECASE)
+    return re.sub(r"(\d{1,3})\.(\d{3})\s*€", r"€\1,\2", text)
+
+
+def _other_subject(inputs: JudgeInputs, claimed: str, found: Sequence[Value], telling: set[str]) -> str:
+    """Return the reason why the values are said of somebody or something with another name; empty if they are not."""
     meant = telling | set(words_of(inputs.question)) | _NO_NAMES
-    named = {word for match in _NAME.finditer(f" {claimed}") for word in words_of(match.group())} - meant
     known = {word for match in _NAME.finditer(inputs.nugget) for word in words_of(match.group())} - _NO_NAMES
-    if known and named and not known & set(words_of(claimed)):
-        return f"the value is said of {', '.join(sorted(named))}, not of {', '.join(sorted(known))}"
-    return ""
+    if not known or known & set(words_of(claimed)):
+        return ""
+    said = " ".join(text for span in sentences(claimed) if any(says(text := claimed[slice(*span)], v) for v in found))
+    named = {word for match in _NAME.finditer(f" {said}") for word in words_of(match.group())} - meant
+    return f"the value is said of {', '.join(sorted(named))}, not of {', '.join(sorted(known))}" if named else ""
+
+
+def _windows(text: str) -> list[set[str]]:
+    """Return the stems of each two neighbouring sentences."""
+    said = [set(words_of(text[slice(*span)])) for span in sentences(text)]
+    return [one | other for one, other in pairwise(said)] or [set(words_of(text))]
 
 
 def _beside(answer: str, values: Sequence[Value]) -> set[str]:
@@ -436,14 +423,19 @@ def contradiction(inputs: ContradictionInputs) -> ContradictionReply:
     return ContradictionReply(reason=f"{len(shared)} words are in both", can_both_be_true=not shared)
 
 
+def guess(inputs: GuessInputs) -> GuessReply:
+    """Return the words of each question as the guess at its answer."""
+    return GuessReply(
+        answers=[GuessedAnswer(question=q.number, choices=0, answer=q.question) for q in inputs.questions]
+    )
+
+
 def read_passages(inputs: ReadInputs) -> ReadReply:
-    """Return the rule-based reader's answer to each question; from nothing, the words of the question."""
+    """Return the rule-based reader's answer to each question."""
     return ReadReply(answers=[_read(inputs, asked) for asked in inputs.questions])
 
 
 def _read(inputs: ReadInputs, asked: AskedQuestion) -> ReadAnswer:
-    if not inputs.passages:
-        return ReadAnswer(question=asked.number, passages=[], answer=asked.question)
     own = [p for p in inputs.passages if p.number in asked.passages]
     context = "\n\n".join(f"[{p.said_on:%A, %d %B %Y}, 12:00]\n{p.speaker}: {p.text}" for p in own)
     day = max((p.said_on for p in own), default=dt.date.min)

@@ -64,7 +64,8 @@ class SimilarityJudge:
 
     async def judge(self, inputs: JudgeInputs) -> JudgeReply:
         """Return the verdict on one nugget."""
-        if (by_form := judge_form(inputs)) is not None:
+        by_form, inputs = judge_form(inputs)
+        if by_form is not None:
             return by_form
         by_words = judge_words(inputs)
         values = values_in(inputs.nugget)

@@ -14,6 +14,7 @@ from typing import TypeVar
 from longbeam.offline.chapters import BEGINNING, beginning, bounds_of, opening_thing
 from longbeam.offline.drawing import changed, misremembered
 from longbeam.offline.language import fill, match, phrases, upper_first
+from longbeam.offline.own_logs import confidences_of, entries_of, log_of
 from longbeam.offline.packs import (
     Pack,
     PackSlot,
@@ -168,7 +169,13 @@ def events(inputs: EventsInputs, conversation: str) -> EventsReply:
         narrative = told if told in labels else labels[number % len(labels)]  # a short story has few narratives
         drafts.append(draft_of(own.inputs, step, number, narrative))
     drafts = _with_turns(drafts, inputs)
-    return EventsReply(events=[d for d in drafts if int(d.event[1:]) in inputs.numbers])
+    log = log_of(inputs, conversation) if inputs.entries else None
+    return EventsReply(
+        events=[d for d in drafts if int(d.event[1:]) in inputs.numbers],
+        log=log.name if log else "",
+        entries=list(entries_of(inputs, log, own.inputs.rng_key)) if log else [],
+        confidences=list(confidences_of(inputs, conversation)),
+    )
 
 
 def _side(inputs: StoryInputs, number: int, side: Sequence[int]) -> tuple[Person, str, str]:
@@ -360,6 +367,7 @@ def _wish(target: WishTarget, standing: Standing, times: int) -> WishDraft:
         requirement=standing.requirement,
         text=_sentence(standing.tell[times % len(standing.tell)]),
         topic=standing.topic,
+        line=target.lines[0],
     )
 
 

@@ -12,13 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from longbeam.offline.own_logs import asides
 from longbeam.offline.understanding import UNSAID, ReadStatement
 from longbeam.prompts.calls import AnswerInputs
 from longbeam.schemas import MessageRole
 from longbeam.text import (
-    BY_NAME,
     COMPANION,
-    CONFIDENCES,
     FIGURE,
     MONTHS,
     PLACE,
@@ -134,16 +133,15 @@ def _sentences_of(context: str) -> list[tuple[str, str]]:
 
 def answer_over(question: str, statements: Sequence[ReadStatement]) -> str:
     """Return the answer to a question over the entries of a log, or on a confidence; empty for another question."""
-    for private in CONFIDENCES:
+    for private in asides().confidences:
         if private.name in question and (told := [s for s in statements if s.subject == private.name]):
             return _of_confidence(told)
-    for texts in BY_NAME.values():
-        bare = texts.name.partition(" ")[2]
-        if not re.search(rf"\b{re.escape(bare)}s?\b", question):
+    for log in (*asides().logs, *asides().travel_logs):
+        if log.name not in question:
             continue
-        entries = [dict(s.values) for s in statements if s.subject == texts.name]
+        entries = [dict(s.values) for s in statements if s.subject == log.name]
         if entries:
-            return _over_log(question, entries, texts.plural)
+            return _over_log(question, entries, log.name)
     return ""
 
 

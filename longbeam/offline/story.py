@@ -21,7 +21,7 @@ from longbeam.offline.drawing import Span
 from longbeam.offline.language import things_of, upper_first
 from longbeam.offline.packs import AMOUNTS, Beat, Pack, Thread, fields_of, pack_for, read_yaml
 from longbeam.offline.telling import NO_BOUNDS, WHOLE, Bounds, StoryScene, Teller, person_for
-from longbeam.prompts.calls import EventDraft, LinkDraft, StoryGraph, Weight
+from longbeam.prompts.calls import EventDraft, Figure, LinkDraft, StoryGraph, Weight
 from longbeam.schemas import CLOSING, Person, Seed, ValueKind
 from longbeam.text import relation_words
 
@@ -247,6 +247,7 @@ def draft_of(inputs: StoryInputs, step: Step, number: int, narrative: str) -> Ev
         opens=[step.subject] * step.opens,
         closes=[step.subject] * step.closes,
         weight=Weight.TRIFLE if step.kind == "beat" and step.beat.deny else Weight.USUAL,
+        figure=Figure.MAY_CHANGE if step.beat.sets else Figure.STAYS,
     )
 
 

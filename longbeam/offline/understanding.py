@@ -16,18 +16,15 @@ from functools import cached_property, lru_cache
 from string import Formatter
 
 from longbeam.offline.advising import ATTRIBUTES, CHOICES, CORRECTIONS, DAYS, FIGURES, ITEMS, LISTS, USES
+from longbeam.offline.own_logs import asides
 from longbeam.offline.packs import Pack, Standing, Thread, load_pack, pack_paths, wishes
 from longbeam.offline.planning import ENDING_LABEL, MOVED_ANYWHERE, NEVER_ANYWHERE
 from longbeam.offline.story import people_thread
 from longbeam.offline.telling import COST_SLOT, END_SLOT, ENDED, OWN_COST, WHOLE
 from longbeam.schemas import AdviceKind, ValueKind
 from longbeam.text import (
-    BY_NAME,
     COMPANION,
-    CONFIDENCES,
     FIGURE,
-    FORGET_TEXT,
-    KEEP_TEXT,
     MONTHS,
     PLACE,
     QUANTITY,
@@ -203,16 +200,16 @@ def _all_rules() -> Iterator[_Rule]:
 
 
 def _of_side_stories() -> Iterator[_Rule]:
-    for name, texts in BY_NAME.items():
+    for log in (*asides().logs, *asides().travel_logs):
         fields = {"amount": QUANTITY, "place": PLACE}
-        for text in texts.tell:
+        for text in log.tell:
             together = text.replace("{place}", "{place} with {who}")
-            yield _Rule(together, {}, "", f"side/{name}", "", How.TOLD, {**fields, "who": COMPANION}, name)
-            yield _Rule(text, {}, "", f"side/{name}", "", How.TOLD, fields, name)
-    for private in CONFIDENCES:
+            yield _Rule(together, {}, "", f"side/{log.name}", "", How.TOLD, {**fields, "who": COMPANION}, log.name)
+            yield _Rule(text, {}, "", f"side/{log.name}", "", How.TOLD, fields, log.name)
+    for private in asides().confidences:
         told = {"source": SOURCE, "figure": FIGURE}
         yield _Rule(private.tell, {"figure": ValueKind.MONEY}, "", "side", "", How.TOLD, told, private.name)
-        for text in (FORGET_TEXT, KEEP_TEXT):
+        for text in (asides().forget, asides().keep):
             asked = text.format(name=private.name, person="{person}")
             yield _Rule(asked, {}, "", UNSAID, "", How.TOLD, {"person": UNSAID}, private.name)
 

@@ -161,6 +161,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "trial_answer": lambda inputs, _: judging.trial_answer(inputs),
     "check_entailment": lambda inputs, _: judging.entailment(inputs),
     "check_contradiction": lambda inputs, _: judging.contradiction(inputs),
+    "guess_answers": lambda inputs, _: judging.guess(inputs),
     "read_passages": lambda inputs, _: judging.read_passages(inputs),
     "criticise_probes": lambda inputs, _: judging.criticise(inputs),
     "mark_answers": lambda inputs, _: judging.mark(inputs),

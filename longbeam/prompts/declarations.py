@@ -93,7 +93,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("outline", 14, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "events",
-        5,
+        6,
         Role.PLANNER,
         EventsInputs,
         EventsReply,
@@ -111,7 +111,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        15,
+        16,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,
@@ -250,7 +250,8 @@ PROMPTS: tuple[Prompt, ...] = (
     # Any request that a content filter withheld.
     Prompt("neutral_words", 1, Role.WRITER, NeutralInputs, NeutralReply),
     # The gate of probes. The passages come first, so that its readers and its critic share them as a prefix.
-    Prompt("read_passages", 3, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
+    Prompt("guess_answers", 1, Role.CHECKER, check_calls.GuessInputs, check_calls.GuessReply),
+    Prompt("read_passages", 4, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
         "criticise_probes",
         6,

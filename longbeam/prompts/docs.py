@@ -1,6 +1,6 @@
 """Pages that show every prompt as a model gets it, rendered from the inputs of one call of a run.
 
-`make docs-prompts` builds them (`longbeam.cli.prompt_docs`); they are not kept in git. Only the table of prompts is:
+`make docs-prompts` builds them (`benchmarks.prompt_docs`); they are not kept in git. Only the table of prompts is:
 `docs/prompts/README.md`.
 """
 

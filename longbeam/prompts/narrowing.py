@@ -133,7 +133,17 @@ def events(schema: Schema, inputs: EventsInputs) -> None:
     fields = {name: form if "$ref" in form else {"$ref": f"#/$defs/{name}"} for name, form in shared.items()}
     _each(schema["properties"]["events"], [_form({**fields, "event": _one_of(f"e{n}")}) for n in inputs.numbers])
     schema["properties"]["stays_open"] |= {"items": _text(_LONGEST["topic"]), "maxItems": MOST_NAMES}
-    schema["required"] = ["events", "stays_open"]
+    schema["required"] = list(schema["properties"])
+    _limit(schema["properties"], log=_LONGEST["topic"])
+    for name, form, most in (
+        ("entries", "LogEntry", inputs.entries),
+        ("confidences", "Confidence", inputs.confidences),
+    ):
+        _count(schema["properties"][name], 0, most)
+        own = _fields(schema, form)
+        _limit(own, **{field: _LONGEST["text" if field in ("text", "request") else "value"] for field in own})
+        own |= {field: _one_of(*ids[-MOST_CHOICES:]) for field in ("event", "asked_at") if field in own}
+        defs[form]["required"] = list(own)
 
 
 def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
@@ -167,7 +177,9 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
         texts = {text: _bounded(text) for text in _fields(schema, draft) if text in _LONGEST}
         if name != "wishes":
             texts["value"].pop("minLength")  # Only a slip about a value has one, and nothing that stays unsaid.
-        _each(schema["properties"][name], [_form({"target_id": _one_of(t.target_id)} | texts) for t in targets])
+        lines = {t.target_id: {"line": _one_of(*t.lines)} for t in inputs.wishes}
+        forms = ({"target_id": _one_of(t.target_id)} | lines.get(t.target_id, {}) | texts for t in targets)
+        _each(schema["properties"][name], [_form(form) for form in forms])
     schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
 
 

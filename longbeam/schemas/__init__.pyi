@@ -97,6 +97,7 @@ from .people import (
 from .plans import (
     AMOUNT_KINDS as AMOUNT_KINDS,
     CLOSING as CLOSING,
+    CONFIDED as CONFIDED,
     MONTHS_PER_UNIT as MONTHS_PER_UNIT,
     OUTCOME as OUTCOME,
     SECONDS_PER_UNIT as SECONDS_PER_UNIT,

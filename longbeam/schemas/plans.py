@@ -175,6 +175,8 @@ class Assertion(Record):
     """None only for a denial of the whole fact."""
 
 
+CONFIDED = "confided"
+"""Variety of what the user tells in confidence: the request to keep it quiet rests on it."""
 CLOSING = "closing"
 """Variety of the events that end the story; nothing follows them."""
 

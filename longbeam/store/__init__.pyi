@@ -28,6 +28,7 @@ from .duck import (
     Loader as Loader,
     attach_read_only as attach_read_only,
     connect as connect,
+    explain as explain,
     read_whole as read_whole,
     replaced_file as replaced_file,
 )

@@ -24,6 +24,7 @@ import pydantic_core
 from longbeam.errors import DamageError, StoreError
 from longbeam.store.digests import put_with_digest, require_recorded
 from longbeam.store.files import describe_os_error, scratch_beside
+from longbeam.terminal import both_ends
 
 STORAGE_VERSION = "v1.5.0"
 """Every DuckDB that longbeam supports reads this version; 1.5 cannot open the default of 2.0."""
@@ -63,6 +64,9 @@ _TROUBLE = (
 
 Row = Mapping[str, Any]
 
+_COMMENT = re.compile(r'^ +"?(\w+)"? [A-Z].*?-- (.+)$', re.M)
+_TABLE = re.compile(r"CREATE TABLE (\w+)")
+
 to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """Encodes a value for a `JSON` column. One encoder is shared, because `json.dumps` makes one for each call."""
 
@@ -81,6 +85,11 @@ class Kind:
     """How the file is made again."""
     oldest_readable: int = 0
     """Oldest version whose files can be read: they lack tables, and have no other columns; 0: this version alone."""
+
+    def explained(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield the name of each table, and the comments on its columns."""
+        for statement in self.tables:
+            yield _TABLE.findall(statement)[0], dict(_COMMENT.findall(statement))
 
 
 class Loader:
@@ -190,10 +199,18 @@ def replaced_file(path: Path, kind: Kind) -> Iterator[Loader]:
             connection.execute("INSERT INTO about VALUES (?, ?)", [kind.name, kind.version])
             for table in kind.tables:
                 connection.execute(table)
+            explain(connection, {f"{t}.{c}": text for t, columns in kind.explained() for c, text in columns.items()})
             loader = Loader(connection, written)
             yield loader
             loader.checkpoint()
         put_with_digest(written, path)
+
+
+def explain(connection: duckdb.DuckDBPyConnection, comments: Mapping[str, str]) -> None:
+    """Put comments on columns, by `table.column`, which `duckdb_columns()` shows."""
+    for column, text in comments.items():
+        quoted = text.replace("'", "''")
+        connection.execute(f"COMMENT ON COLUMN {column} IS '{quoted}'")
 
 
 def connect(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -291,7 +308,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str, optio
 
 def _error_of(exc: duckdb.Error, path: Path, kind: Kind) -> StoreError:
     whole = str(exc).split("\n", 1)[0]  # the reason stands behind a path, which may be long
-    said = whole if len(whole) <= 200 else f"{whole[:100]} … {whole[-100:]}"
+    said = both_ends(whole, 200)
     if "No space left" in whole or "File too large" in whole or "quota" in whole.casefold():
         return StoreError(f"{path}: the disk is full ({said}); free some space and run the command again")
     if "not a valid DuckDB database" in whole:

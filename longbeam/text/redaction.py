@@ -26,10 +26,6 @@ from longbeam.text.name_tables import PLACES, names_of
 KINDS = ("key", "password", "email", "iban", "card", "ssn", "ip", "phone", "name")
 """Kinds of private texts; where two meet, the earlier one counts."""
 
-_HIDDEN = re.compile(
-    "[\u00a0\u00ad\u1680\u2000-\u200f\u2010-\u2015\u202f\u205f\u2060\u2212\u3000\ufe63\ufeff\uff00-\uff60]"
-)
-"""Characters in which private texts hide: spaces of other kinds, none at all, other hyphens, wide letters."""
 _ZERO_WIDTH = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
 _HYPHENS = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d")
 
@@ -97,11 +93,14 @@ _EMAIL = re.compile(
     "|[\\w\u0900-\u0dff.%+-]{1,64}@(?=[^\\W\\x00-\u052f])"  # of any script where the domain is of another one
     "(?:[\\w\u0900-\u0dff-]{1,63}\\.){1,8}[^\\W\\d_][\\w\u0900-\u0dff]{1,23}"
 )
+_AT = re.compile(r"@|at[)\]]|at [)\]]")
+"""What every address has; most texts have none."""
 _IBAN = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Z]{2}\d{2}(?:[ ./-]?[A-Z0-9]){11,32}|[a-z]{2}\d{2}[a-z0-9]{11,30}"
     r"|[a-z]{2}\d{2}(?:[ ./-][a-z0-9]{4}){2,7}(?:[ ./-][a-z0-9]{1,4})?)(?![A-Za-z0-9])",
     re.ASCII,
 )
+_LETTER_DIGITS = {ord(letter): str(int(letter, 36)) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _DIGITS = re.compile(
     r"(?<![\w.])(?:\+|\(\+?|00)?\d(?:(?:[ ()/\\-]{0,3}|\.)\d){6,22}(?:(?: ?x| ext\.? ?)\d{1,6})?(?!\w|[.,]\d)", re.ASCII
 )
@@ -289,23 +288,26 @@ def _bare(name: str) -> str:
 
 def _plain(text: str) -> tuple[str, list[int] | None]:
     """Return a text without characters that hide others, and the place of each of its characters; None: the same."""
-    if not _HIDDEN.search(text) and text.isascii():
+    if text.isascii():
         return text, None
-    characters, places = [], []
-    for place, character in enumerate(text):
-        if character in _ZERO_WIDTH:
-            continue
-        if character in _HYPHENS:
-            character = "-"
-        elif "\uff01" <= character <= "\uff5e":
-            character = chr(ord(character) - 0xFEE0)
-        elif character.isspace() and character not in "\n\r\t":
-            character = " "
-        elif not character.isascii() and (digit := unicodedata.decimal(character, -1)) >= 0:
-            character = str(digit)
-        characters.append(character)
-        places.append(place)
-    return "".join(characters), places
+    plain = text.translate({ord(character): _shown(character) for character in set(text)})
+    if len(plain) == len(text):
+        return plain, None
+    return plain, [place for place, character in enumerate(text) if character not in _ZERO_WIDTH]
+
+
+@lru_cache(maxsize=65_536)
+def _shown(character: str) -> str:
+    """Return what a character looks like to a reader: an ASCII hyphen, space, letter or digit, nothing, or itself."""
+    if character in _ZERO_WIDTH:
+        return ""
+    if character in _HYPHENS:
+        return "-"
+    if "\uff01" <= character <= "\uff5e":
+        return chr(ord(character) - 0xFEE0)
+    if character.isspace() and character not in "\n\r\t":
+        return " "
+    return str(unicodedata.decimal(character, character))
 
 
 def _apart(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
@@ -333,29 +335,37 @@ def _structured(text: str) -> Iterator[RedactedSpan]:
     yield from (RedactedSpan(*match.span(), "key") for match in _KEY.finditer(text))
     yield from (RedactedSpan(*match.span(), "key") for match in _DRAWN.finditer(text) if _is_drawn(match[0]))
     yield from _passwords(text)
-    yield from (RedactedSpan(*match.span(), "email") for match in _EMAIL.finditer(text))
+    if _AT.search(text):
+        yield from (RedactedSpan(*match.span(), "email") for match in _EMAIL.finditer(text))
     analysers = _analysers()
     for match in _IBAN.finditer(text):
         window = match.group()
-        while len(window) > 14 and not _is_iban(re.sub(r"[ ./-]", "", window).upper(), analysers["iban"]):
+        while len(window) > 14 and not _is_iban(re.sub(r"[ ./-]", "", window).upper()):
             window = re.sub(r"(?:^|[ ./-])[^ ./-]*$", "", window)  # a word stands behind it
         if len(window) > 14:
             yield RedactedSpan(match.start(), match.start() + len(window), "iban")
     for match in _ADDRESS.finditer(text):
-        is_time = match.group().count(":") == 2 and "::" not in match.group()
-        is_nobody = match.group() in {"0.0.0.0", "::", "::1"} or match.group().startswith("127.")
-        if not is_time and not is_nobody and not _NUMBERED.search(text[max(0, match.start() - 12) : match.start()]):
-            with suppress(ValueError):
-                ip_address(match.group().replace("[.]", "."))
-                yield RedactedSpan(*match.span(), "ip")
+        address, before = match.group(), text[max(0, match.start() - 12) : match.start()]
+        is_time = address.count(":") == 2 and "::" not in address
+        is_nobody = address in {"0.0.0.0", "::", "::1"} or address.startswith("127.")
+        if not (is_time or is_nobody or _NUMBERED.search(before)) and _is_address(address):
+            yield RedactedSpan(*match.span(), "ip")
     for match in _DIGITS.finditer(text):
         yield from _numbers(text, match.start(), match.end(), analysers)
 
 
-def _is_iban(account: str, analyse: Analyser) -> bool:
+@lru_cache(maxsize=65_536)
+def _is_iban(account: str) -> bool:
     """Whether an account number has its check digits (ISO 7064), which is quick to say, and is of a country."""
     turned = account[4:] + account[:4]
-    return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1 and bool(analyse(account))
+    return int(turned.translate(_LETTER_DIGITS)) % 97 == 1 and bool(_analysers()["iban"](account))
+
+
+@lru_cache(maxsize=65_536)
+def _is_address(text: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(text.replace("[.]", ".")) is not None
+    return False
 
 
 def _blocks(text: str) -> Iterator[RedactedSpan]:

@@ -69,12 +69,29 @@ async def test_two_runs_side_by_side(client: httpx.AsyncClient) -> None:
     assert [column["name"] for column in page["columns"]][:2] == ["rag (second)", "light (second)"]
     (rag,) = [pair for pair in page["pairs"] if pair["comparison"]["system"] == "rag now"]
     assert (rag["won"], rag["lost"], rag["tied"]) == (1, 1, 2)
+    assert rag["by_ability"] == {"summarization": 0.0}
+    html = (await client.get("/runs/second?beside=first")).text
+    assert html.index("Difference by ability") < html.index("<summary><b>Ranking and abilities of second")
     rows = (await client.get("/runs/second.json?beside=first&won=rag+(second)&lost=rag+(first)")).json()["rows"]
     assert [row["probe_id"] for row in rows] == ["summarization.1"]
     answers = (await client.get(rows[0]["href"].replace("?", ".json?"))).json()["answers"]
     assert [(a["column"]["name"], a["figure"]) for a in answers if a["column"]["system"] == "rag"] == [
         ("rag (second)", 1.0), ("rag (first)", 0.0)
     ]  # fmt: skip
+
+
+async def test_a_probe_is_a_table_of_criteria_and_systems_with_the_reason_of_each_verdict(
+    client: httpx.AsyncClient,
+) -> None:
+    page = " ".join((await client.get("/runs/first/probes/c000/summarization.0")).text.split())
+    table = page[page.index("Criteria</h2>") : page.index("Answers</h2>")]
+    assert table.index(">rag</a>") < table.index(">light</a>")
+    assert '<td dir="auto">States gold.</td>' in table
+    assert table.count("<small>because</small>") == 2
+    assert "heat-5" in table
+    assert "heat-0" in table
+    assert "evidence read" in table
+    assert page.index("Question 0") < page.index("gold</span> gold") < page.index("Criteria</h2>")
 
 
 async def test_every_page_of_a_run_says_what_it_was_measured_with(client: httpx.AsyncClient) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longbeam.cli.pack_sample import write
+from benchmarks.pack_sample import write
 from longbeam.pipeline import REVIEWS, unpack
 from longbeam.review import import_log, rejections_of, reviewed_probes
 from longbeam.store import Benchmark

@@ -13,7 +13,7 @@ import pytest
 
 from longbeam.cli import INCOMPLETE, OK, USER_ERROR, run
 from longbeam.evaluation import arm_of
-from longbeam.library import measurement_of
+from longbeam.library import measurement_of, read_evaluation
 from longbeam.schemas import BenchmarkSpec
 from longbeam.store import Benchmark, create_benchmark, seal_conversation
 from tests.tiny import tiny_conversation
@@ -204,6 +204,20 @@ def test_an_evaluation_file_names_its_systems_and_its_run(
     assert capsys.readouterr().out.startswith("# Two systems")
     assert run(["power", "tiny", "--systems", "rag,rag[k=1]", *where]) == USER_ERROR
     assert "have scores in 1 conversation of this run, and two are needed" in capsys.readouterr().err
+
+
+def test_several_readers_and_benchmarks_of_a_file_are_one_table(
+    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "eval.toml"
+    file.write_text(EVALUATION.replace('["tiny"]', '["tiny", "tiny"]') + '\n[[systems]]\nsystem = "light"\n')
+    assert run(["evaluate", str(file), "--out", str(out)]) == OK
+    table = capsys.readouterr().out.partition("readers, systems and benchmarks")[2].splitlines()
+    assert "reader offline" in table
+    assert {"rag", "ours", "light", "fl", "ce"} <= {line.split()[0] for line in table[4:] if line.strip()}
+    file.write_text(EVALUATION.replace("benchmarks", 'readers = ["offline", "openai:one"]\nbenchmarks', 1))
+    named = read_evaluation(file)
+    assert [(one.benchmark, one.options["reader"]) for one in named] == [("tiny", "offline"), ("tiny", "openai:one")]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.flows.processes import servers_of
 
 SHORT = 'name = "short"\nseed = 11\nlength = "16K"\nconversations = 2\ndomains = ["coding", "lifestyle"]\n'
 CHECKED = 'name = "checked"\nseed = 21\nlength = "16K"\ndomains = ["trip"]\n[checks]\nmodel = true\n'
-CHECKS = {"check_contradiction": 2, "read_passages": 3, "criticise_probes": 1, "mark_answers": 1}
+CHECKS = {"check_contradiction": 2, "guess_answers": 1, "read_passages": 3, "criticise_probes": 1, "mark_answers": 1}
 """Prompts of the checker in the order of a run, and how many of their replies are there at the kill."""
 LONG = 'name = "long"\nseed = 12\nlength = "128K"\nconversations = 2\ndomains = ["math", "coding"]\n'
 

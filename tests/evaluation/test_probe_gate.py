@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from longbeam.evaluation import BATCH, SEVERITIES, Outcome, altered_answer, judge_batch, matters_of
+from longbeam.evaluation import BATCH, SEVERITIES, Outcome, altered_answer, guess_answers, judge_batch, matters_of
 from longbeam.models import ModelCall
-from longbeam.prompts.calls import CriticInputs, MarkInputs, ReadInputs
-from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.prompts.calls import CriticInputs, GuessInputs, MarkInputs, ReadInputs
+from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails, Severity
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.memory.test_systems import messages
 
@@ -43,11 +43,26 @@ def probe(probe_id: str = "knowledge_update.0", *, cites: Sequence[int] = (0, 4)
 class Panel:
     """Readers, critic and judge: answers by where they are asked for, and the answers that meet everything."""
 
-    def __init__(self, answers: Mapping[str, str], right: Sequence[str], **critique: object) -> None:
+    def __init__(
+        self, answers: Mapping[str, str], right: Sequence[str], *, choices: int = 0, **critique: object
+    ) -> None:
         self.answers, self.right = {"guess": "$20", "evidence": "$50", "all": "$50 a birthday", **answers}, right
+        self.choices = choices
         self.critique = {"reason": "r", "verdict": "fine", "right": "fifty", "wrong": "$80", **critique}
         self.model = ScriptedModel(
-            {"read_passages": self.read, "criticise_probes": self.criticise, "mark_answers": self.mark}
+            {
+                "guess_answers": self.guess,
+                "read_passages": self.read,
+                "criticise_probes": self.criticise,
+                "mark_answers": self.mark,
+            }
+        )
+
+    def guess(self, call: ModelCall) -> str:
+        assert isinstance(call.inputs, GuessInputs)
+        asked = [q.number for q in call.inputs.questions]
+        return json.dumps(
+            {"answers": [{"question": n, "choices": self.choices, "answer": self.answers["guess"]} for n in asked]}
         )
 
     def read(self, call: ModelCall) -> str:
@@ -77,8 +92,9 @@ class Panel:
         return json.dumps({"marks": marks})
 
     async def judge(self, *probes: Probe) -> list[Outcome]:
-        matters = matters_of(lambda: SAID, probes, {})
-        return await judge_batch(asker_for(self.model), matters, [probe("temporal_reasoning.0", gold_answer="3 days")])
+        matters, asker = matters_of(lambda: SAID, probes, {}), asker_for(self.model)
+        guesses = {g.probe_id: g for g in await guess_answers(asker, probes)}
+        return await judge_batch(asker, matters, guesses, [probe("temporal_reasoning.0", gold_answer="3 days")])
 
 
 RIGHT = ("The gift limit is $50.", "$50", "$50 a birthday", "fifty")
@@ -89,7 +105,7 @@ async def test_a_sound_probe_has_no_fault_and_five_requests() -> None:
     (outcome,) = await panel.judge(probe())
     assert (outcome.faults, outcome.mended) == ((), probe())
     assert [c.prompt.prompt_id for c in panel.model.calls] == [
-        "read_passages", "read_passages", "read_passages", "criticise_probes", "mark_answers",
+        "guess_answers", "read_passages", "read_passages", "criticise_probes", "mark_answers",
     ]  # fmt: skip
 
 
@@ -116,6 +132,41 @@ async def test_what_readers_and_marks_show_is_a_fault(answers: dict[str, str], r
     (outcome,) = await Panel(answers, right).judge(probe())
     assert [f.kind for f in outcome.faults] == [kind]
     assert kind in SEVERITIES
+
+
+ORDER = ("the gift limit", "the roof", "the Banksia Room", "the lease")
+
+
+@pytest.mark.parametrize(
+    ("probe_id", "items", "choices", "kind"),
+    [
+        ("event_ordering.0", ORDER[:3], 0, "lucky"),  # 1 of 6
+        ("event_ordering.0", ORDER, 0, "guessed"),  # 1 of 24
+        ("event_ordering.0", ORDER, 2, "guessed"),  # the items are known, whatever is said of them
+        ("temporal_reasoning.0", (), 3, "lucky"),  # one of three things that the question names
+        ("knowledge_update.0", (), 2, "lucky"),  # yes or no
+        ("knowledge_update.0", (), 20, "guessed"),
+        ("knowledge_update.0", (), 1, "guessed"),
+        ("knowledge_update.0", (), 0, "guessed"),
+    ],
+)
+async def test_a_guess_that_chance_explains_refuses_nothing(
+    probe_id: str, items: Sequence[str], choices: int, kind: str
+) -> None:
+    panel = Panel({"guess": "$50"}, RIGHT, choices=choices)
+    (outcome,) = await panel.judge(probe(probe_id, details=ProbeDetails(items=tuple(items))))
+    assert [f.kind for f in outcome.faults] == [kind]
+    assert SEVERITIES["guessed"] is Severity.ERROR
+    assert SEVERITIES["lucky"] is Severity.INFO
+
+
+async def test_guesses_are_asked_in_one_request_that_shows_nothing_and_leaves_absences_out() -> None:
+    panel = Panel({}, RIGHT)
+    probes = [probe(f"knowledge_update.{i}", question=f"What is {i}?") for i in range(20)]
+    guesses = await guess_answers(asker_for(panel.model), [*probes, probe("abstention.0")])
+    assert [g.probe_id for g in guesses] == [p.probe_id for p in probes]
+    (call,) = panel.model.calls
+    assert not any(m.content in text.content for m in SAID for text in call.messages())
 
 
 async def test_a_message_that_alone_gives_the_answer_becomes_evidence_and_the_probe_easy() -> None:
@@ -157,13 +208,15 @@ async def test_readers_see_neither_gold_nor_rubric() -> None:
     await panel.judge(probe(gold_answer="The GOLD is $50.", rubric=(Nugget(nugget_id="x", text="RUBRIC $50"),)))
     for call in panel.model.calls:
         text = "".join(m.content for m in call.messages())
-        assert ("GOLD" in text) == (call.prompt.prompt_id != "read_passages"), call.prompt.prompt_id
+        assert ("GOLD" in text) == (call.prompt.prompt_id not in ("guess_answers", "read_passages")), (
+            call.prompt.prompt_id
+        )
 
 
 async def test_the_critic_sees_the_wishes_that_hold() -> None:
     panel = Panel({}, RIGHT)
     matters = matters_of(lambda: SAID, [probe()], {})
-    await judge_batch(asker_for(panel.model), matters, [], ["when I ask about money: the answer is in euros"])
+    await judge_batch(asker_for(panel.model), matters, {}, [], ["when I ask about money: the answer is in euros"])
     texts = {c.prompt.prompt_id: c.messages()[-1].content for c in panel.model.calls}
     assert "- when I ask about money: the answer is in euros\n" in texts["criticise_probes"]
 

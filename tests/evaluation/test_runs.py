@@ -81,7 +81,9 @@ def test_two_runs_are_compared_probe_by_probe(tmp_path: Path) -> None:
     assert pair.changed == (
         ("c000", "summarization.1", 0, 1), ("c001", "summarization.0", 0, 1), ("c002", "summarization.1", 1, 0)
     )  # fmt: skip
+    assert pair.by_ability == {"summarization": pytest.approx((0.5 + 0.5 - 0.5) / 3)}
     text = render_pairs([pair], before, now)
+    assert "    by ability: summarization +0.17\n" in text
     assert text.startswith("mine, run new minus mine, run old")
     assert "won 2, lost 1, tied 3" in text
     assert "won: from a score below 0.5 to one of 0.5 or more" in text
@@ -96,6 +98,7 @@ def test_a_comparison_counts_probes_that_change_sides_and_names_systems_without_
     before = evaluated({"rag": [[0.5, 0]] * 2, "light": [[1, 1]] * 2})
     now = evaluated({"rag": [[1, 0.25]] * 2, "cmv": [[1, 1]] * 2, "bm25": [[0, 0]] * 2})
     (pair,) = compare_runs(before, now)
+    assert pair.by_ability == {"summarization": 0.375}  # of .5 and .25
     assert (pair.won, pair.lost, pair.tied) == (0, 0, 4)  # better, and on the same side
     assert "Not paired: light (only in mine), cmv (only in mine)." in render_pairs([pair], before, now)
 

@@ -8,6 +8,7 @@ from longbeam.evaluation import (
     Evaluated,
     alike_notes,
     plots_of,
+    render_grid,
     render_html,
     render_markdown,
     render_table,
@@ -96,6 +97,36 @@ def test_depths_that_read_the_same_messages_are_named_with_the_budget(differs: t
         f"light reads the same messages with {named}: no more fit into 4,000 tokens. Take a larger --budget; "
         "BEAM's paper has 32000."
     )
+
+
+def test_readers_and_lengths_stand_in_one_table_and_a_judge_that_cannot_score_leaves_a_dash() -> None:
+    short, long = (
+        evaluated({"rag": [[1, 0]], "bm25": [[0, 0]]}, tokens=128_000),
+        evaluated({"rag": [[1, 1]]}, name="1M"),
+    )
+    other = short.run.model_copy(update={"reader": "openai:one"})
+    unsure = evaluated({"rag": [[1, 1]], "gold": [[0, 0]]}, name="unsure")
+    table = render_grid([(of.run, of.results) for of in (short, long, unsure)] + [(other, short.results)])
+    lines = [line.split() for line in table.splitlines() if line]
+    assert lines[1:] == [
+        ["reader", "a", "reader"], ["mine", "(128,000)", "1M", "(1,000)", "unsure", "(1,000)"],
+        ["rag", "0.500", "1.000", "-"], ["fl", "bm25", "0.000", "-", "-"], ["ce", "gold", "-", "-", "-"],
+        ["reader", "openai:one"], ["mine", "(128,000)", "1M", "(1,000)", "unsure", "(1,000)"],
+        ["rag", "0.500", "-", "-"], ["fl", "bm25", "0.000", "-", "-"],
+    ]  # fmt: skip
+
+
+def test_the_report_draws_ablations_and_depths_with_a_line_for_each_retriever() -> None:
+    names = [f"light[{r}k={k}{w}]" for r in ("", "retriever=bm25,") for k in (5, 10) for w in ("", ",without=filter")]
+    made = evaluated({"bm25": [[0]], **{name: [[1]] for name in names}})
+    settings = {name: dict(pair.split("=") for pair in name[6:-1].split(",")) for name in names}
+    (section,) = sections_of([described(made, settings)])
+    plots = dict(plots_of([section]))
+    assert plots["light: score by k"].count("<polyline") == 2
+    assert "retriever=bm25" in plots["light: score by k"]
+    ablation = plots["mine: light[k=5]: score of the whole system, and the difference without each part"]
+    assert ablation.count("<polyline") == 2
+    assert "without filter" in ablation
 
 
 def test_on_beam_itself_released_leads_and_the_legend_says_whose_formula_paper_is() -> None:

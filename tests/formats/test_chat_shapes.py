@@ -213,6 +213,28 @@ def test_what_follows_and_is_no_json_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "again", "named"),
+    [
+        (PAIR, ("content", "My dentist."), "`content` (a text)"),
+        (CHATGPT, ("mapping", {"x": 1}), "`mapping` (an object)"),
+        (CHATGPT, ("parts", ["Moved."]), "`parts` (a list)"),
+        (CLAUDE, ("text", "Moved."), "`text` (a text)"),
+    ],
+)
+def test_a_member_that_stands_twice_is_a_finding(tmp_path: Path, given: Any, again: Any, named: str) -> None:
+    """JSON allows it, and the last one counts everywhere: the first one is lost without a word."""
+    key = f'"{again[0]}": '
+    twice = json.dumps(given).replace(key, f"{key}{json.dumps(again[1])}, {key}", 1)
+    (read,) = imported(tmp_path, f"[{twice}]")
+    (expected,) = imported(tmp_path, [given])
+    assert contents(read) == contents(expected)
+    said = f"{named} stands twice in one object; the last one is read: chats.json: element 1"
+    assert [message for _, message in notes(read) if "twice" in message] == [said]
+    same = json.dumps(given).replace(key, f'"x": "a", "x": "a", {key}', 1)
+    assert not any("twice" in message for _, message in notes(imported(tmp_path, f"[{same}]")[0]))
+
+
+@pytest.mark.parametrize(
     ("names", "roles"),
     [
         (("prompter", "assistant"), ["user", "assistant"]),
@@ -296,6 +318,8 @@ def test_calls_of_another_form_are_findings(tmp_path: Path, calls: Any) -> None:
         ("0001-01-01T00:00:00+12:00", None),
         ("yesterday", None),
         (1e30, None),
+        (float("nan"), None),  # as Python writes a missing number
+        (float("-inf"), None),
         ([2024], None),
         (True, None),
         (1_700_000_000_000, "2023-11-14"),

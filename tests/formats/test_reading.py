@@ -59,6 +59,10 @@ def test_json_lines_and_a_single_object_are_lists_too(tmp_path: Path) -> None:
         (b"[]", r"x: holds nothing to import"),
         (b"", r"x: holds nothing to import"),
         (b"[NaN]", r"x: element 1: not JSON: NaN is no JSON"),
+        (
+            b'[{"a": 1, "a": 1}, {"a": 1, "a": 2}, 3]',
+            r"x: element 2: not JSON: 'a' stands twice in one object, with two",
+        ),
         (b'["\xff"]', r"x: is not UTF-8 text"),
     ],
 )

@@ -1,23 +1,24 @@
-"""Side stories of a plan: how many entries, on which days, and that their facts are kept apart."""
+"""What is told beside a story: which entries and confidences hold, and that their facts are kept apart."""
 
 from __future__ import annotations
 
 import datetime as dt
 from itertools import count
+from typing import Any
 
 import pytest
 
-from longbeam.generators import AdditionInputs, Layout, Ledger, with_additions
-from longbeam.schemas import AMOUNT_KINDS, BulletKind, Domain, Gender, Person, Plan, Relation, ValueKind
-from longbeam.text import BY_NAME, TRAVEL_LOGS, amount_like, money, relation_words, says
+from longbeam.generators import AdditionInputs, Ledger, with_additions, with_asides
+from longbeam.prompts.calls import Confidence, EventsInputs, EventsReply, LogEntry, StageStory, StoryEvent
+from longbeam.schemas import AMOUNT_KINDS, CONFIDED, BulletKind, Gender, Person, Plan, Relation
+from longbeam.text import KEEP_FROM, amount_like, relation_words, says
 from tests.generators.probes.story import START, full_story
+from tests.prompts.samples import SAMPLES
 
 PEOPLE = tuple(
     Person(person_id=f"n{i}", first_name=name, gender=Gender.FEMALE, age=40, relation=Relation.FRIEND)
     for i, name in enumerate(("Dana", "Ruth", "Olga", "Ines", "Mara"))
 )
-LONG = Layout(sub_plans=10, bullets_per_sub_plan=9, batches=6, questions=1, specials=10, wishes=10)
-SHORT = LONG.model_copy(update={"sub_plans": 2, "batches": 8})
 
 
 def _plan() -> Plan:
@@ -37,79 +38,133 @@ def _day(ordinal: int) -> dt.date:
     return START + dt.timedelta(days=ordinal)
 
 
-def _series(plan: Plan) -> set[str]:
-    return {f.side_story for f in plan.facts if f.side_story in BY_NAME}
+EVENTS = tuple(
+    StoryEvent(event_id=f"e{i}", narrative="", thing="the fair", what="It moves.", day=_day(i)) for i in range(1, 7)
+)
+ENTRY = LogEntry(
+    event="e1",
+    amount="6 jars",
+    place="in Ruth's kitchen",
+    companion="Ruth",
+    text="I filled 6 jars in Ruth's kitchen with Ruth.",
+)
+LOAN = Confidence(
+    thing="the loan",
+    event="e2",
+    text="Between us: my uncle lent me $4,200 for the stall.",
+    open="my uncle lent me",
+    figure="$4,200",
+    asked_at="e5",
+    keep_from="Dana",
+    request="Dana reads these lists now, so leave what my uncle lent out of them.",
+)
 
 
-def _made(layout: Layout = LONG, people: tuple[Person, ...] = PEOPLE) -> Plan:
-    return with_additions(AdditionInputs(_plan(), layout, people, "0/c000"))
+def _checked(
+    *entries: LogEntry, confidence: Confidence = LOAN, log: str = "jars for the fair"
+) -> tuple[StageStory, list[str]]:
+    asked = SAMPLES["events"]
+    assert isinstance(asked, EventsInputs)
+    stages = tuple(s.model_copy(update={"cast": tuple(p.first_name for p in PEOPLE[:3])}) for s in asked.stages)
+    asked = asked.model_copy(update={"people": PEOPLE, "stages": stages, "log": "", "logged": ()})
+    reply = EventsReply(events=[], log=log, entries=list(entries), confidences=[confidence])
+    return with_asides(StageStory(stage_index=0, events=EVENTS), reply, asked)
 
 
-def test_long_plan_has_a_log_and_a_short_one_only_if_it_lacks_amounts() -> None:
-    assert len(_series(_made())) == 1
-    assert not _series(_made(SHORT))
-    lacking = AdditionInputs(_plan(), SHORT, PEOPLE, "0/c000", lacks_amounts=True)
-    assert len([b for b in with_additions(lacking).bullets() if b.topic in BY_NAME]) == 5
+def _entry(**changes: str) -> LogEntry:
+    return ENTRY.model_copy(update=changes)
 
 
-def test_log_of_a_plan_without_enough_people_has_nobody_come_along() -> None:
-    told = [f.attribute for f in _made(LONG, PEOPLE[:2]).facts if f.side_story in BY_NAME]
-    assert told
-    assert not [attribute for attribute in told if attribute.startswith("companion")]
+def _booked(plan: Plan | None = None, **more: Any) -> Plan:
+    plan = plan or _plan()
+    bullets = [b.bullet_id for s in plan.sub_plans for b in s.bullets][:6]
+    story, _ = _checked(ENTRY, _entry(event="e3", place="", text="I filled 6 jars more with Ruth."))
+    bullet_of = {e.event_id: b for e, b in zip(EVENTS, bullets, strict=True)}
+    return with_additions(AdditionInputs(plan, [story], bullet_of, "0/c000", more.pop("questions", 60), **more))
+
+
+def test_good_entries_and_confidences_are_kept() -> None:
+    story, faults = _checked(ENTRY)
+    assert (story.log, story.entries, story.confidences, faults) == ("jars for the fair", (ENTRY,), (LOAN,), [])
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        (_entry(event="e9"), "no event of the stage"),
+        (_entry(amount="many"), "is no amount"),
+        (_entry(amount="7 jars"), "does not say '7 jars'"),
+        (_entry(place="at the fair"), "does not say 'at the fair'"),
+        (_entry(companion="Mara", text="I filled 6 jars in Ruth's kitchen with Mara."), "no grown-up with a part"),
+        (_entry(text="I filled 6 jars in Ruth's kitchen with Ruth, 40 km from here."), "says '40 km'"),
+        (_entry(event="e2", amount="6 lids", text="I cleaned 6 lids in Ruth's kitchen with Ruth."), "counts in 'lids'"),
+    ],
+)
+def test_an_entry_that_does_not_hold_is_left_out_with_its_reason(entry: LogEntry, reason: str) -> None:
+    story, faults = _checked(*([ENTRY] if entry.event == "e2" else []), entry)
+    assert entry not in story.entries
+    assert reason in faults[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"asked_at": "e2"}, "comes no day after e2"),
+        ({"asked_at": "e1"}, "comes no day after e2"),
+        ({"event": "e0"}, "are events of the stage"),
+        ({"keep_from": "Tom"}, "is kept from 'Tom'"),
+        ({"figure": "a lot"}, "is no amount"),
+        ({"open": "my uncle lent me $4,200"}, "has its figure in what may be said"),
+        ({"request": "Leave the $4,200 out."}, "says '$4,200' in its request"),
+        ({"open": "my aunt"}, "does not say 'my aunt'"),
+    ],
+)
+def test_a_confidence_that_does_not_hold_is_left_out(changes: dict[str, str], reason: str) -> None:
+    story, faults = _checked(confidence=LOAN.model_copy(update=changes))
+    assert not story.confidences
+    assert reason in faults[0]
+
+
+def test_a_story_without_a_log_has_no_entries() -> None:
+    story, faults = _checked(ENTRY, log="")
+    assert (story.entries, faults) == ((), [])
+
+
+def test_two_entries_of_one_day_are_one() -> None:
+    story, faults = _checked(ENTRY, _entry(text="Again I filled 6 jars in Ruth's kitchen with Ruth."))
+    assert (story.entries, faults) == ((ENTRY,), [])
 
 
 def test_every_entry_says_its_values_on_a_day_of_its_own() -> None:
-    plan = _made()
+    plan = _booked()
     told = {b.bullet_id: b for b in plan.bullets() if b.kind is BulletKind.SIDE}
     side = {f.fact_id for f in plan.facts if f.side_story}
     made = [a for a in plan.assertions if a.fact_id in side]
 
-    assert made
+    assert [f.attribute.partition(" on ")[0] for f in plan.facts if f.side_story == "jars for the fair"] == [
+        "amount", "place", "companion", "amount", "companion",
+    ]  # fmt: skip
     assert all(a.value is not None and says(told[a.bullet_id].text, a.value) for a in made)
     slots = [f.slot for f in plan.facts]
     assert len(set(slots)) == len(slots)
     ids = [b.bullet_id for b in plan.bullets()]
     assert len(set(ids)) == len(ids)
+    assert not side & {line.fact_id for line in Ledger.of(plan).lines()}  # the story itself does not know them
+    assert _booked().digest == plan.digest
 
 
-def test_nobody_comes_along_to_one_place_twice() -> None:
-    by_bullet: dict[str, set[str]] = {}
-    plan = _made()
-    logged = {f.fact_id for f in plan.facts if f.side_story in BY_NAME and not f.attribute.startswith("amount")}
-    for assertion in plan.assertions:
-        if assertion.fact_id in logged and assertion.value is not None:
-            by_bullet.setdefault(assertion.bullet_id, set()).add(assertion.value.text)
-    pairs = [frozenset(said) for said in by_bullet.values()]
-    assert len(pairs) == 10
-    assert len(set(pairs)) == len(pairs)
-
-
-def test_the_story_itself_does_not_know_side_facts() -> None:
-    plan = _made()
-    side = {f.fact_id for f in plan.facts if f.side_story}
-    assert not side & {line.fact_id for line in Ledger.of(plan).lines()}
-
-
-def test_same_key_gives_the_same_plan_and_other_plans_other_stories() -> None:
-    assert _made().digest == _made().digest
-    later = _plan().model_copy(update={"plan_index": 1})
-    # Only the names differ here: ids of the story's bullets stay those of plan 0.
-    second = _series(with_additions(AdditionInputs(later, LONG, PEOPLE, "0/c000")))
-    assert _series(_made()).isdisjoint(second)
-
-
-def test_long_plan_has_requests_for_silence_behind_confidences_and_a_pasted_claim() -> None:
-    plan = _made()
+def test_a_request_for_silence_comes_behind_its_confidence_and_a_claim_behind_its_amount() -> None:
+    plan = _booked()
     order = {b.bullet_id: i for i, b in enumerate(plan.bullets())}
-    asked = [b for b in plan.bullets() if b.variety in ("forget", "keep_from")]
-    told = {b.topic: b for b in plan.bullets() if b.kind is BulletKind.SIDE}
-    pasted = [b for b in plan.bullets() if b.kind is BulletKind.PASTED]
+    (asked,) = [b for b in plan.bullets() if b.variety == KEEP_FROM]
+    (told,) = [b for b in plan.bullets() if b.variety == CONFIDED]
+    (pasted,) = [b for b in plan.bullets() if b.kind is BulletKind.PASTED]
 
-    assert {b.variety for b in asked} == {"forget", "keep_from"}
-    assert all(order[told[b.topic].bullet_id] < order[b.bullet_id] for b in asked)
-    assert len(pasted) == 1
-    assert order[pasted[0].target_bullet_id or ""] < order[pasted[0].bullet_id]
-    assert not [a for a in plan.assertions if a.bullet_id == pasted[0].bullet_id]
+    assert (asked.text, asked.condition) == (LOAN.request, "when Dana reads along")
+    assert order[told.bullet_id] < order[asked.bullet_id]
+    assert order[pasted.target_bullet_id or ""] < order[pasted.bullet_id]
+    assert not [a for a in plan.assertions if a.bullet_id == pasted.bullet_id]
+    assert not [b for b in _booked(questions=20).bullets() if b.kind is BulletKind.PASTED]
 
 
 def test_nothing_is_pasted_where_the_story_says_every_other_amount() -> None:
@@ -123,46 +178,19 @@ def test_nothing_is_pasted_where_the_story_says_every_other_amount() -> None:
         if a.value is not None and a.value.kind in AMOUNT_KINDS and a.value.number
         for step in range(3, 99)
     )
-    told = plan.model_copy(update={"assertions": (*plan.assertions, *said)})
-    made = with_additions(AdditionInputs(told, LONG, PEOPLE, "0/c000"))
+    made = _booked(plan.model_copy(update={"assertions": (*plan.assertions, *said)}))
     assert not [b for b in made.bullets() if b.kind is BulletKind.PASTED]
 
 
-@pytest.mark.parametrize(
-    ("currency", "sign"), [("GBP", "£"), ("CZK", "00 CZK"), ("PHP", "00 PHP"), ("PLN", "00 PLN"), ("GHS", "00 GHS")]
-)
-def test_confidences_are_in_the_currency_of_the_story_if_the_amount_is_likely_in_it(currency: str, sign: str) -> None:
-    plan = _plan()
-    told_in = tuple(
-        a.model_copy(update={"value": money(a.value.number or 1, currency)})
-        if a.value and a.value.kind is ValueKind.MONEY
-        else a
-        for a in plan.assertions
-    )
-    made = with_additions(AdditionInputs(plan.model_copy(update={"assertions": told_in}), LONG, PEOPLE, "0/c000"))
-    told = [b.text for b in made.bullets() if b.text.startswith("Something private")]
-    assert told
-    assert all(sign in text for text in told)
-
-
-def test_who_travels_keeps_a_log_of_the_road_and_nobody_comes_along() -> None:
-    made = with_additions(AdditionInputs(_plan(), LONG, PEOPLE, "0/c000", domain=Domain.TRIP))
-    assert not [f for f in made.facts if f.attribute.startswith("companion")]
-    assert _series(made) in ({log.name} for log in TRAVEL_LOGS)
-
-
 def test_nothing_is_kept_from_somebody_whom_a_wish_names() -> None:
-    plan = _plan()
-    wish = plan.bullets()[0].model_copy(
-        update={
-            "bullet_id": "p9.s0.b0",
-            "kind": BulletKind.INSTRUCTION,
-            "text": "Dana, Ruth, Olga and Ines read your answers along, so explain each term.",
-        }
+    wish = (
+        _plan()
+        .bullets()[0]
+        .model_copy(
+            update={"kind": BulletKind.INSTRUCTION, "text": "Dana reads your answers along, so explain each term."}
+        )
     )
-    for seed in range(8):
-        made = with_additions(AdditionInputs(plan, LONG, PEOPLE, f"{seed}/c000", standing=[wish]))
-        assert {b.condition for b in made.bullets() if b.variety == "keep_from"} == {"when Mara reads along"}
+    assert not [b for b in _booked(standing=[wish]).bullets() if b.variety in (KEEP_FROM, CONFIDED)]
 
 
 @pytest.mark.parametrize(("age", "words"), [(40, "my colleague"), (64, "my colleague"), (65, "my acquaintance")])

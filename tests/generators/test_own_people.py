@@ -63,6 +63,7 @@ def test_a_named_user_keeps_the_name(tmp_path: Path) -> None:
         ("role,age\nlead,old\n", "line 2: age 'old'"),
         ("role,gender\nlead,x\n", "line 2: gender 'x': female or male"),
         ("role,age\nlead, part-time,40\n", "line 2: more cells than columns"),
+        ("role,age,Job\nlead,40,clerk\n", "two columns are 'profession'; role and job are other names"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_one_line(tmp_path: Path, text: str, said: str) -> None:

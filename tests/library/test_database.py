@@ -139,6 +139,19 @@ def test_sql_reads_statements_from_a_pipe(
     assert "two" in shown
 
 
+def test_views_are_copied_into_one_file_as_the_page_says(
+    benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (statements,) = re.findall(r'^echo "(attach .*)" \| longbeam sql', PAGE.read_text("utf-8"), re.M)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO(statements))
+    assert run(["sql", "tiny", "--out", str(benchmark.root.parent)]) == OK
+    with duckdb.connect(tmp_path / "all.duckdb", read_only=True) as db:
+        found = db.execute("select count(distinct conversation_id), count(*) from messages").fetchall()
+        assert found == [(2, 2 * len(tiny_conversation().said))]
+        assert db.execute("select count(*) > 0 from probes").fetchall() == [(True,)]
+
+
 @pytest.mark.parametrize(
     ("statement", "said"),
     [

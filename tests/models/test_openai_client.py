@@ -224,6 +224,14 @@ PAGE = "<!DOCTYPE html><html><body>Sign in</body></html>"
             "context_length", False, "maximum context",
         ),
         (Answer({"error": {"message": "m", "code": "content_filter"}}, 400), "content_filter", False, "HTTP 400: m"),
+        (
+            Answer({"error": {"message": "ContentPolicyViolationError: m", "code": "400"}}, 400),
+            "content_filter", False, "HTTP 400: ContentPolicy",
+        ),
+        (
+            Answer({"error": {"message": "triggered Azure OpenAI's content management policy"}}, 400),
+            "content_filter", False, "policy",
+        ),
         (Answer({"error": {"message": "bad field"}}, 400), "bad_request", False, "bad field"),
         (
             Answer({"error": {"message": "'temperature' does not support 0.5 with this model"}}, 400),
@@ -279,6 +287,9 @@ async def test_retry_after_is_read(headers: dict[str, str], seconds: float | Non
     assert error.retry_after_s == seconds
 
 
+GATEWAY = "upstream " + "/region/account/deployment" * 40
+
+
 def accepting(*kinds: str | None) -> Any:
     """Answers requests whose response_format is of these kinds; refuses others as vendors do."""
 
@@ -286,7 +297,8 @@ def accepting(*kinds: str | None) -> Any:
         kind = (body.get("response_format") or {}).get("type")
         if kind in kinds:
             return Answer(completion('{"reason": "a", "asks_user": true}'))
-        return Answer({"error": {"message": f"response_format of type {kind} is not supported"}}, 400)
+        # Gateways name the request first, and what they refuse last.
+        return Answer({"error": {"message": f"{GATEWAY}: response_format of type {kind} is not supported"}}, 400)
 
     return answer
 
@@ -586,9 +598,10 @@ TOO_LONG = (
 
 @pytest.mark.parametrize(("status", "message"), TOO_LONG)
 async def test_a_prompt_that_is_too_long_is_known_whoever_says_so(status: int, message: str) -> None:
-    error = await error_of(Answer({"error": {"message": message, "code": status}}, status))
-    assert (error.kind, error.is_retryable) == ("context_length", False)
-    assert "Name a model with a longer context for this role" in str(error)
+    for said in (message, f"{GATEWAY}: {message}"):
+        error = await error_of(Answer({"error": {"message": said, "code": status}}, status))
+        assert (error.kind, error.is_retryable) == ("context_length", False)
+        assert "Name a model with a longer context for this role" in str(error)
 
 
 @pytest.mark.parametrize(

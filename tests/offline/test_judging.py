@@ -107,6 +107,40 @@ TEMPTING = [
 ]  # fmt: skip
 
 
+STORED = "How do I store ginger?"
+SHELF = "Who may cancel a booking?"
+PERMISSIONS = "Shows in a table what the owner and the mechanic may do"
+FREE += [
+    (ENVELOPE, COSTS, "On the envelope: eight."),
+    (RENT, RENTS, "€365. (Harbour Row's was the €240 one.)"),
+    (STORED, "Gives the storage time in weeks", "| Ginger | Weeks |\n|---|---|\n| peeled | 20 |\n| whole | 4 |"),
+    (SHELF, PERMISSIONS, "| | Owner | Mechanic |\n|---|---|---|\n| Cancel | yes | no |"),
+    ("How do I get the jobs?", "Shows the SQL of the query", "With `jobs.all()`, which is `SELECT * FROM jobs` below."),
+    ("How do I learn what Mindy would like to read?", "Ends with an open question that can be put to Mindy",
+     "Read it to her, then ask: 'What would you like to go on doing?'"),
+    (KRISTY, "States that the user said Kristy counted 9 jobs", "In July your list had 9 of them, in August 8 jobs."),
+    ("How long did the fitter have?", "States that the fitter had 15 minutes", "A quarter of an hour."),
+    ("By how much did I overshoot my figure?", "States that the user went €1,500 over the figure", "By 1.500 €."),
+]  # fmt: skip
+TEMPTING += [
+    # The wish repeated, promised or described is not followed.
+    (STORED, "Gives the storage time in weeks", "As you wished, I give the storage time of ginger in weeks."),
+    (STORED, "Gives the storage time in weeks", "You like me to say in weeks how long ginger keeps, 2 wishes."),
+    (SHELF, PERMISSIONS, "I will show in a table what the owner and the mechanic may do with a booking."),
+    ("How do I get the jobs?", "Shows the SQL of the query", "When you ask for a query, I show the SQL of it."),
+    ("What do the words mean?", "Closes the answer with one question for the solicitor",
+     "The words mean that charges stay. Would you like me to explain the register?"),
+    # Words of the point all over an answer, a count of another thing, the number of an item, another subject.
+    ("What did I buy?", "States that the user bought a wet grinder for the kitchen",
+     "The grinder of the shop was loud. It rained. All was wet. We talked of prices. Someone bought a lamp."),
+    (ENVELOPE, COSTS, "Kristy counted 8 jobs for the envelope."),
+    ("How many states does my tour have?", "States that the tour has 4 states",
+     "Your tour goes on:\n1. fish curry\n2. dal\n3. paneer\n4. dhokla"),
+    (ROOMS, NO_ROOMS, "There is no information about the district in which Nordkant Surveys has an office."),
+    (ROOMS, NO_ROOMS, "I can't give out particulars of other people's homes."),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(("question", "nugget", "answer"), FREE)
 def test_a_right_answer_in_free_wording_is_met(question: str, nugget: str, answer: str) -> None:
     inputs = JudgeInputs(question=question, nugget=nugget, answer=answer, is_strict=True)

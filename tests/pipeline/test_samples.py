@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.pack_sample import write
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.cli.pack_sample import write
 from longbeam.errors import UserError
 from longbeam.pipeline import SAMPLES, Sample, sample_named, samples, unpack
 from longbeam.store import sha256_of

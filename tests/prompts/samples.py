@@ -493,7 +493,7 @@ SAMPLES: dict[str, PromptInputs] = {
                 place=PLACE,
                 uses=(EVENTS[15].what, EVENTS[17].what),
                 unlike=EVENTS[16].what,
-                form="the wish first, then the occasion",
+                lines=(1, 2),
             ),
         ),
         replaceable=(PREFERENCE,),
@@ -746,6 +746,9 @@ SAMPLES: dict[str, PromptInputs] = {
         later=check_calls.ToldRemark(
             text="I have never fired a kiln, so how hot does it get?", day=dt.date(2022, 5, 20)
         ),
+    ),
+    "guess_answers": check_calls.GuessInputs(
+        questions=(check_calls.AskedQuestion(number=1, question="What does the kiln cost?"),)
     ),
     "read_passages": check_calls.ReadInputs(
         passages=KILN_SAID,

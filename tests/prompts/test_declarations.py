@@ -373,7 +373,7 @@ def test_prompt_carries_the_language_that_is_asked_for(prompt: Prompt) -> None:
     assert "Dutch" not in "".join(m.content for m in prompt.render(english))
 
 
-GATE = ("read_passages", "criticise_probes", "mark_answers")
+GATE = ("guess_answers", "read_passages", "criticise_probes", "mark_answers")
 
 
 @EACH_PROMPT

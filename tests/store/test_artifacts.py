@@ -63,6 +63,14 @@ def said(i: int, content: str = "Hello.") -> Message:
     )
 
 
+def test_columns_are_explained_in_the_file_itself(tmp_path: Path) -> None:
+    with duckdb.connect(seal_tiny(tmp_path / "c000.duckdb"), read_only=True) as db:
+        found = db.execute("SELECT table_name, column_name, comment FROM duckdb_columns() WHERE comment IS NOT NULL")
+        explained = {(table, column): comment for table, column, comment in found.fetchall()}
+    assert explained["conversation", "target_tokens"] == "0: no length was asked for"
+    assert len(explained) == sum(len(comments) for _, comments in SEALED_CONVERSATION.explained())
+
+
 def test_a_sealed_conversation_is_a_reader_of_what_was_sealed(tmp_path: Path) -> None:
     tiny = tiny_conversation()
     with SealedConversation(seal_tiny(tmp_path / "conversations" / "c000.duckdb")) as sealed:

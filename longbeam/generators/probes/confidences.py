@@ -15,36 +15,34 @@ from longbeam.generators.probes.candidates import Sketch, cite, difficulty_by_ga
 from longbeam.generators.probes.evidence import FactQuote, find_words
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas import Bullet, BulletKind, EvidencePart, ProbeDetails
-from longbeam.text import CONFIDENCES, FIGURE, FORGET, KEEP_FROM, SOURCE, Confidence, role_of
+from longbeam.text import FIGURE, FORGET, KEEP_FROM, SOURCE, role_of
 
 UNSAID = {FORGET: QuestionKind.FORGET, KEEP_FROM: QuestionKind.KEEP_FROM}
 """Kind of question for each variety of instruction that asks for silence."""
-_BY_NAME = {texts.name: texts for texts in CONFIDENCES}
 
 
 def find_confidences(material: ProbeMaterial) -> Iterator[Sketch]:
     """Yield questions for each confidence that was told, with the request for silence behind it."""
     for bullet in material.histories.bullets():
-        texts = _BY_NAME.get(bullet.topic)
-        if bullet.variety not in UNSAID or texts is None:
+        if bullet.variety not in UNSAID:
             continue
-        told = {role_of(s.attribute): s for s in material.stated.side_stories.get(texts.name, ()) if s}
-        if {SOURCE, FIGURE} <= set(told) and (made := _unsaid(material, bullet, texts, told)) is not None:
+        told = {role_of(s.attribute): s for s in material.stated.side_stories.get(bullet.topic, ()) if s}
+        if {SOURCE, FIGURE} <= set(told) and (made := _unsaid(material, bullet, told)) is not None:
             yield made
 
 
-def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: dict[str, FactQuote]) -> Sketch | None:
+def _unsaid(material: ProbeMaterial, bullet: Bullet, told: dict[str, FactQuote]) -> Sketch | None:
     asked, source, figure = find_words(material.voices, bullet), told[SOURCE], told[FIGURE]
     if asked is None or asked.position <= figure.position:
         return None
-    kind, it = UNSAID[bullet.variety], texts.name
-    where = f"{it[:1].upper()}{it[1:]} {texts.verb} {source.value.text}."
+    kind, it = UNSAID[bullet.variety], bullet.topic
+    where = f"You told me this about {it}: {source.value.text}."
     if kind is QuestionKind.FORGET:
-        question = f"What do you still have on {it}: {texts.who}, and {texts.how_much}?"
+        question = f"What do you still have on {it}, and how much was it about?"
         gold = f"{where} You asked me to forget the amount, so I leave it out."
     else:
         person = bullet.condition.removeprefix("when ").removesuffix(" reads along")
-        question = f"{person} is reading along. What did I tell you about {it}: {texts.who}, and what else?"
+        question = f"{person} is reading along. What did I tell you about {it}?"
         gold = where  # whoever reads along is not to learn that there is more
     return Sketch.of(
         INSTRUCTION_FOLLOWING.name,
@@ -52,13 +50,12 @@ def _unsaid(material: ProbeMaterial, bullet: Bullet, texts: Confidence, told: di
         difficulty=difficulty_by_gap(figure, asked),
         variety=kind,
         topic=it,
-        summary=f"{texts.who}, without {figure.value.text}",
+        summary=f"{source.value.text}, without {figure.value.text}",
         requirement=bullet.requirement,
         condition=bullet.condition,
         question=question,
         gold_answer=gold,
-        nugget=f"Says of {it} {texts.who}: {source.value.text}, without giving the amount of {figure.value.text} "
-        "or any hint of it",
+        nugget=f"Says of {it}: {source.value.text}, without giving the amount of {figure.value.text} or any hint of it",
         details=ProbeDetails(variety=kind, instruction=asked.quote, missing=figure.value.text),
     )
 

@@ -32,7 +32,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.prompts.calls import ProbeReply
 from longbeam.schemas import AMOUNT_KINDS, EvidencePart, MessageRole, ProbeDetails, Value, ValueKind
-from longbeam.text import BY_NAME, COMPANION, PLACE, QUANTITY, OwnLog, day_of, listed, recompute, role_of
+from longbeam.text import COMPANION, PLACE, QUANTITY, day_of, listed, recompute, role_of
 
 LEAST_ENTRIES = 4
 """Entries that a counted or joined log has at least."""
@@ -42,14 +42,14 @@ LEAST_TALLY = 2
 def find_log_questions(stated: StatedFacts) -> Iterator[Sketch]:
     """Yield questions on each log all of whose entries are told."""
     for name, told in stated.side_stories.items():
-        known = [s for s in told if s is not None]
-        texts = BY_NAME.get(name)
-        if texts is None or len(known) < len(told):
-            continue
-        roles = _by_role(known)
-        if min(map(len, roles.values())) >= LEAST_ENTRIES:
-            yield from _totals(roles, texts)
-            yield from _of_people(roles, texts)
+        roles = _by_role([s for s in told if s is not None])
+        is_told = sum(map(len, roles.values())) == len(told)
+        if is_told and len(amounts := roles.get(QUANTITY, ())) >= LEAST_ENTRIES:
+            log = f"{name.removeprefix('my ')}s" if name.startswith("my ") else name  # older plans name one of them
+            # Where an entry has no place, it may have been at any.
+            places = roles.get(PLACE, ()) if len(roles.get(PLACE, ())) == len(amounts) else ()
+            yield from _totals(amounts, places, log)
+            yield from _of_people(places, roles.get(COMPANION, ()), log)
 
 
 def _by_role(told: Sequence[FactQuote]) -> Mapping[str, Sequence[FactQuote]]:
@@ -62,36 +62,36 @@ def _by_role(told: Sequence[FactQuote]) -> Mapping[str, Sequence[FactQuote]]:
 # --- people -------------------------------------------------------------------------------------------------------
 
 
-def _of_people(roles: Mapping[str, Sequence[FactQuote]], texts: OwnLog) -> Iterator[Sketch]:
+def _of_people(places: Sequence[FactQuote], companions: Sequence[FactQuote], log: str) -> Iterator[Sketch]:
     """Yield who came along to two places, or to one and never to another, and how often somebody came along."""
-    who = {day_of(s.attribute): s.value.text for s in roles.get(COMPANION, ())}
+    who = {day_of(s.attribute): s.value.text for s in companions}
     came: dict[str, list[str]] = {}
-    for said in roles[PLACE]:
+    for said in places:
         if person := who.get(day_of(said.attribute)):
             came.setdefault(said.value.text, []).append(person)
     for one, other in permutations(came, 2):
         both = [p for p in dict.fromkeys(came[one]) if p in came[other]]
         alone = [p for p in dict.fromkeys(came[one]) if p not in came[other]]
         if both and one < other:
-            asked = f"who came along on {texts.plural} both {one} and {other}"
-            yield _people(roles, QuestionKind.JOIN, asked, both, (one, other))
+            asked = f"who came along on {log} both {one} and {other}"
+            yield _people((*places, *companions), QuestionKind.JOIN, asked, both, (one, other))
         if alone:
-            asked = f"who came along on {texts.plural} {one} but never on those {other}"
-            yield _people(roles, QuestionKind.SET_DIFFERENCE, asked, alone, (one, other))
+            asked = f"who came along on {log} {one} but never on those {other}"
+            yield _people((*places, *companions), QuestionKind.SET_DIFFERENCE, asked, alone, (one, other))
     for person, times in Counter(who.values()).most_common():
         if times >= LEAST_TALLY:
-            own = [s for s in roles[COMPANION] if s.value.text == person]
-            yield _tally(own, f"times that {person} came along on {texts.name}")
+            own = [s for s in companions if s.value.text == person]
+            yield _tally(own, f"times that {person} came along on my {log}")
 
 
 def _people(
-    roles: Mapping[str, Sequence[FactQuote]],
+    entries: Sequence[FactQuote],
     kind: QuestionKind,
     asked: str,
     people: Sequence[str],
     places: tuple[str, str],
 ) -> Sketch:
-    said = sorted([*roles[PLACE], *roles[COMPANION]], key=lambda s: s.position)
+    said = sorted(entries, key=lambda s: s.position)
     answers = [next(s.value for s in said if s.value.text == person) for person in people]
     return Sketch.of(
         MULTI_SESSION_REASONING.name,
@@ -113,13 +113,13 @@ def _tally(said: Sequence[FactQuote], asked: str) -> Sketch:
     return _computed(said, QuestionKind.TALLY, "tally", asked)
 
 
-def _totals(roles: Mapping[str, Sequence[FactQuote]], texts: OwnLog) -> Iterator[Sketch]:
-    amounts, places = roles[QUANTITY], roles[PLACE]
-    yield _computed(amounts, QuestionKind.TOTAL, "sum", f"{texts.unit_plural} of all {texts.plural} together")
-    yield _tally(amounts, texts.plural)
+def _totals(amounts: Sequence[FactQuote], places: Sequence[FactQuote], log: str) -> Iterator[Sketch]:
+    unit = amounts[0].value.unit
+    yield _computed(amounts, QuestionKind.TOTAL, "sum", f"{unit} of all {log} together")
+    yield _tally(amounts, log)
     for place, times in Counter(s.value.text for s in places).most_common():
         if times >= LEAST_TALLY:
-            yield _tally([s for s in places if s.value.text == place], f"{texts.plural} {place}")
+            yield _tally([s for s in places if s.value.text == place], f"{log} {place}")
 
 
 def _computed(said: Sequence[FactQuote], kind: QuestionKind, computation: str, asked: str) -> Sketch:

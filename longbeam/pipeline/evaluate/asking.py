@@ -166,7 +166,8 @@ class ArmRun:
             (found,) = await self.units.run(spec, key, self.state, probe, self.budget, work=_ask)
             if found.read_digest in ("", self._read_digest(probe)):
                 break
-            self.units.log.units.remove(ANSWER.stage, [key])  # the stored answer is of another conversation
+            stored = self.units.log.units  # this answer is of another conversation
+            stored.remove(ANSWER.stage, keep=set(stored.keys(ANSWER.stage)) - {key})
         return found
 
     def _made(self, probe: Probe, **fields: object) -> Answer:

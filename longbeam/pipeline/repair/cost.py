@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from longbeam.evaluation import BATCH
+from longbeam.evaluation import BATCH, GUESSED_AT_ONCE
 from longbeam.generators.probes import writing_prompts
 from longbeam.keys import ProbeId, natural_order
 from longbeam.models import cost_of, has_model_checks, prices_of
@@ -69,8 +69,17 @@ def checker_calls(benchmark: Benchmark, conversation_id: str, repairs: Repairs) 
         probes = list(sealed.probes())
     # Every verdict is on the whole conversation, so a regenerated message has all selected probes judged again.
     staying = [p for p in probes if p.is_selected and p.probe_id not in repairs.probes] if repairs.turns else []
-    batches = math.ceil(len([*_newly_selected(repairs, probes), *staying]) / BATCH)
-    return Counter({"read_passages": 3 * batches, "criticise_probes": batches, "mark_answers": batches})
+    judged = [*_newly_selected(repairs, probes), *staying]
+    batches = math.ceil(len(judged) / BATCH)
+    guesses = math.ceil(len(judged) / GUESSED_AT_ONCE)
+    return Counter(
+        {
+            "guess_answers": guesses,
+            "read_passages": 2 * batches,
+            "criticise_probes": batches,
+            "mark_answers": batches,
+        }
+    )
 
 
 def _newly_selected(repairs: Repairs, probes: Sequence[Probe]) -> list[Probe]:

@@ -224,12 +224,12 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
             parts=context.sizes[stage.stage_index].events,
         )
     base = plan_of(drafted, plan_index)
-    told = {e.event_id: e for e in graph.events()}
+    events = {e.event_id: e for e in graph.events()}
     event_of = {
-        bullet.bullet_id: told[event_id]
+        bullet.bullet_id: events[event_id]
         for d in drafted
         for bullet, event_id in zip(d.sub_plan.bullets, d.events, strict=True)
-        if event_id in told
+        if event_id in events
     }
     bullet_of = {event.event_id: bullet_id for bullet_id, event in event_of.items()}
     choices = Choices(
@@ -254,12 +254,11 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         lines = StageToAdvise(frame, special, stage, tuple(advised), rng_key)
         advised += await _advice(c, plan_index, lines)
     plan = advised_plan(special, advised)
-    if spec.probes.kinds_share and language_of(spec.language).writes:  # the additions are worded in English
+    if spec.probes.kinds_share and language_of(spec.language).writes:  # code words the questions in English
         standing = frame.chapter.standing if frame.chapter else ()
-        people, name = frame.relationships.people, frame.profile.name
-        lacks_amounts = context.demand.lacks(Ledger.of(base), "alike")
-        beside = AdditionInputs(plan, layout, people, c.rng_key, name, standing, frame.seed.domain, lacks_amounts)
-        plan = with_additions(beside)
+        questions = layout.sub_plans * layout.batches * layout.questions
+        told = AdditionInputs(plan, graph.stages, bullet_of, c.rng_key, questions, frame.profile.name, standing)
+        plan = with_additions(told)
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)
     return PlanResult(

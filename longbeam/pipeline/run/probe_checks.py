@@ -1,5 +1,7 @@
 """The gate of probes in a work log: a unit is a batch of probes, and keeps a verdict on each.
 
+The answers to all questions are guessed first, in units of their own, so that whoever guesses has seen no passages.
+
 `generate` asks it about the probes that it is about to select, in the conversation's own work log. `validate
 --model-checks` asks about the sealed ones, in a log beside it. A verdict counts while the probe, the conversation, the
 prompts and the models are the same, so neither of the two asks what the other has asked.
@@ -15,7 +17,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from longbeam.errors import ReplyError
-from longbeam.evaluation import BATCH, CHECK, PROMPTS, SEVERITIES, Matter, Outcome, judge_batch, matters_of
+from longbeam.evaluation import (
+    BATCH,
+    CHECK,
+    GUESS_PROMPTS,
+    PROMPTS,
+    SEVERITIES,
+    Guess,
+    Matter,
+    Outcome,
+    guess_answers,
+    judge_batch,
+    matters_of,
+)
 from longbeam.generators import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
 from longbeam.generators.probes import Histories
 from longbeam.models import Asker
@@ -67,6 +81,7 @@ class ProbeVerdict(Record):
         return any(f.check == f"{CHECK}.reword" for f in self.findings)
 
 
+GUESSES = UnitSpec(STAGE, Guess, GUESS_PROMPTS, acting=Role.CHECKER)
 GATE = UnitSpec(
     STAGE, ProbeVerdict, PROMPTS, unversioned_prompts=(CALIBRATION_PROMPT, MARKING_PROMPT), acting=Role.CHECKER
 )
@@ -141,12 +156,33 @@ async def judge_probes(
 async def _judged(
     units: Units, conversation: CheckedConversation, probes: Sequence[Probe], role: Role, *, is_lenient: bool
 ) -> list[ProbeVerdict]:
+    try:
+        guesses = await _guessed(units, probes, role, is_lenient=is_lenient)
+    except Blocked:  # it is in `units.failed`
+        return []
     asked = [
-        _GateBatch(conversation, matters, units.spec.model_for(role), role, is_lenient)
+        _GateBatch(conversation, matters, guesses, units.spec.model_for(role), role, is_lenient)
         for matters in conversation.batches(probes)
     ]
     found = await all_of([batch.run(units) for batch in asked])
     return [verdict for verdicts in found for verdict in verdicts]
+
+
+async def _guessed(units: Units, probes: Sequence[Probe], role: Role, *, is_lenient: bool) -> dict[str, Guess]:
+    """Return guesses by probe_id; a lenient gate goes without them where no reply can be used."""
+    digest = digest_of([[p.probe_id, p.question] for p in probes])
+    key = f"{CHECK}/guesses/{digest[:12]}{'' if role is Role.CHECKER else '/second'}"
+    records = await units.run(replace(GUESSES, acting=role), key, Digested(probes, digest), is_lenient, work=_guess)
+    return {g.probe_id: g for g in records}
+
+
+async def _guess(asker: Asker, probes: Digested[Sequence[Probe]], is_lenient: bool) -> Sequence[Guess]:
+    try:
+        return await guess_answers(asker, probes.value)
+    except ReplyError:
+        if not is_lenient:
+            raise
+        return ()
 
 
 @dataclass(frozen=True)
@@ -155,6 +191,8 @@ class _GateBatch:
 
     conversation: CheckedConversation
     matters: Sequence[Matter]
+    guesses: Mapping[str, Guess]
+    """Guesses at the answers, by probe_id."""
     model: str
     role: Role
     is_lenient: bool
@@ -162,8 +200,9 @@ class _GateBatch:
 
     @cached_property
     def read(self) -> list[object]:
-        """The text that it reads: the probes and the conversation."""
-        return [[version_of(m.probe) for m in self.matters], self.conversation.said(), self.conversation.wishes]
+        """The text that it reads: the probes with the guesses at them, and the conversation."""
+        asked = [[version_of(m.probe), self.guesses.get(m.probe.probe_id)] for m in self.matters]
+        return [asked, self.conversation.said(), self.conversation.wishes]
 
     async def run(self, units: Units) -> list[ProbeVerdict]:
         """Return the verdicts; none where the unit failed."""
@@ -187,7 +226,7 @@ def _judged_with(made_with: Dependencies, role: Role, conversation: CheckedConve
 async def _ask(asker: Asker, batch: Digested[_GateBatch], judged_with: str) -> Sequence[ProbeVerdict]:
     matters, read = batch.value.matters, batch.value.conversation
     try:
-        outcomes = await judge_batch(asker, matters, read.probes, read.wishes)
+        outcomes = await judge_batch(asker, matters, batch.value.guesses, read.probes, read.wishes)
     except ReplyError as exc:
         if not batch.value.is_lenient:
             raise
@@ -196,8 +235,9 @@ async def _ask(asker: Asker, batch: Digested[_GateBatch], judged_with: str) -> S
     verdicts = []
     for matter, outcome in zip(matters, outcomes, strict=True):
         findings = _findings(batch.value, matter, outcome)
-        if findings and not (fitness := await fitness_of(asker, marks=True)).is_fit:
-            detail = f"{fitness}, not refused: {findings[0].message}"
+        doubts = [f for f in findings if f.severity is not Severity.INFO]
+        if doubts and not (fitness := await fitness_of(asker, marks=True)).is_fit:
+            detail = f"{fitness}, not refused: {doubts[0].message}"
             asker.note(
                 Incident(kind=IncidentKind.UNFIT, prompt_id=PROMPTS[0], detail=f"{matter.probe.probe_id}: {detail}")
             )

@@ -21,7 +21,7 @@ class DatedMessage(Record):
 
 
 class AskedQuestion(Record):
-    """A question, and the numbers of the passages from which it is to be answered; none: from nothing."""
+    """A question, and the numbers of the passages from which it is to be answered."""
 
     number: int
     question: str
@@ -49,6 +49,26 @@ class ReadReply(ReplyModel):
     """One answer for each question."""
 
     answers: list[ReadAnswer]
+
+
+class GuessInputs(PromptInputs):
+    """Bet on the answers to questions on a conversation of which nothing is shown."""
+
+    questions: tuple[AskedQuestion, ...]
+
+
+class GuessedAnswer(ReplyModel):
+    """How many answers a question leaves to choose from (0: it is open), then a guess."""
+
+    question: int
+    choices: int
+    answer: str
+
+
+class GuessReply(ReplyModel):
+    """One guess for each question."""
+
+    answers: list[GuessedAnswer]
 
 
 class JudgedProbe(Record):

@@ -195,6 +195,16 @@ class Weight(StrEnum):
     """Nobody forgets it, or gets anything about it wrong."""
 
 
+class Figure(StrEnum):
+    """Whether a person who tells of an event would name a value: an amount, a count, a length of time, a name."""
+
+    NONE = "none"
+    STAYS = "stays"
+    """One that is paid, measured or counted with it."""
+    MAY_CHANGE = "may change"
+    """One that may well be another one some weeks later."""
+
+
 class StoryEvent(Record):
     """One event of a story. The writer says what happens and what comes before it; code gives it its day."""
 
@@ -221,17 +231,53 @@ class StoryEvent(Record):
     is_turn: bool = False
     """Whether it is the turning point of its narrative."""
     weight: Weight = Weight.USUAL
+    figure: Figure = Figure.MAY_CHANGE
     day: dt.date | None = None
     """Day on which the user tells it; None until code has given it one."""
 
 
+class LogEntry(ReplyModel):
+    """One time that the user did what they do again and again, with the amount of that time."""
+
+    event: str
+    """Event right after which it is told, on its day."""
+    amount: str
+    """Words of the text: `6 km`."""
+    place: str = ""
+    companion: str = ""
+    """First name of somebody who was there; empty for nobody."""
+    text: str
+
+
+class Confidence(ReplyModel):
+    """Something private that the user tells once, and the later request to keep its figure quiet."""
+
+    thing: str
+    event: str
+    text: str
+    """What the user tells right after the event, with the figure."""
+    open: str
+    """Words of the text that may be said."""
+    figure: str
+    """Words of the text that are to stay unsaid."""
+    asked_at: str
+    """Later event right after which the user asks for silence."""
+    keep_from: str = ""
+    """First name of who is not to learn the figure; empty: the assistant is to forget it."""
+    request: str
+
+
 class StageStory(Record):
-    """The events of one stage, in the order of their days."""
+    """The events of one stage, in the order of their days, and what the user tells beside them."""
 
     stage_index: int
     events: tuple[StoryEvent, ...]
     stays_open: tuple[str, ...] = ()
     """Opened matters that are said to have no end in this plan."""
+    log: str = ""
+    """What the user does again and again, in the plural: `evening runs`."""
+    entries: tuple[LogEntry, ...] = ()
+    confidences: tuple[Confidence, ...] = ()
 
 
 class StoryGraph(KeptJson):
@@ -286,6 +332,14 @@ class EventsInputs(PromptInputs):
     """Last day of the stage's events, but for those that tell how things came out, ..."""
     closing_from: dt.date
     """... and the first day of these."""
+    log: str = ""
+    """The user's log as earlier stages name it."""
+    logged: tuple[LogEntry, ...] = ()
+    """Its entries in earlier stages."""
+    entries: int = 0
+    """Entries that the stage may add to it."""
+    confidences: int = 0
+    """Confidences that it may tell."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
 
@@ -327,13 +381,17 @@ class EventDraft(ReplyModel):
     closes: list[str] = Field(default_factory=list)
     turning_point: bool = False
     weight: Weight = Weight.USUAL
+    figure: Figure = Figure.MAY_CHANGE
 
 
 class EventsReply(ReplyModel):
-    """The events asked for, and the opened matters that have no end in this plan."""
+    """The events asked for, the opened matters that have no end in this plan, and what is told beside the events."""
 
     events: list[EventDraft]
     stays_open: list[str] = Field(default_factory=list)
+    log: str = ""
+    entries: list[LogEntry] = Field(default_factory=list)
+    confidences: list[Confidence] = Field(default_factory=list)
 
 
 ONCE = "once"
@@ -497,8 +555,10 @@ class WishTarget(Record):
     """Later events that meet its condition, oldest first."""
     unlike: str = ""
     """A later event that does not."""
-    form: str = ""
-    """Form of its sentence; empty for any."""
+    moments: tuple[str, ...] = ()
+    """Bullets of the stage right after which it may be said: behind each of them it is used twice at least."""
+    lines: tuple[int, ...] = (1,)
+    """Numbers of these bullets in the request."""
 
 
 class StoryLine(Record):
@@ -528,6 +588,8 @@ class AugmentInputs(PromptInputs):
     """Preferences in force for some time, of which a new preference may replace one."""
     taken_conditions: tuple[str, ...] = ()
     """Conditions of the user's other wishes so far."""
+    put_before: tuple[str, ...] = ()
+    """How the user put them."""
 
 
 UNSAID = "unsaid"
@@ -558,6 +620,8 @@ class WishDraft(ReplyModel):
     requirement: str
     text: str
     topic: str
+    line: int = 0
+    """Number of the line right after which it is said."""
 
 
 class AugmentReply(ReplyModel):

@@ -12,6 +12,7 @@ from pydantic import Field
 from longbeam.prompts.calls.plans import LedgerLine, Stage
 from longbeam.schemas import (
     CLOSING,
+    CONFIDED,
     TELLING_KINDS,
     AdviceKind,
     Bullet,
@@ -25,10 +26,8 @@ from longbeam.schemas import (
     Seed,
     Value,
 )
-from longbeam.text import CONFIDENCES
 
 _SPARE = TELLING_KINDS | {BulletKind.UPDATE, BulletKind.CONTRADICTION, BulletKind.SIDE}
-_CONFIDED = frozenset(c.name for c in CONFIDENCES)
 
 
 def most_unsaid(bullets: int) -> int:
@@ -50,8 +49,7 @@ class BulletBrief(Record):
     @property
     def may_be_unsaid(self) -> bool:
         """Whether a story can do without the bullet: it neither begins nor ends it, and no wish rests on it."""
-        is_needed = self.bullet.variety == CLOSING or self.bullet.topic in _CONFIDED
-        return self.bullet.kind in _SPARE and not is_needed
+        return self.bullet.kind in _SPARE and self.bullet.variety not in (CLOSING, CONFIDED)
 
 
 class Opening(StrEnum):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from longbeam.generators.probes import ProbeCandidate, assemble_probe, worded_by_code
 from longbeam.generators.probes.information_extraction import find_candidates as find_extractions
 from longbeam.generators.probes.instruction_following import check, find_candidates
-from longbeam.offline import answer_over, judge, understand
+from longbeam.offline import answer_over, asides, judge, understand
 from longbeam.prompts.calls import JudgeInputs
 from longbeam.schemas import BulletKind, Probe
-from longbeam.text import CONFIDENCES, FORGET, FORGET_TEXT, KEEP_FROM, KEEP_TEXT, POISONS, SOURCE, money, name, number
+from longbeam.text import FORGET, KEEP_FROM, POISONS, SOURCE, money, name, number
 from tests.generators.probes.story import Story
 
-LOAN = next(texts for texts in CONFIDENCES if texts.name == "the loan")
+LOAN = next(texts for texts in asides().confidences if texts.name == "the loan")
 
 
 def _story(kind: str, *, is_told: bool = True) -> Story:
@@ -22,7 +22,7 @@ def _story(kind: str, *, is_told: bool = True) -> Story:
     story.facts[:] = [f.model_copy(update={"side_story": LOAN.name}) for f in story.facts]
     person = "Dana" if kind == KEEP_FROM else ""
     story.tell(
-        2, LOAN.name, (KEEP_TEXT if person else FORGET_TEXT).format(name=LOAN.name, person=person),
+        2, LOAN.name, (asides().keep if person else asides().forget).format(name=LOAN.name, person=person),
         kind=BulletKind.INSTRUCTION, variety=kind, requirement="keeps quiet about the figure",
         condition=f"when {person} reads along" if person else "when I ask about the loan",
     )  # fmt: skip
@@ -55,7 +55,7 @@ def test_who_reads_along_does_not_learn_that_there_is_a_figure() -> None:
     candidate = _found(_story(KEEP_FROM))
     assert "Dana is reading along" in candidate.question
     assert "how much" not in candidate.question
-    assert candidate.gold_answer == "The loan is from the savings bank."
+    assert candidate.gold_answer == "You told me this about the loan: the savings bank."
 
 
 def test_only_an_answer_that_remembers_and_keeps_quiet_is_right() -> None:

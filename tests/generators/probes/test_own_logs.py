@@ -6,14 +6,14 @@ import random
 
 from longbeam.generators.probes import ProbeCandidate, assemble_probe, find_log_questions, probe_inputs
 from longbeam.generators.probes.multi_session_reasoning import check, find_candidates
-from longbeam.offline import answer_over, answer_probe_prompt, judge, understand
+from longbeam.offline import answer_over, answer_probe_prompt, asides, judge, understand
 from longbeam.prompts.calls import JudgeInputs, ProbeReply
 from longbeam.schemas import BulletKind, Probe, Value
-from longbeam.text import OWN_LOGS, name, number
+from longbeam.text import name, number
 from longbeam.validation import SIDE_STORIES, ConversationIndex
 from tests.generators.probes.story import Story
 
-RUN = OWN_LOGS[0]
+RUN = asides().logs[0]
 CANAL, WOODS, LAKE = RUN.places[:3]
 RUNS = ((5, CANAL, "Dana"), (7, WOODS, "Olga"), (6, CANAL, "Olga"), (9, LAKE, "Dana"), (4, WOODS, "Ruth"))
 
@@ -70,10 +70,10 @@ def test_join_and_differences_name_the_right_people() -> None:
 def test_counts_and_totals_are_over_all_entries() -> None:
     sketches = find_log_questions(_story().material().stated)
     found = {s.topic: s.fields["details"].computed_value for s in sketches}
-    assert found["times that Dana came along on my evening run"] == "2"
+    assert found["times that Dana came along on my evening runs"] == "2"
     assert found["evening runs"] == "5"
     assert found[f"evening runs {CANAL}"] == "2"
-    assert found["kilometres of all evening runs together"] == "31 km"  # 5 + 7 + 6 + 9 + 4
+    assert found["km of all evening runs together"] == "31 km"  # 5 + 7 + 6 + 9 + 4
 
 
 def test_story_with_an_untold_entry_gives_no_question() -> None:

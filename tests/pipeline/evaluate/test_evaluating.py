@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.errors import MemorySystemError, ProviderError, SpecError, UserError
+from longbeam.errors import MemorySystemError, ProviderError, RunStopped, SpecError, UserError
 from longbeam.evaluation import (
     MISLEADING,
     Arm,
@@ -35,6 +35,7 @@ from longbeam.pipeline import Origin, benchmark_status, import_benchmark, render
 from longbeam.pipeline.evaluate import (
     EvaluationRequest,
     evaluate,
+    evaluation_folder,
     judge_name,
     results_path,
 )
@@ -42,7 +43,7 @@ from longbeam.pipeline.run import run_inline
 from longbeam.prompts import default_registry
 from longbeam.prompts.calls import JudgeInputs, TrialAnswerInputs
 from longbeam.schemas import BenchmarkSpec, Context, EvaluationSettings, Exchange, ModelReply, Question, Role
-from longbeam.store import Benchmark, SealedConversation, create_benchmark, seal_conversation
+from longbeam.store import Benchmark, SealedConversation, WorkLog, create_benchmark, seal_conversation
 from tests.pipeline.conftest import CountingModel, copied
 from tests.tiny import tiny_conversation
 from tests.wired import answered_by, offline
@@ -432,6 +433,49 @@ class BrokenFor:
         if f"/{self._ability}." in call.unit_key:
             raise ProviderError("nobody listens", kind="connection", is_retryable=True)
         return await self._inner.complete(call)
+
+
+class Rambling:
+    """An offline writer whose judge writes texts of all kinds, none of which has its form."""
+
+    def __init__(self) -> None:
+        self._inner = OfflineWriter()
+        self.judged = 0
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        if call.role is not Role.JUDGE:
+            return await self._inner.complete(call)
+        self.judged += 1
+        said = ("It meets it, I think.", '{"verdict": "perhaps"}', '{"reason": "it does"}', "[]", '"met"')
+        return ModelReply(text=f"{said[self.judged % len(said)]} {self.judged}" if self.judged % 2 else "")
+
+
+async def test_a_judge_that_never_fits_its_form_stops_after_a_few_calls_whatever_it_says(benchmark: Benchmark) -> None:
+    model = Rambling()
+    request = EvaluationRequest(benchmark.spec, [*always_there(), arm_of("rag", {})], EvaluationSettings())
+    with pytest.raises(RunStopped) as caught:
+        await evaluate(benchmark, request, answered_by(model))
+    limits = benchmark.spec.limits  # calls that are in flight at the last one of the row are awaited
+    assert limits.unusable_in_a_row <= model.judged <= limits.unusable_in_a_row + limits.concurrency
+    line = str(caught.value)
+    assert f"as judge: the last {limits.unusable_in_a_row} replies could not be used (the last: " in line
+    assert "\n" not in line
+
+
+async def test_a_stored_answer_to_another_conversation_is_asked_for_anew(benchmark: Benchmark) -> None:
+    request = EvaluationRequest(benchmark.spec, [arm_of("rag", {})], EvaluationSettings())
+    _, first = await evaluate(benchmark, request, offline())
+    right = first[0].answer
+    assert all(result.answer.read_digest for result in first)
+    with WorkLog.open(evaluation_folder(benchmark) / f"{right.conversation_id}.sqlite") as log:
+        unit = log.units.find("answer", f"rag/{right.probe_id}")
+        assert unit is not None
+        wrong = right.model_copy(update={"text": "Of another one.", "read_digest": "0" * 64})
+        log.units.finish(unit.stage, unit.unit_key, fingerprint=unit.fingerprint, records=[wrong])
+    model = CountingModel()
+    _, again = await evaluate(benchmark, request, answered_by(model))
+    assert again == first
+    assert set(model.unit_keys) <= {f"{right.conversation_id}/answer/rag/{right.probe_id}"}
 
 
 def test_grids_are_crossed_and_mistakes_named() -> None:

@@ -367,7 +367,8 @@ def test_a_dry_run_counts_the_checks_that_read_a_regenerated_message(checked: Be
     repairs = repairs_of(checked, check_and_store(checked), {})
     # Verdicts are on the whole conversation: all twenty probes are judged again, in three batches.
     assert checker_calls(checked, "c000", repairs["c000"]) == {
-        "read_passages": 9,
+        "guess_answers": 1,
+        "read_passages": 6,
         "criticise_probes": 3,
         "mark_answers": 3,
     }

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import ProviderError
+from longbeam.models import ModelCall
 from longbeam.pipeline.run import gaps_of, run_inline
-from longbeam.schemas import BenchmarkSpec, Checks
+from longbeam.schemas import BenchmarkSpec, Checks, ModelReply
 from longbeam.store import create_benchmark
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
@@ -38,3 +39,28 @@ async def test_one_refused_turn_is_within_the_share_that_is_allowed(spec: Benchm
 
     assert (summary.finished, summary.failures) == (1, ())
     assert 0 < gaps_of(benchmark)["c000"] <= 0.02
+
+
+class Filtering(CountingModel):
+    """An endpoint whose filter refuses one prompt in forty, by its words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused = 0
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        if int(call.key[:8], 16) % 40 == 0:
+            self.refused += 1
+            raise ProviderError("HTTP 400: filtered", kind="content_filter", is_retryable=False)
+        return await super().complete(call)
+
+
+async def test_a_filter_that_refuses_one_call_in_forty_leaves_a_whole_conversation(
+    spec: BenchmarkSpec, out: Path
+) -> None:
+    benchmark, model = create_benchmark(spec, out), Filtering()
+    summary = await run_inline(benchmark, answered_by(model))
+    assert (summary.finished, summary.failures) == (1, ())
+    assert gaps_of(benchmark).get("c000", 0) <= spec.checks.gap_share
+    reworded = sum(count for (_, prompt), count in model.calls.items() if prompt == "neutral_words")
+    assert 0 < reworded <= model.refused

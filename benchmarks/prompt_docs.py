@@ -1,6 +1,6 @@
 """Build the pages of all prompts from a run with the stand-in model.
 
-Usage: `python -m longbeam.cli.prompt_docs PAGES TABLE`.
+Usage: `python -m benchmarks.prompt_docs PAGES TABLE`.
 
 `make docs-prompts` calls it with `output/prompts` and `docs/prompts/README.md`. It takes a minute or two.
 """

@@ -1,6 +1,6 @@
 """Pack a finished benchmark as a sample of the package.
 
-Usage: `python -m longbeam.cli.pack_sample OUT NAME TARGET "TITLE" [--writer "WHO"] [--as-it-came]`;
+Usage: `python -m benchmarks.pack_sample OUT NAME TARGET "TITLE" [--writer "WHO"] [--as-it-came]`;
 TARGET is its folder.
 
 Without `--writer` the sample says that a large language model wrote it, replies relayed by hand. Where it has reviews,
@@ -22,7 +22,9 @@ from longbeam.store import has_reviews, open_benchmark
 BY_HAND, READERS = "a large language model, replies relayed by hand", "language models"
 
 
-def write(out: Path, name: str, target: Path, title: str, writer: str = BY_HAND, *, as_it_came: bool = False) -> Sample:
+def write(  # noqa: PLR0913 - the options of the command
+    out: Path, name: str, target: Path, title: str, writer: str = BY_HAND, *, as_it_came: bool = False
+) -> Sample:
     """Write the sample to the folder `target`, which is its name; UserError if it cannot be shipped."""
     benchmark = open_benchmark(out, name)
     is_reviewed = has_reviews(benchmark.reviews_path)
