@@ -336,7 +336,7 @@ def _download(text: str, media_type: str, name: str) -> Response:
 
 @router.get("/decisions.json")
 def decisions(workspace: WorkspaceOf, viewer: ViewerOf) -> DecisionsView:
-    """Return the viewer's last fifty acts that can be taken back."""
+    """Return the viewer's last fifty acts that can be undone."""
     return decisions_view(workspace, viewer)
 
 

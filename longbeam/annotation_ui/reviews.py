@@ -204,7 +204,7 @@ def history_view(workspace: Workspace, viewer: Viewer, wanted: HistoryFilter) ->
 
 
 def decisions_view(workspace: Workspace, viewer: Viewer, most: int = 50) -> DecisionsView:
-    """Return the viewer's last acts that can be taken back."""
+    """Return the viewer's last acts that can be undone."""
     found = undoable(workspace.log.events(), viewer.reviewer_id)[-most:] if viewer.can_write else []
     return DecisionsView(decisions=tuple(event_view(e) for e in reversed(found)))
 

@@ -515,7 +515,7 @@ class HistoryView(Record):
 
 
 class DecisionsView(Record):
-    """The viewer's last acts that can be taken back, newest first."""
+    """The viewer's last acts that can be undone, newest first."""
 
     decisions: tuple[EventView, ...]
 

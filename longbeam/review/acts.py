@@ -149,7 +149,7 @@ def undo(workspace: Workspace, viewer: Viewer, event_id: str = "") -> ReviewEven
         for event in undoable(events, reviewer_id):
             if event.event_id == event_id:
                 return event
-        raise invalid("this act cannot be taken back: it is not yours, or was taken back already")
+        raise invalid("this act cannot be undone: it is not yours, or was undone already")
 
     return _take_back(workspace, viewer, named)
 

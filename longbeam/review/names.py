@@ -140,7 +140,7 @@ _ACTS = {
     EventKind.GUIDED: "changed the guidelines on",
     EventKind.CONFIGURED: "set",
     EventKind.ASSIGNED: "gave to people:",
-    EventKind.UNDONE: "took back",
+    EventKind.UNDONE: "undid",
 }
 _OF_ITEM = {
     EventKind.SEARCHED: "",

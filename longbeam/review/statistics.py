@@ -348,8 +348,8 @@ def ratings_page(workspace: Workspace, viewer: Viewer) -> RatingsPage:
 
 
 def is_rating_open(workspace: Workspace, viewer: Viewer, given: Mapping[str, int]) -> bool:
-    """Whether the ratings of one aspect may be shown: all wanted are in, and one's own where one may rate."""
-    has_rated = viewer.reviewer_id in given or not viewer.can_write
+    """Whether the ratings of one aspect may be shown: all wanted are in, and one's own unless one leads or reads."""
+    has_rated = viewer.reviewer_id in given or not viewer.can_write or viewer.is_lead
     return has_rated and len(given) >= workspace.settings.overlap
 
 

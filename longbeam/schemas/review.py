@@ -105,7 +105,7 @@ REASON_CODES = {
     "guessable": "One can answer it without the conversation.",
     "outdated": "A later message changes the answer.",
     "duplicate": "Another item asks for the same.",
-    "other": "Say what in a comment.",
+    "other": "Say what is wrong.",
 }
 """Reasons to reject or return a probe and what each means; keys 1 to 9 in this order."""
 

@@ -45,14 +45,16 @@ async def test_ratings_stand_beside_beams_once_all_are_there(enter: Enter, works
     assert (seen["realism"]["mine"], seen["realism"]["mean"]) == (5, None)
     assert (await bo.get("/conversations/c000.json"))["ratings"]["realism"]["others"] == {}
     lead = await enter("cleo", "lead")
-    assert (await bo.get("/ratings.json"))["waiting"] == 1
+    assert [(await who.get("/ratings.json"))["waiting"] for who in (bo, lead)] == [1, 1]
     for aspect in ("coherence_and_flow", "realism", "complexity_and_depth"):
         seen = await bo.post(address, {"aspect": aspect, "score": 3})
     assert (seen["realism"]["others"], seen["realism"]["mean"]) == ({"ana": 5}, 4.0)
     rows = {r["length"]: r for r in (await bo.get("/ratings.json"))["rows"]}
     assert rows["all"]["means"] == {"coherence_and_flow": 3.5, "realism": 4.0, "complexity_and_depth": 3.0}
     assert rows["all"]["beam"]["realism"] == 4.57
-    for path in ("/ratings.json", "/agreement.json", "/conversations/c000.json", "/log.json"):  # a lead has not rated
-        shown = await lead.get(path)
-        assert not re.search(r"4\.0|3\.5|\"units\":[1-9]|\"rated\"", json.dumps(shown, separators=(",", ":"))), path
+    dora = await enter("dora")
+    for path in ("/ratings.json", "/agreement.json", "/conversations/c000.json", "/log.json"):
+        told = [json.dumps(await who.get(path), separators=(",", ":")) for who in (dora, lead)]
+        shown = re.compile(r"4\.0|3\.5|\"units\":[1-9]|\"rated\"")
+        assert [bool(shown.search(text)) for text in told] == [False, True], path  # dora has not rated; a lead need not
     assert (await bo.post(address, {"aspect": "wit", "score": 3}, status=422))["error"] == "invalid"

@@ -30,7 +30,7 @@ async def test_opinions_are_hidden_until_both_have_saved(enter: Enter, two: Work
     lead = await enter("lea", "lead")
     queue = " ".join((await lead.client.get("/queue")).text.split())
     rows = (await lead.get("/queue.json"))["counts"]
-    said = f"Of {rows['all']} items 0 are decided, {rows['all'] - 1} undecided, 1 in conflict."
+    said = f"Of {rows['all']} items 0 are decided, {rows['all'] - 1} pending, 1 in conflict."
     assert (said in queue, "1 for you to decide" in queue) == (True, True)
     seen = await bo.item(ITEM)
     assert (seen["is_blind"], seen["status"]) == (False, "conflict")

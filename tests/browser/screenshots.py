@@ -1,6 +1,7 @@
 """Screenshots of every page of the review, of a benchmark that two people have half reviewed; kept in docs/review.
 
-Run: `make screenshots`, which is `python -m tests.browser.screenshots docs/review`.
+Run: `make screenshots`, which is `python -m tests.browser.screenshots docs/review`. With `--every-width` there is a
+folder for each width, light and dark; at 1280 and 390 px with the dialogs and states of the pages, too.
 """
 
 from __future__ import annotations
@@ -47,6 +48,31 @@ PAGES = {
     "provenance": "{item}/provenance",
 }
 """Addresses of the pages but the item page; `{item}` is that of an item."""
+
+SIZES = {1280: 800, 1920: 1080, 768: 1024, 390: 844}
+"""Heights of the windows by their widths: two laptops, a tablet, a phone."""
+
+STATES = {
+    "summarization": {
+        "search": ["/", *"budget", "Enter"],
+        "editing": ["Escape", "g", *" Roughly."],
+        "keys": ["Escape", "?"],
+        "comment": ["Escape", "c"],
+        "reject": ["Escape", "x"],
+        "reject-other": ["9"],
+        "no-accept": ["Escape", "n", "a"],
+    },
+    "knowledge_update": {
+        "counter": ["m"],
+        "what-if": ["w"],
+        "guidelines": ["i"],
+        "decisions": ["l"],
+        "list": ["o"],
+        "blind": ["o", "b"],
+    },
+    "abstention": {"searched": [".", "h"], "accept": ["a"]},
+}
+"""Key presses that lead to states of the item page, by the ability of the item that they are shown on."""
 
 
 class Reviewer:
@@ -101,10 +127,10 @@ def half_review(server: Server, browser: Browser) -> list[str]:
     return items
 
 
-def keep(page: Page, target: Path, name: str) -> None:
-    """Write the page as a PNG of few colours."""
+def keep(page: Page, target: Path, name: str, most: int = 1280) -> None:
+    """Write the page as a PNG of few colours, at most so many pixels wide and high."""
     picture = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
-    picture.thumbnail((1280, 1280), Image.Resampling.LANCZOS)
+    picture.thumbnail((most, most), Image.Resampling.LANCZOS)
     few = picture.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     few.save(target / f"{name}.png", optimize=True)
 
@@ -148,6 +174,59 @@ def photograph(server: Server, browser: Browser, items: list[str], target: Path)
     keep(page, target, "item-dark-1920")
 
 
+def photograph_at(server: Server, browser: Browser, items: list[str], target: Path, width: int, scheme: Any) -> None:
+    """Walk through all pages and states at one width in one scheme: as a lead, then on items as an annotator."""
+    target.mkdir(parents=True, exist_ok=True)
+    viewport = {"width": width, "height": SIZES[width]}
+
+    def opened(name: str, role: str) -> Page:
+        context = browser.new_context(viewport=viewport, color_scheme=scheme)
+        context.add_init_script(GUIDE_CLOSED)
+        Reviewer(server, context.request, name, role)
+        return context.new_page()
+
+    def taken(name: str) -> None:
+        page.wait_for_timeout(300)
+        keep(page, target, name, 1920)
+
+    page = opened("lea", "lead")
+    for name, path in PAGES.items():
+        page.goto(server.base + path.format(item=f"/items/{items[6]}"))
+        if name in ("reading", "adjudication"):
+            page.wait_for_selector(".message", state="attached")
+        taken(name)
+    page.goto(f"{server.base}/adjudication")
+    page.wait_for_selector(".message", state="attached")
+    page.keyboard.press("2")
+    taken("adjudication-2")
+    page = opened(f"cleo{width}{scheme}", "annotator")
+    page.goto(f"{server.base}/queue")
+    taken("queue-annotator")
+    for ability, item in {re.split(r"[/.]", i)[1]: i for i in items if i.startswith("c000/")}.items():
+        page.goto(f"{server.base}/items/{item}")
+        page.wait_for_selector(".message", state="attached")
+        page.wait_for_load_state("networkidle")
+        taken(f"item-{ability}")
+        if width == 390:
+            for tab in ("Evidence", "Checks"):
+                page.get_by_role("button", name=re.compile(f"^{tab}")).first.click()
+                taken(f"item-{ability}-{tab.lower()}")
+            page.get_by_role("button", name=re.compile("^Question")).first.click()
+        for state, keys in STATES.get(ability, {}).items() if width in (1280, 390) else ():
+            for key in keys:
+                page.keyboard.press(key)
+                page.wait_for_timeout(60)
+            page.wait_for_timeout(900)
+            taken(f"item-{ability}-{state}")
+    page.goto(f"{server.base}/items/{items[6]}")
+    page.context.clear_cookies()
+    page.wait_for_selector(".message", state="attached")
+    page.wait_for_timeout(700)
+    page.keyboard.press("y")
+    taken("signed-out")
+    page.context.close()
+
+
 def photograph_bundle(server: Server, browser: Browser, target: Path) -> None:
     folder = server.out / "bundle"
     command = ["reviews", "bundle", "made", str(folder), "--reviewer", "dora", "--out", str(server.out)]
@@ -179,14 +258,21 @@ def main() -> None:
     """Make the screenshots."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", type=Path)
+    parser.add_argument(
+        "--every-width", action="store_true", help="all pages and states at four widths, in both schemes"
+    )
     parser.add_argument("--benchmark", type=Path, help="folder of a benchmark named `made`, of two conversations")
     given = parser.parse_args()
     given.target.mkdir(parents=True, exist_ok=True)
     with served(given.benchmark) as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         items = half_review(server, browser)
-        photograph(server, browser, items, given.target)
-        photograph_bundle(server, browser, given.target)
+        if given.every_width:
+            for width, scheme in itertools.product(SIZES, ("light", "dark")):
+                photograph_at(server, browser, items, given.target / f"{width}-{scheme}", width, scheme)
+        else:
+            photograph(server, browser, items, given.target)
+            photograph_bundle(server, browser, given.target)
         browser.close()
 
 

@@ -173,7 +173,7 @@ def test_the_strip_is_moved_by_the_keyboard(shared: Server, open_page: Opened) -
 def test_results_of_the_aids_are_in_view(shared: Server, open_page: Opened) -> None:
     page = open_page(shared, "ann")
     begin(page, shared, first_of(page, shared, "knowledge_update"))
-    for key, heading in (("m", "Could change the answer"), ("w", "The rubric on right and wrong answers")):
+    for key, heading in (("m", "Counter-evidence"), ("w", "Try the rubric")):
         page.keyboard.press(key)
         expect(page.get_by_role("heading", name=heading)).to_be_in_viewport()
 

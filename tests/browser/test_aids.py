@@ -91,7 +91,7 @@ def test_any_of_the_last_decisions_is_taken_back_from_the_list(
     page.keyboard.press("l")
     rows = page.locator("#decisions li")
     expect(rows).to_have_count(3)
-    rows.nth(2).get_by_role("button", name="take back").click()
+    rows.nth(2).get_by_role("button", name="undo").click()
     expect(page.locator(".item")).to_have_attribute("data-item", first)
     expect(page.locator("#decisions li")).to_have_count(2)
     assert api(page, server, f"/items/{first}.json")["mine"]["verdict"] is None

@@ -157,13 +157,13 @@ def is_disputed(number: int, href: str) -> bool:
 def decide_conflicts(lead: Page, server: Server) -> int:
     """Decide every conflict by keyboard; returns how many there were."""
     lead.goto(f"{server.base}/adjudication")
-    count = int(lead.locator("h1").inner_text().split()[0])
+    count = int(lead.locator("h1").inner_text().split()[1])
     for left in range(count, 0, -1):
         for key in ("1", "1", "3", "c"):
             lead.keyboard.press(key)
         lead.keyboard.type(f"decision {left}")
         lead.keyboard.press("Control+Enter")
-        expect(lead.locator("h1")).to_have_text(f"{left - 1} open, {count - left + 1} decided")
+        expect(lead.locator("h1")).to_have_text(f"Conflicts: {left - 1} open, {count - left + 1} decided")
     return count
 
 
@@ -258,4 +258,4 @@ def test_a_decision_typed_while_the_server_is_away_is_kept(start: Start, open_pa
     for key in ("1", "1", "3"):
         lead.keyboard.press(key)
     lead.keyboard.press("Control+Enter")
-    expect(lead.locator("h1")).to_have_text("0 open, 1 decided")
+    expect(lead.locator("h1")).to_have_text("Conflicts: 0 open, 1 decided")

@@ -378,12 +378,12 @@ def test_adjudication_begins_with_nothing_chosen_and_goes_by_keys(
     press(lead, "n", "2", "3", "5")  # `n` rules on a nugget, and there is none in dispute
     expect(lead.locator("legend")).to_have_count(0)
     press(lead, "Control+Enter")
-    expect(lead.locator("h1")).to_have_text("1 open, 1 decided")
+    expect(lead.locator("h1")).to_have_text("Conflicts: 1 open, 1 decided")
     expect(lead.locator(".case")).not_to_have_attribute("data-item", str(first))
     decided = api(lead, server, f"/items/{first}.json")["adjudication"]
     assert (decided["verdict"], decided["taxonomy"], decided["confidence"]) == ("reject", "annotator_error", 5)
     press(lead, "z")
-    expect(lead.locator("h1")).to_have_text("2 open, 0 decided")
+    expect(lead.locator("h1")).to_have_text("Conflicts: 2 open, 0 decided")
 
 
 def test_key_presses_to_accept_three_nuggets_an_edited_gold_and_an_abstention(
@@ -466,10 +466,10 @@ def test_the_list_beside_the_item_shows_states_and_the_day_and_filters_are_kept(
     server = start(generated, "made")
     page = open_page(server, "lis", viewport={"width": 1920, "height": 1080})
     page.goto(f"{server.base}/queue?view=mine&ability=event_ordering")
-    page.locator("summary", has_text="Saved").click()
+    page.locator("summary", has_text="Filters").click()
     page.get_by_role("button", name="Save this filter").click()
     page.goto(f"{server.base}/queue")
-    page.locator("summary", has_text="Saved").click()
+    page.locator("summary", has_text="Filters").click()
     page.locator("#saved-filters a[data-saved]").click()
     expect(page.locator("h1")).to_contain_text("To do")
     assert "ability=event_ordering" in page.url

@@ -67,7 +67,7 @@ def test_a_nugget_in_dispute_is_ruled_on_and_leaves_the_rubric(half: Server, ope
     expect(page.locator(".deciding")).to_contain_text("Accept as you edited it")
     page.locator("h1").click()
     page.keyboard.press("z")
-    expect(page.locator(".deciding")).to_contain_text("Taken back")
+    expect(page.locator(".deciding")).to_contain_text("Undone")
     expect(page.locator(".deciding legend")).to_contain_text("Decision")
     page.keyboard.press("1")
     for nugget_id in disputed:
@@ -286,3 +286,84 @@ def test_counts_of_an_adjudication_name_what_they_count(half: Server, open_page:
     page.goto(f"{half.base}/conversations")
     expect(page.locator("tbody tr").first).to_contain_text(re.compile(r"\d+ of \d+"))
     expect(page.locator("tbody tr").first).not_to_contain_text("finished")
+
+
+def test_a_reject_for_another_reason_asks_what_is_wrong(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "oth")
+    item = first_of(page, half, "preference_following")
+    begin(page, half, item)
+    page.keyboard.press("x")
+    page.keyboard.press("9")
+    words = page.get_by_role("textbox", name="what is wrong")
+    expect(words).to_be_focused()
+    page.keyboard.press("Control+Enter")  # without words it rejects nothing
+    page.keyboard.type("No cat was asked.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("x")
+    page.keyboard.press("9")
+    expect(words).to_have_value("No cat was asked.")  # Close keeps what was typed
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".toast")).to_contain_text("Rejected")
+    mine = api(page, half, f"{item}.json")["mine"]
+    assert (mine["verdict"], mine["reason_code"], mine["note"]) == ("reject", "other", "No cat was asked.")
+
+
+@pytest.mark.parametrize("width", [1280, 1920, 390])
+def test_the_tab_of_counter_evidence_counts_what_nobody_has_looked_at(
+    half: Server, open_page: Opened, width: int
+) -> None:
+    page = open_page(half, f"ctr{width}", viewport={"width": width, "height": 844})
+    item = first_of(page, half, "knowledge_update")
+    begin(page, half, item)
+    if width < 700:
+        page.get_by_role("button", name=re.compile("^Checks")).first.click()
+    tab = page.locator("#aids").get_by_role("button", name=re.compile("^Counter-evidence"))
+    found = api(page, half, f"{item}/counter.json")["candidates"]
+    expect(tab.locator(".badge")).to_have_text(str(len(found)))
+    row = page.locator("#aids .tabs").first
+    assert row.evaluate("node => node.scrollWidth <= node.clientWidth && node.clientHeight < 40")  # in one row
+    tab.click()
+    page.get_by_role("button", name="changes nothing").first.click()
+    expect(tab).to_have_text(re.compile(rf"^Counter-evidence\s*{len(found) - 1}$"))
+    page.keyboard.press("b")
+    expect(page.locator("#aids .badge")).to_have_count(0)  # while the gold answer is hidden, nothing tells of it
+
+
+def test_a_hit_of_a_search_in_vain_is_not_called_missing_search(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "vai")
+    begin(page, half, first_of(page, half, "abstention"))
+    page.keyboard.press("h")
+    expect(page.locator(".toast")).to_contain_text("Search first")
+    page.keyboard.press("/")
+    page.keyboard.type("zzzz")
+    page.keyboard.press("Enter")
+    expect(page.locator("#search-count")).to_have_text("not found")
+    page.keyboard.press("h")
+    expect(page.locator(".toast")).to_contain_text("Nothing is found for “zzzz”")
+
+
+def test_a_lead_sees_ratings_once_all_wanted_are_in(half: Server, open_page: Opened) -> None:
+    lead = open_page(half, "rat", "lead")
+    assert api(lead, half, "/ratings.json")["rows"][0]["conversations"] == 2
+    lead.goto(f"{half.base}/ratings")
+    expect(lead.locator("tbody").first.locator("tr")).to_have_count(2)  # lengths that nobody rated are no rows
+    expect(lead.locator("main")).to_contain_text("rate a whole conversation")
+    lead.goto(f"{half.base}/conversations/c001")
+    expect(lead.locator("main")).to_contain_text("mean of 2: 4.50")
+
+
+def test_one_button_of_the_page_is_the_next_step(half: Server, open_page: Opened) -> None:
+    page = open_page(half, "pri")
+    begin(page, half, first_of(page, half, "multi_session_reasoning"))
+    primary = page.locator(".primary:visible")
+    expect(primary).to_have_count(0)
+    page.keyboard.press("Shift+Y")
+    expect(primary).to_contain_text("Accept")
+    page.keyboard.press("c")
+    expect(primary).to_have_text("Save")  # of the dialog
+    page.keyboard.press("Escape")
+    expect(primary).to_contain_text("Accept")
+    page.keyboard.press("g")
+    page.keyboard.type(" Roughly.")
+    expect(primary).to_have_text("Save")  # of the field
+    expect(primary).to_have_count(1)

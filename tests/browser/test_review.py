@@ -63,8 +63,8 @@ def accept(page: Page) -> None:
         for number in range(needed := searches_needed(page)):
             page.keyboard.press(".")
             expect(page.locator("#room .chips [aria-pressed=true]")).to_have_count(number + 1)
-            expect(page.locator("#search-count")).to_contain_text("messages")
-            if not page.locator("#search-count").inner_text().startswith("0 "):
+            expect(page.locator("#search-count")).not_to_be_empty()
+            if page.locator("#search-count").inner_text() != "not found":
                 page.keyboard.press("h")
                 page.wait_for_timeout(900)  # a hit counts as opened once it was shown for 0.7 s
         expect(page.locator("#room [data-count].ok")).to_have_text(f"{needed} of {needed} searches count")
@@ -159,7 +159,7 @@ def test_two_reviewers_are_blind_then_a_lead_decides(start: Start, open_page: Op
     lead.keyboard.press("c")
     lead.keyboard.type("clearer")
     lead.keyboard.press("Control+Enter")
-    expect(lead.locator("h1")).to_have_text("0 open, 1 decided")
+    expect(lead.locator("h1")).to_have_text("Conflicts: 0 open, 1 decided")
     decided = api(lead, server, f"/items/{item}.json")
     assert decided["adjudication"]["verdict"] == "accept"
     assert {o["reviewer_id"] for o in decided["others"]} == {"ana", "ben"}
@@ -393,7 +393,7 @@ def test_a_probe_written_by_hand_is_checked_and_reviewed_and_one_is_taken_from_t
     candidate.get_by_role("button", name="take in").click()
     taken_in = page.locator("#pool li", has=page.get_by_text(name, exact=True))
     expect(taken_in.locator(".tag")).to_have_text("in the queue")
-    page.get_by_role("button", name="write a probe").click()
+    page.get_by_role("button", name="Write an item").click()
     page.locator("#writing textarea[aria-label=question]").fill("What did I say first?")
     page.locator("#writing textarea[aria-label='gold answer']").fill("A greeting.")
     page.locator("#writing textarea[aria-label=nuggets]").fill("Says that it was a greeting")

@@ -70,7 +70,7 @@ function questions(item) {
   ];
 }
 
-/** Nuggets of the version to be accepted on which reviewers differ, or which an edit of the lead makes doubtful. */
+/** Nuggets of the version to be accepted that reviewers judge differently, or that an edit of the lead makes doubtful. */
 function disputed(item) {
   const { verdict, content_of: whose } = chosen.decision ?? {};
   if (verdict !== "accept") return [];
@@ -116,10 +116,10 @@ async function decide() {
 async function undo() {
   try {
     const done = await post("/api/undo");
-    if (!done.event) return say("There is nothing to take back.");
+    if (!done.event) return say("There is nothing to undo.");
     view = await get("/adjudication.json");
     open_(view.items.findIndex((item) => item.item_id === done.event.item_id));
-    return say(`Taken back: ${done.event.name}`);
+    return say(`Undone: ${done.event.name}`);
   } catch (problem) {
     return say(problem.message);
   }
@@ -191,7 +191,7 @@ function draw() {
       disabled=${at >= view.items.length - 1} onClick=${() => open_(at + 1)}><${Icon} name="right" /></button>`;
   render(
     html`<div class="bar">
-      <h1>${`${view.open} open, ${view.decided} decided`}</h1>
+      <h1>${`Conflicts: ${view.open} open, ${view.decided} decided`}</h1>
       <span class="grow"></span>
       ${view.items.length ? html`<span class="soft small place figure">case ${at + 1} of ${view.items.length}</span>${steps}` : null}
     </div>`,
@@ -224,7 +224,7 @@ function cite(id) {
 }
 
 const Nothing = () => html`<div class="prose empty" style=${{ padding: "32px 20px" }}>
-  <p>Reviewers differ on no item. Cases come here once an item has all its opinions (${session.overlap}).</p>
+  <p>No conflict. An item comes here once all its opinions (${session.overlap}) are in, and differ.</p>
 </div>`;
 
 function Case({ item }) {
@@ -234,7 +234,7 @@ function Case({ item }) {
     <div class="versions" tabindex="0" role="region" aria-label="versions">
       <h2><a href=${item.href}>${item.name}</a>${item.is_decided ? ", decided" : ""}</h2>
       <p class="warning">They differ in ${item.differs.join(", ")}.</p>
-      <ul class="plain verdicts">
+      <ul class="plain row verdicts">
         ${item.opinions.map((opinion) => html`<li key=${opinion.reviewer_id} class="version"><${Who} opinion=${opinion} /></li>`)}
       </ul>
       ${item.findings.map(
@@ -366,7 +366,7 @@ function Deciding({ item }) {
       defaultValue=${kept(item.item_id, NOTE) ?? ""}
       onInput=${(event) => keep(item.item_id, NOTE, event.target.value)}
     />
-    <button type="button" class=${open ? "shut" : "primary"} data-key="Ctrl+Enter" onClick=${decide}>
+    <button type="button" class=${open ? "shut" : "primary"} data-key="Ctrl+↵" onClick=${decide}>
       Decide <span class="small">${open ? `${open} to answer` : ""}</span>
     </button>
     <span id="notice" class="error" role="status">${message}</span>

@@ -1,6 +1,6 @@
 // Forms of the plain pages: sign-in, ratings, guidelines, the queue. Each posts JSON and shows the next page.
 import { metaOf, post } from "./api.js";
-import { drop, keep, kept } from "./outbox.js";
+import { drop, keep, kept, store, stored } from "./outbox.js";
 
 const notice = document.getElementById("notice");
 
@@ -72,20 +72,10 @@ for (const form of document.querySelectorAll("form[data-guideline]")) {
 const menu = document.getElementById("saved-filters");
 const FILTERS = `longbeam/filters/${metaOf("benchmark")}`;
 
-function savedFilters() {
-  try {
-    return JSON.parse(localStorage.getItem(FILTERS) ?? "{}");
-  } catch {
-    return {};
-  }
-}
+const savedFilters = () => JSON.parse(stored(FILTERS) ?? "{}");
 
 function keepFilters(filters) {
-  try {
-    localStorage.setItem(FILTERS, JSON.stringify(filters));
-  } catch {
-    say("This browser keeps nothing, so that the filter is not saved.");
-  }
+  if (!store(FILTERS, JSON.stringify(filters))) say("This browser keeps nothing, so that the filter is not saved.");
   showFilters();
 }
 

@@ -46,7 +46,7 @@ export function KeyButton({ action, children, ...more }) {
   const given = {
     type: "button",
     "data-action": action,
-    "data-key": key,
+    "data-key": key?.replace("Escape", "Esc").replace("Enter", "↵"),
     "aria-keyshortcuts": key?.replace("Ctrl+", "Control+"),
     onClick: () => perform(action),
   };

@@ -11,21 +11,15 @@ export let TAB = sessionItem() || named(newId());
 
 /** Keeps a text under the item and the field that it belongs to. */
 export function keep(itemId, target, text) {
-  put(keyOf(itemId, target, TAB), text);
+  store(keyOf(itemId, target, TAB), text);
 }
 
 /** The text that this tab keeps for a field; null if there is none. */
-export function kept(itemId, target) {
-  try {
-    return localStorage.getItem(keyOf(itemId, target, TAB));
-  } catch {
-    return null;
-  }
-}
+export const kept = (itemId, target) => stored(keyOf(itemId, target, TAB));
 
 /** Forgets a text, unless another one was typed meanwhile. */
 export function drop(itemId, target, text) {
-  if (text === undefined || kept(itemId, target) === text) remove(keyOf(itemId, target, TAB));
+  if (text === undefined || kept(itemId, target) === text) store(keyOf(itemId, target, TAB), null);
 }
 
 /**
@@ -46,7 +40,7 @@ export async function claimTab() {
   for (const { key, itemId, target, tab, text } of entries()) {
     if (tab === TAB) found.push({ itemId, target, text, former: "" });
     if (open.has(tab) || !navigator.locks) continue;
-    remove(key);
+    store(key, null);
     if (kept(itemId, target) !== null) continue;
     keep(itemId, target, text);
     found.push({ itemId, target, text, former: tab });
@@ -81,19 +75,23 @@ function entries() {
   return found;
 }
 
-function put(key, text) {
+/** What this browser stores under a key; null if there is nothing, or no storage. */
+export function stored(key) {
   try {
-    localStorage.setItem(key, text);
+    return localStorage.getItem(key);
   } catch {
-    // Without storage (a private window, a full disk) the words are kept by the drafts on the server alone.
+    return null;
   }
 }
 
-function remove(key) {
+/** Stores a text, or removes it; false without storage (a private window, a full disk): drafts are on the server, too. */
+export function store(key, text) {
   try {
-    localStorage.removeItem(key);
+    if (text === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, text);
+    return true;
   } catch {
-    // Nothing was kept.
+    return false;
   }
 }
 

@@ -1,7 +1,6 @@
 // The right pane: one aid at a time, chosen by tabs. Keys open an aid at the top, where its results are seen.
 import { itemAddress } from "../api.js";
 import { KeyButton } from "../keys.js";
-import { Icon } from "../parts.js";
 import { moment, numbered, plural, said, visible, words } from "../text.js";
 import { html } from "../vendor/htm-preact.js";
 import { act } from "./acts.js";
@@ -27,13 +26,21 @@ const MOST_CANDIDATES = 20;
 /** Aids that tell the gold answer, or half of it. */
 const TELLING = ["checks", "counter", "what-if", "write"];
 
-/** What waits behind a tab: pieces of evidence; findings and points to look at, in the colour of the worst. */
+const Badge = ({ count, title, worst = "" }) =>
+  count ? html` <span class=${`badge ${worst}`} title=${title}>${count}</span>` : null;
+
+/** What waits behind a tab: pieces of evidence; counter-evidence to look at; findings, in the colour of the worst. */
 export function TabCount({ state, item, name }) {
-  if (name === "evidence") return html` <span class="badge">${item.evidence.length}</span>`;
+  if (state.isBlind) return null;
+  if (name === "evidence") return html`<${Badge} count=${item.evidence.length} title="pieces of evidence" />`;
+  if (name === "counter") {
+    const open = (state.aids.counter?.candidates ?? []).filter((candidate) => !candidate.is_cleared);
+    return html`<${Badge} count=${open.length} title="messages to look at" />`;
+  }
   const count = item.findings.length + (state.aids.panel?.doubts.length ?? 0);
-  if (name !== "checks" || !count || state.isBlind) return null;
+  if (name !== "checks") return null;
   const worst = item.findings.some((finding) => finding.severity === "error") ? "error" : "warning";
-  return html` <span class=${`badge ${worst}`} title="findings and points to look at">${count}</span>`;
+  return html`<${Badge} count=${count} title="findings and points to look at" worst=${worst} />`;
 }
 
 /** @param {{state: import("./state.js").PageState, item: import("../types").ItemView}} props */
@@ -51,7 +58,7 @@ export function Aids({ state, item }) {
       ${TABS.map(tab)}
       <details class="menu">
         <summary class="small" data-current=${MENU.some(([name]) => name === open)}>
-          ${MENU.find(([name]) => name === open)?.[1] ?? "More"} <${Icon} name="down" />
+          More
         </summary>
         <div class="menu-items">${MENU.filter(([name]) => item.can_write || name !== "decisions").map(tab)}</div>
       </details>
@@ -81,9 +88,9 @@ function Aid({ state, item }) {
         <${Findings} item=${item} doubts=${aids.panel?.doubts ?? []} />
         <${Panel} item=${item} aids=${aids} />
         <p class="row small">
-          <a href=${`${location.pathname}/history`}>History of this item</a>
-          <a href=${`${location.pathname}/provenance`}>On one page</a>
-          <a href=${`/conversations/${encodeURIComponent(item.conversation_id)}`}>The conversation</a>
+          <a href=${`${location.pathname}/history`}>History</a>
+          <a href=${`${location.pathname}/provenance`}>Passport</a>
+          <a href=${`/conversations/${encodeURIComponent(item.conversation_id)}`}>Conversation</a>
         </p>
       `;
   }
@@ -165,10 +172,10 @@ function lead(event, href) {
 /** Messages that could change the answer. */
 function Counter({ found, item }) {
   return html`<section id="counter">
-    <div class="part"><h2>Could change the answer</h2></div>
+    <div class="part"><h2>Counter-evidence</h2></div>
     <p class="small soft">
       ${found.candidates.length ? plural(found.candidates.length, "further message") : "No further message"} on the topic of the
-      question: ${found.terms.join(", ")}.
+      question (${found.terms.join(", ")}) that could change the answer.
     </p>
     <ol class="plain">
       ${found.candidates.map((candidate) => html`<${Against} key=${candidate.message_key} candidate=${candidate} item=${item} />`)}
@@ -194,9 +201,9 @@ function Against({ candidate, item }) {
         ? html`<p>changes nothing</p>`
         : mayWork(item)
           ? html`<p class="row">
-            <button type="button" onClick=${() => settle(clear)} aria-label=${`message ${id} changes nothing`}>changes nothing</button>
-            <button type="button" onClick=${() => settle(adopt)} aria-label=${`cite it: message ${id}`}>cite it</button>
-            <button type="button" onClick=${change} aria-label=${`message ${id} changes the answer`}>changes the answer</button>
+            <button type="button" onClick=${() => settle(clear)} aria-label=${`message ${id} changes nothing`}>Changes nothing</button>
+            <button type="button" onClick=${() => settle(adopt)} aria-label=${`cite it: message ${id}`}>Cite it</button>
+            <button type="button" onClick=${change} aria-label=${`message ${id} changes the answer`}>Changes the answer</button>
           </p>`
           : null
     }
@@ -206,7 +213,7 @@ function Against({ candidate, item }) {
 /** The rubric on the gold answer and on wrong answers. */
 function WhatIf({ found }) {
   return html`<section id="what-if">
-    <div class="part"><h2>The rubric on right and wrong answers</h2></div>
+    <div class="part"><h2>Try the rubric</h2></div>
     <p class="small soft">An automatic judge (${found.judge}) scores these answers. The gold answer should get 1, all others less.</p>
     <table>
       <thead><tr><th scope="col">answer</th><th scope="col">score</th><th scope="col">as it should be</th></tr></thead>
@@ -228,6 +235,7 @@ function WhatIf({ found }) {
 function Guidelines({ guidelines, item }) {
   const sections = guidelines.sections.filter((section) => ["general", item.ability].includes(section.section));
   return html`<section id="guidelines">
+    <div class="part"><h2>Guidelines</h2></div>
     ${sections.map(
       (section) => html`<details key=${section.section} open>
         <summary>${section.name}</summary>
@@ -238,13 +246,14 @@ function Guidelines({ guidelines, item }) {
   </section>`;
 }
 
-/** The reviewer's last decisions, newest first; any of them can be taken back. */
+/** The reviewer's last decisions, newest first; any of them can be undone. */
 function Decisions({ rows }) {
   const open = (event, href) => {
     event.preventDefault();
     show(href).catch(complain);
   };
   return html`<section id="decisions">
+    <div class="part"><h2>My decisions</h2></div>
     ${rows.length ? null : html`<p class="soft">Nothing yet.</p>`}
     <ol class="plain">
       ${rows.map(
@@ -257,8 +266,8 @@ function Decisions({ rows }) {
               type="button"
               class="quiet"
               onClick=${() => travel("undo", row.event_id)}
-              aria-label=${`take back: ${row.name} (${row.item_name})`}
-            >take back</button>
+              aria-label=${`undo: ${row.name} (${row.item_name})`}
+            >Undo</button>
           </div>
         </li>`,
       )}
@@ -271,9 +280,9 @@ function Pool({ item }) {
   return html`<section id="pool">
     <div class="part">
       <h2>${item.candidates.length} candidates of ${item.ability_title}</h2>
-      ${item.can_write ? html`<button type="button" onClick=${() => store.set({ aid: "write" })}>write a probe</button>` : null}
+      ${item.can_write ? html`<button type="button" onClick=${() => store.set({ aid: "write" })}>Write an item</button>` : null}
     </div>
-    <p class="soft small">When a probe is rejected, the next candidate of its ability takes its place.</p>
+    <p class="soft small">When an item is rejected, the next candidate of its ability takes its place.</p>
     <ul class="plain">
       ${item.candidates.slice(0, MOST_CANDIDATES).map((one) => html`<${Candidate} key=${one.item_id} item=${item} candidate=${one} />`)}
     </ul>
@@ -288,7 +297,7 @@ function Candidate({ item, candidate }) {
     <a href=${itemAddress(candidate.item_id) + location.search}>${candidate.name}</a> <span class="tag">${state}</span>
     ${
       item.can_write && isFree
-        ? html`<button type="button" onClick=${() => takeIn(candidate.item_id)} aria-label=${`take in ${candidate.name}`}>take in</button>`
+        ? html`<button type="button" onClick=${() => takeIn(candidate.item_id)} aria-label=${`take in ${candidate.name}`}>Take in</button>`
         : null
     }
     <div dir="auto">${visible(candidate.question)}</div>

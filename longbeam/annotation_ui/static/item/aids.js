@@ -20,13 +20,20 @@ export async function loadPanel(item) {
   }
 }
 
+/** Loads the messages that could change the answer; their tab counts those that nobody has looked at. */
+export async function loadCounter(item) {
+  put(item, { counter: await get(`${itemAddress(item.item_id)}/counter.json`).catch(() => null) });
+}
+
 /** Shows an aid in the right pane, and loads it. */
 export async function showAid(aid) {
   store.set({ aid, tab: "checks" });
   document.getElementById("aids")?.scrollIntoView({ block: "nearest" });
   const item = shown();
   try {
-    if (aid === "counter" || aid === "what-if") {
+    if (aid === "counter") {
+      await loadCounter(item);
+    } else if (aid === "what-if") {
       put(item, { [aid]: await get(`${itemAddress(item.item_id)}/${aid}.json`) });
     } else if (aid === "guidelines") {
       store.set({ guidelines: await get("/guidelines.json") });

@@ -1,7 +1,8 @@
 // Verdicts, undo and redo, and going from item to item.
 import { get, post, postUntilAnswered, twin } from "../api.js";
+import { store as keepStored, stored } from "../outbox.js";
 import { act, actAddress, adopt, arrive, leave, reload, send, settled, startClock } from "./acts.js";
-import { loadDecisions, loadList, loadPanel, showAid } from "./aids.js";
+import { loadCounter, loadDecisions, loadList, loadPanel, showAid } from "./aids.js";
 import { check, checked, leaveField, saveField } from "./editing.js";
 import { ask, complain, isChanged, mayWork, say, shown, store } from "./state.js";
 
@@ -67,21 +68,11 @@ export function seen() {
 }
 
 /** Whether the reviewer is new: no opinion was given yet, and the walk-through was not closed. */
-function isNew(item) {
-  try {
-    return item.can_write && item.progress.mine === 0 && localStorage.getItem(GUIDE_CLOSED) === null;
-  } catch {
-    return item.can_write && item.progress.mine === 0; // without storage it comes back on each item
-  }
-}
+const isNew = (item) => item.can_write && item.progress.mine === 0 && stored(GUIDE_CLOSED) === null;
 
 /** Closes the walk-through for good. */
 export function closeGuide() {
-  try {
-    localStorage.setItem(GUIDE_CLOSED, "1");
-  } catch {
-    // It comes back on the next item.
-  }
+  keepStored(GUIDE_CLOSED, "1");
   store.set({ isGuided: false });
 }
 
@@ -95,21 +86,25 @@ export function lookAhead() {
       get(twin(next)).catch(() => null),
     );
   loadPanel(item);
+  loadCounter(item);
   loadDecisions();
   loadList();
   if (!item.is_checked && !item.is_checking && mayWork(item)) check();
   if (store.get().aid === "guidelines") showAid("guidelines");
 }
 
-/** Gives a verdict and goes on; text that was typed is saved first. */
+/** Gives a verdict and goes on; text that was typed is saved first. False if it was not given. */
 export async function decide(verdict, more = {}) {
   const { isDeciding, edit, item } = store.get();
-  if (isDeciding || !item?.can_write || performance.now() - appeared.at < UNSEEN_MS) return;
-  if (!appeared.isDrawn) return say("Its evidence is not there yet.");
+  if (isDeciding || !item?.can_write || performance.now() - appeared.at < UNSEEN_MS) return false;
+  if (!appeared.isDrawn) {
+    say("Its evidence is not there yet.");
+    return false;
+  }
   store.set({ isDeciding: true });
   try {
     if (verdict === "accept" && isChanged(edit)) {
-      if (!(await saveField())) return;
+      if (!(await saveField())) return false;
     } else {
       await leaveField();
     }
@@ -123,8 +118,10 @@ export async function decide(verdict, more = {}) {
     else loadList();
     say(`${PAST[verdict]}: ${name}${next ? "" : ". That was the last of this list."}`, "ok", true);
     loadDecisions();
+    return true;
   } catch (problem) {
     complain(problem);
+    return false;
   } finally {
     store.set({ isDeciding: false });
   }
@@ -149,18 +146,18 @@ export async function markAll() {
   await settled();
 }
 
-/** Takes back the last act, or the one that is named; `where` is `undo` or `redo`. */
+/** Undoes the last act, or the one that is named; `where` is `undo` or `redo`. */
 export async function travel(where, eventId = "") {
   await leaveField();
   await settled();
   try {
     const done = await post(`/api/${where}${location.search}`, eventId ? { event_id: eventId } : {});
     if (!done.event) return say(`There is nothing to ${where}.`);
-    say(`${where === "undo" ? "Taken back" : "Done again"}: ${done.event.name}`);
+    say(`${where === "undo" ? "Undone" : "Redone"}: ${done.event.name}`);
     loadDecisions();
     if (done.item && done.item.item_id === shown().item_id) adopt(done.item);
     else if (done.href) await show(done.href);
-    if (shown().is_checked && !shown().is_findings_current) check(); // the checks saw the text that was taken back
+    if (shown().is_checked && !shown().is_findings_current) check(); // the checks saw the text that was undone
     loadList();
   } catch (problem) {
     complain(problem);
@@ -178,7 +175,7 @@ export async function setGold(verdict) {
   try {
     const done = await postUntilAnswered(actAddress(shown().item_id, "/gold"), { verdict });
     adopt(done.item);
-    say(verdict ? "This item measures reviewers now." : "This item measures nobody.", "ok");
+    say(verdict ? "It is a test item now." : "It is no test item any more.", "ok");
   } catch (problem) {
     complain(problem);
   }

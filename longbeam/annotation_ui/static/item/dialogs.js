@@ -42,7 +42,7 @@ function Frame({ title, children }) {
 const about = ({ target }) => (target === "item" ? "" : " (about the selected message)");
 
 /** The main act of a dialog. What passes a gate has no such key: it is pressed on purpose. */
-const CHORD = { "data-main": true, "data-key": "Ctrl+Enter" };
+const CHORD = { "data-main": true, "data-key": "Ctrl+↵" };
 
 /** A text to send; what is typed outlives the dialog, the page and the server. */
 function Text({ item, place, label, button = "Save", weight = "primary", hint = "", finish }) {
@@ -54,7 +54,7 @@ function Text({ item, place, label, button = "Save", weight = "primary", hint = 
   const done = async () => {
     if (!text.trim()) return;
     try {
-      await finish(text.trim());
+      if ((await finish(text.trim())) === false) return;
       drop(item.item_id, place, text);
     } catch (problem) {
       complain(problem);
@@ -62,8 +62,24 @@ function Text({ item, place, label, button = "Save", weight = "primary", hint = 
   };
   return html`<p class="soft small">${hint}</p>
     <${GrowingArea} value=${text} onText=${change} aria-label=${label} />
-    <p><button type="button" class=${weight} ...${weight ? CHORD : {}} onClick=${done}>${button}</button></p>`;
+    <p class="row">
+      <button type="button" class=${weight} ...${weight ? CHORD : {}} onClick=${done}>${button}</button>
+      <span class="soft small">Close keeps what you typed.</span>
+    </p>`;
 }
+
+/** A dialog that asks for a text, and what it does with it. */
+const asks =
+  (label, finish, hint = "", button = "Save") =>
+  ({ dialog, item }) =>
+    html`<${Text}
+      item=${item}
+      place=${`dialog/${dialog.kind}`}
+      label=${label}
+      hint=${hint}
+      button=${button}
+      finish=${(text) => finish(text, dialog, item)}
+    />`;
 
 const sayIt = async (body, told) => {
   await send(body);
@@ -71,71 +87,33 @@ const sayIt = async (body, told) => {
   say(told, "ok");
 };
 
-const Comment = ({ dialog, item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/comment"
-    label="comment"
-    finish=${(note) => sayIt({ kind: "commented", target: dialog.target, note }, "Commented.")}
-  />`;
-
-const Flag = ({ dialog, item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/flag"
-    label="why"
-    hint="A lead will look at it."
-    finish=${(note) => sayIt({ kind: "flagged", target: dialog.target, after: true, note }, "Flagged.")}
-  />`;
-
-const Return = ({ item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/return"
-    label="why"
-    hint="Whoever makes the benchmark generates or corrects the item again; it leaves the queue until then."
-    finish=${(note) => sayIt({ kind: "returned", note }, "Sent back to its author.")}
-  />`;
-
-const Addition = ({ item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/nugget"
-    label="nugget"
-    finish=${(after) => sayIt({ kind: "edited", target: "nugget/new", after }, "Added.").then(check)}
-  />`;
-
 const PLACES = "a date (2024-05-01), part 3, session 7, or a message number";
+const LEAVES = "Whoever makes the benchmark generates or corrects the item again; it leaves the queue until then.";
 
-const Jump = ({ item }) =>
-  html`<${Text}
-    item=${item}
-    place="dialog/jump"
-    label=${PLACES}
-    hint=${PLACES}
-    button="Go"
-    finish=${async (text) => {
-      await talkOf(item).jump(text);
-      closeDialog();
-    }}
-  />`;
+async function jump(text, _, item) {
+  await talkOf(item).jump(text);
+  closeDialog();
+}
 
-function Reason({ dialog: { likely }, item }) {
+const reject = (code, note = "") => {
+  closeDialog();
+  return decide("reject", { reason_code: code, note });
+};
+
+function Reason({ dialog, item }) {
+  const { likely } = dialog;
   const mend = () => {
     closeDialog();
     edit("gold_answer");
   };
-  const choose = (code) => {
-    closeDialog();
-    decide("reject", { reason_code: code });
-  };
+  const choose = (code) => (code === "other" ? store.set({ dialog: { ...dialog, kind: code } }) : reject(code));
   const press = (event) => {
     const [code] = Object.entries(item.reasons)[Number(event.key) - 1] ?? [];
     if (!code || event.repeat) return;
     event.preventDefault();
     choose(code);
   };
-  return html`<p class="soft small">A reason rejects the item and opens the next one; <kbd>z</kbd> takes it back.</p>
+  return html`<p class="soft small">A reason rejects the item and opens the next one; <kbd>z</kbd> undoes it.</p>
   ${likely ? html`<p><button type="button" onClick=${mend}>Edit the gold answer instead</button></p>` : null}
   <ol class="plain reasons" tabindex="-1" data-first=${likely ? undefined : ""} onKeyDown=${press}>
     ${Object.entries(item.reasons).map(
@@ -159,9 +137,9 @@ function Reason({ dialog: { likely }, item }) {
 function Gates({ item }) {
   const { gates } = item;
   const isOpen = gates.every((gate) => gate.can_override);
-  const accept = async (note = "") => {
+  const accept = (note = "") => {
     closeDialog();
-    await decide("accept", { override: gates.map((gate) => gate.code), note });
+    return decide("accept", { override: gates.map((gate) => gate.code), note });
   };
   return html`
     ${gates.length ? null : html`<p class="ok">Nothing stands in the way any more.</p>`}
@@ -199,7 +177,7 @@ const nuggetsOf = (gate, item) =>
 
 const JudgeNuggets = ({ gate, item }) => html`<ul class="plain">
     ${nuggetsOf(gate, item).map(
-      ({ nugget, index }) => html`<li key=${nugget.nugget_id}>
+      ({ nugget, index }) => html`<li key=${nugget.nugget_id} class="row">
         <span dir="auto">${nugget.text}</span> <${Marks} nugget=${nugget} index=${index} />
       </li>`,
     )}
@@ -208,7 +186,7 @@ const JudgeNuggets = ({ gate, item }) => html`<ul class="plain">
 
 const MendNuggets = ({ gate, item }) => html`<ul class="plain">
   ${nuggetsOf(gate, item).map(
-    ({ nugget }) => html`<li key=${nugget.nugget_id}>
+    ({ nugget }) => html`<li key=${nugget.nugget_id} class="row">
       <span dir="auto">${nugget.text}</span>
       <span class="row">
         ${item.rubric.length > 1 ? html`<button type="button" onClick=${() => removeNugget(nugget.nugget_id)}>Remove it</button>` : null}
@@ -253,10 +231,11 @@ function Searches({ item }) {
     setQuery("");
   };
   return html`${record ? html`<${Suggested} record=${record} />` : null}
-    <p><input
+    <p class="row"><input
       type="search"
+      class="grow"
       data-first
-      placeholder="your own words, then Enter"
+      placeholder="Your own words, then Enter"
       aria-label="search of your own"
       value=${query}
       onInput=${(event) => setQuery(event.target.value)}
@@ -268,7 +247,7 @@ function Searches({ item }) {
 /** Searches that could disprove an abstention, one click each. */
 export function Suggested({ record }) {
   const made = new Set(record.queries.map(({ query }) => query.toLowerCase()));
-  return html`<p class="chips">
+  return html`<p class="row chips">
     <span class="soft small">Search for</span>
     ${record.suggested.map(
       (text) => html`<button
@@ -330,7 +309,7 @@ function SignIn({ dialog }) {
       setFault(problem.message);
     }
   };
-  return html`<p>${dialog.now ? `This browser is signed in as ${dialog.now} by now.` : "Your session has ended."}
+  return html`<p>${dialog.now ? `This browser is signed in as ${dialog.now} by now.` : "Your session has ended."}${" "}
       Nothing is lost: sign in to go on where you are.</p>
     <form onSubmit=${enter} class="row">
       <label>Your name <input data-first value=${name} required maxlength="64" onInput=${(event) => setName(event.target.value)} /></label>
@@ -342,12 +321,25 @@ function SignIn({ dialog }) {
 
 const KINDS = {
   keys: ["Keys", KeySheet],
-  comment: [(dialog) => `Comment${about(dialog)}`, Comment],
-  flag: [(dialog) => `Ask a lead to look at it: why?${about(dialog)}`, Flag],
-  return: ["Send it back to its author: why?", Return],
-  nugget: ["A further nugget", Addition],
-  jump: ["Jump to", Jump],
+  comment: [
+    (dialog) => `Comment${about(dialog)}`,
+    asks("comment", (note, { target }) => sayIt({ kind: "commented", target, note }, "Commented.")),
+  ],
+  flag: [
+    (dialog) => `Flag for a lead: why?${about(dialog)}`,
+    asks("why", (note, { target }) => sayIt({ kind: "flagged", target, after: true, note }, "Flagged.")),
+  ],
+  return: [
+    "Return it to its author: why?",
+    asks("why", (note) => sayIt({ kind: "returned", note }, "Returned to its author."), LEAVES),
+  ],
+  nugget: [
+    "A further nugget",
+    asks("nugget", (after) => sayIt({ kind: "edited", target: "nugget/new", after }, "Added.").then(check)),
+  ],
+  jump: ["Jump to", asks(PLACES, jump, PLACES, "Go")],
   reason: ["Why is it rejected?", Reason],
+  other: ["What is wrong with it?", asks("what is wrong", (note) => reject("other", note), "", "Reject")],
   gates: ["Before it can be accepted", Gates],
   stale: ["It was changed meanwhile", Stale],
   conflict: ["It was changed meanwhile", Conflict],

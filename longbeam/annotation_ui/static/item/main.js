@@ -73,7 +73,9 @@ function editNugget() {
 }
 
 function nextHit() {
-  if (!talkOf(shown()).hits.length) return say("Search first: press /");
+  const { hits, query } = talkOf(shown());
+  if (!hits.length)
+    return say(query ? `Nothing is found for “${query}”: search for other words (/)` : "Search first: press /");
   return talkOf(shown()).nextHit().catch(complain);
 }
 

@@ -299,8 +299,9 @@ function Buttons({ state, item }) {
   // Where no gate asks for marks, it accepts without them, and says so.
   const count = judged < item.rubric.length ? `${judged} of ${item.rubric.length} judged, optional` : "";
   const [gate] = item.gates;
-  // It has the weight of the one primary button only when nothing is left to do; a closed gate says what is missing.
-  const weight = gate ? "shut" : count ? "" : "primary";
+  // The one primary button only when nothing is left to do and no other text is open; a closed gate says what is missing.
+  const isOther = state.dialog || state.edit || state.aid === "write";
+  const weight = gate ? "shut" : count || isOther ? "" : "primary";
   const more = item.gates.length > 1 ? ` +${item.gates.length - 1}` : "";
   return html`<div class="buttons">
     <${KeyButton} action="accept" class=${weight} disabled=${isOff} title=${gate?.message ?? count}>
@@ -313,7 +314,7 @@ function Buttons({ state, item }) {
       <${Step} action="undo" name="undo" icon="undo" />
       <${Step} action="redo" name="redo" icon="redo" />
       <${Step} action="comment" name="comment" icon="comment" />
-      <${Step} action="flag" name="ask a lead to look at it" icon="flag" />
+      <${Step} action="flag" name="flag for a lead" icon="flag" />
     </span>
     <details class="menu">
       <summary class="only-icon" title="more"><${Icon} name="more" /><span class="sr">more acts</span></summary>
@@ -330,13 +331,13 @@ const ACTS = [
   ["redo", "Redo", "redo"],
   ["comment", "Comment", "comment"],
   ["flag", "Flag for a lead", "flag"],
-  ["return", "Send back to its author", "return"],
+  ["return", "Return to its author", "return"],
   ["help", "Keys", "keyboard"],
 ];
 
 /** A lead sets the right verdict: reviewers are measured by it without knowing. */
 const Gold = ({ item }) => html`
-  <div class="label">${item.is_gold ? "It measures reviewers" : "Measure reviewers with it"}</div>
+  <div class="label">${item.is_gold ? "A test item for reviewers" : "Make it a test item"}</div>
   ${[
     ["accept", "Right is: accept"],
     ["reject", "Right is: reject"],

@@ -17,15 +17,15 @@ import { ask, isChanged, mayWork, say, store } from "./state.js";
 export function Probe({ state, item }) {
   return html`
     ${state.isGuided ? html`<${Guide} key="guide" />` : null}
-    ${item.returned ? html`<p key="returned" class="notice" dir="auto">${item.returned.reviewer_id} sent it back: ${visible(item.returned.text)}</p>` : null}
+    ${item.returned ? html`<p key="returned" class="notice" dir="auto">${item.returned.reviewer_id} returned it: ${visible(item.returned.text)}</p>` : null}
     ${item.outdated ? html`<${Outdated} key="outdated" outdated=${item.outdated} />` : null}
     <${Part} key="question" state=${state} id="question" title="Question" item=${item} action="edit-question">
       <${Field} state=${state} item=${item} target="question" text=${item.question} label="question" />
       ${item.moment ? html`<p class="notice small" id="moment">${item.moment}</p>` : null}
       ${
         item.can_write && !item.mine?.is_saved && !state.isBlind
-          ? html`<p><${KeyButton} action="solve" class="quiet small wrapped">
-              Hide gold answer, rubric, evidence and checks, and answer it yourself</${KeyButton}></p>`
+          ? html`<p><${KeyButton} action="solve" class="quiet small" title="Gold answer, rubric, evidence and checks are hidden until then.">
+              Answer it yourself first</${KeyButton}></p>`
           : null
       }
     </${Part}>
@@ -105,7 +105,7 @@ function Editor({ edit: open, label }) {
   return html`<div ref=${box}>
     <${GrowingArea} value=${open.text} onText=${type} aria-label=${label} />
     <p class="row small">
-      <${KeyButton} action="save">Save</${KeyButton}>
+      <${KeyButton} action="save" class=${isChanged(open) ? "primary" : ""}>Save</${KeyButton}>
       <${KeyButton} action="leave" class="quiet">Close</${KeyButton}>
       ${isChanged(open) ? html`<button type="button" class="quiet" onClick=${() => discard(open.target)}>Discard</button>` : null}
       <span class="soft" role="status">${states[open.phase]}</span>
@@ -176,7 +176,7 @@ export function Marks({ nugget, index, isCurrent = false, children = null }) {
     const isAgain = nugget.label === word && !nugget.is_stale;
     act({ kind: "judged", target: `nugget/${nugget.nugget_id}`, after: { label: isAgain ? null : word } });
   };
-  return html`<p class="choices">
+  return html`<p class="row choices">
     ${["yes", "no"].map(
       (word) => html`<button
         key=${word}
@@ -265,7 +265,7 @@ function Solve({ item }) {
     say(done.item.solved ? `Your answer scores ${done.item.solved.score.toFixed(2)} by the rubric.` : "Saved.", "ok");
   };
   return html`<section id="solve">
-    <div class="part"><h2>Your own answer</h2></div>
+    <div class="part"><h2>Answer it yourself first</h2></div>
     <p class="soft small">Answer from the conversation. The gold answer and the rubric are shown afterwards.</p>
     <${GrowingArea} value=${text} onText=${change} aria-label="your answer" />
     <p class="row">
@@ -287,7 +287,7 @@ const Guide = () => html`<details class="notice" id="guide">
     <li>Mark each nugget of the rubric: <kbd>y</kbd> or <kbd>n</kbd>; <kbd>Y</kbd> marks all “yes”.</li>
     <li>
       Accept it (<kbd>a</kbd>), correct it with <kbd>e</kbd>, <kbd>g</kbd> or <kbd>r</kbd> and then accept it,
-      or reject it with a reason (<kbd>x</kbd>). <kbd>z</kbd> takes back what you did.
+      or reject it with a reason (<kbd>x</kbd>). <kbd>z</kbd> undoes what you did.
     </li>
   </ol>
   <p><button type="button" onClick=${closeGuide}>Close for good</button></p>

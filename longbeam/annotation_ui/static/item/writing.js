@@ -45,7 +45,7 @@ export function Writing({ item }) {
   };
   const field = item.panel.draft_field;
   return html`<section id="writing">
-    <h2>A probe of ${item.ability_title}</h2>
+    <h2>A new item: ${item.ability_title}</h2>
     <${Area} label="question" value=${draft.question} onText=${(question) => change({ question })} />
     <${Area} label="gold answer" value=${draft.gold_answer} onText=${(gold_answer) => change({ gold_answer })} />
     <${Area} label="nuggets" hint="one a line" value=${draft.nuggets} onText=${(nuggets) => change({ nuggets })} />
@@ -61,9 +61,9 @@ export function Writing({ item }) {
     }
     <ul>${draft.evidence.map((cited, i) => html`<li key=${i} dir="auto">${cited.quote}</li>`)}</ul>
     <p>
-      <button type="button" onClick=${cite}>cite selection</button>
-      <button type="button" onClick=${() => send(false)}>check</button>
-      <button type="button" class="primary" onClick=${() => send(true)}>save and review</button>
+      <button type="button" onClick=${cite}>Cite selection</button>
+      <button type="button" onClick=${() => send(false)}>Check</button>
+      <button type="button" class="primary" onClick=${() => send(true)}>Save and review</button>
     </p>
     <div role="status">
       ${

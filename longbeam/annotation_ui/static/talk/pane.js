@@ -127,7 +127,7 @@ export class Pane extends Component {
         <input
           id="search-box"
           type="search"
-          placeholder="Search, then Enter for each hit"
+          placeholder="Search"
           aria-label="search the conversation"
           maxlength="200"
           value=${query}
@@ -245,7 +245,7 @@ function Parts({ talk, message, say }) {
     say(count ? `${count} in this message` : `not in this message: ${text}`);
   };
   const show = (at) => talk.part(message, at).catch((problem) => say(problem.message, "error"));
-  return html`<p class="parts">
+  return html`<p class="row parts">
     <span class="soft">
       characters ${message.start.toLocaleString("en")}–${message.end.toLocaleString("en")} of ${message.chars.toLocaleString("en")}
     </span>

@@ -1,5 +1,6 @@
 // A window onto a conversation of any length: its state, and the requests that move the window. It draws nothing.
 import { get } from "../api.js";
+import { plural } from "../text.js";
 
 const STEP = 12; // the page asks for the first of them itself: pages.first_window
 const MOST = 80; // messages in the page at once
@@ -142,7 +143,9 @@ export class Talk {
     if (number !== this.searches) return undefined; // another search was made meanwhile
     this.hits = found.message_ids;
     this.found = found.hits;
-    this.count = `${found.total.toLocaleString("en")} in ${found.messages.toLocaleString("en")} messages`;
+    this.count = found.total
+      ? `${found.total.toLocaleString("en")} in ${plural(found.messages, "message")}`
+      : "not found";
     this.changed();
     await this.onSearched(found);
     if (moves === this.moves) await this.nextHit(0, false); // unless the reviewer was quicker
