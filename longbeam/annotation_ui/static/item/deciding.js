@@ -98,10 +98,7 @@ export async function decide(verdict, more = {}) {
   const { isDeciding, edit, item } = store.get();
   if (isDeciding || store.get().isBlind || !item?.can_write || performance.now() - appeared.at < UNSEEN_MS)
     return false;
-  if (!appeared.isDrawn) {
-    say("Its evidence is not there yet.");
-    return false;
-  }
+  if (!appeared.isDrawn) return say("Its evidence is not there yet.") ?? false;
   store.set({ isDeciding: true });
   try {
     if (verdict === "accept" && isChanged(edit)) {
