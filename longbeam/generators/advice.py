@@ -141,7 +141,11 @@ class AdviceSheet:
         told = (a.value for a in task.plan.assertions)
         self._values = {value.meaning for value in (*told, *(a.value for a in earlier)) if value is not None}
         denied = {b.target_bullet_id for b in task.plan.bullets() if b.kind is BulletKind.CONTRADICTION}
-        hosts = (b for b in self._sub_plan.bullets if _is_host(b) and b.bullet_id not in denied)
+        # Nobody gives an acquaintance a review day.
+        people = {p.first_name for p in task.frame.relationships.people}
+        hosts = (
+            b for b in self._sub_plan.bullets if _is_host(b) and b.bullet_id not in denied and b.topic not in people
+        )
         self._hosts = [b for b in hosts if not ENDED.search(b.text)]
         self._rng.shuffle(self._hosts)
 
