@@ -62,8 +62,9 @@ from longbeam.text import (
 _MONTHS = tuple(month.casefold() for month in calendar.month_name if month)
 _FRAME = frozenset(
     words_of(
-        "states mentions says said told asks names gives user response answer includes conversation llm contains total "
-        "altogether together sum difference number different fact order based till provided chat there information"
+        "states mentions says said tells told asks names gives user response answer includes conversation llm "
+        "contains total altogether together sum difference number different fact "
+        "order based till provided chat there information"
     )
 )
 _IMPLIED = {
