@@ -14,8 +14,6 @@ class QuestionKind(StrEnum):
 
     AS_OF = "as_of"
     """The value that a fact had on a day before it changed."""
-    CHANGE_ORDER = "change_order"
-    """Which of several facts changed first, or last, and to what."""
     PLANNED_ACTUAL = "planned_actual"
     """Days between the day that something was planned for and the day on which it happened."""
     JOIN = "join"
@@ -36,7 +34,6 @@ class QuestionKind(StrEnum):
 
 ABILITY_OF: Mapping[str, str] = {
     QuestionKind.AS_OF: "temporal_reasoning",
-    QuestionKind.CHANGE_ORDER: "temporal_reasoning",
     QuestionKind.PLANNED_ACTUAL: "temporal_reasoning",
     QuestionKind.JOIN: "multi_session_reasoning",
     QuestionKind.SET_DIFFERENCE: "multi_session_reasoning",

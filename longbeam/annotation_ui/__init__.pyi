@@ -30,8 +30,8 @@ from .transcript import (
 from .views import (
     AdjudicationPage as AdjudicationPage,
     CounterView as CounterView,
-    DecisionsView as DecisionsView,
     GuidelinesView as GuidelinesView,
+    HistoryView as HistoryView,
     ItemView as ItemView,
     PanelKind as PanelKind,
     PanelView as PanelView,

@@ -66,7 +66,8 @@ def rating_views(workspace: Workspace, viewer: Viewer, conversation_id: str) -> 
     """Return the ratings that the viewer may see: those of others once all wanted are in, and the viewer has rated."""
     views = {}
     for aspect, given in ratings_of(workspace, conversation_id).items():
-        is_open = is_rating_open(workspace, viewer, given)
+        # Beside the buttons of a rating nobody is told another one, not even a lead.
+        is_open = is_rating_open(workspace, viewer, given) and (viewer.reviewer_id in given or not viewer.can_write)
         others = {r: score for r, score in given.items() if is_open and r != viewer.reviewer_id}
         views[aspect] = RatingView(
             mine=given.get(viewer.reviewer_id),

@@ -60,7 +60,6 @@ from longbeam.annotation_ui.views import (
     AnchorsPage,
     ConversationsView,
     ConversationView,
-    DecisionsView,
     GuidelinesView,
     HistoryView,
     ItemView,
@@ -335,7 +334,7 @@ def _download(text: str, media_type: str, name: str) -> Response:
 
 
 @router.get("/decisions.json")
-def decisions(workspace: WorkspaceOf, viewer: ViewerOf) -> DecisionsView:
+def decisions(workspace: WorkspaceOf, viewer: ViewerOf) -> HistoryView:
     """Return the viewer's last fifty acts that can be undone."""
     return decisions_view(workspace, viewer)
 

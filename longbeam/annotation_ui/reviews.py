@@ -15,7 +15,6 @@ from longbeam.annotation_ui.views import (
     AnchorsPage,
     CitedLine,
     ConflictView,
-    DecisionsView,
     EventView,
     FieldCell,
     FieldRow,
@@ -203,10 +202,10 @@ def history_view(workspace: Workspace, viewer: Viewer, wanted: HistoryFilter) ->
     return HistoryView(subject=subject, total=len(shown), events=tuple(views))
 
 
-def decisions_view(workspace: Workspace, viewer: Viewer, most: int = 50) -> DecisionsView:
+def decisions_view(workspace: Workspace, viewer: Viewer, most: int = 50) -> HistoryView:
     """Return the viewer's last acts that can be undone."""
     found = undoable(workspace.log.events(), viewer.reviewer_id)[-most:] if viewer.can_write else []
-    return DecisionsView(decisions=tuple(event_view(e) for e in reversed(found)))
+    return HistoryView(subject="", total=len(found), events=tuple(event_view(e) for e in reversed(found)))
 
 
 def event_view(event: ReviewEvent, *, is_undone: bool = False) -> EventView:

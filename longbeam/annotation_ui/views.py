@@ -514,12 +514,6 @@ class HistoryView(Record):
     events: tuple[EventView, ...]
 
 
-class DecisionsView(Record):
-    """The viewer's last acts that can be undone, newest first."""
-
-    decisions: tuple[EventView, ...]
-
-
 class ConversationRow(Record):
     """One conversation of the benchmark."""
 

@@ -300,12 +300,12 @@ def runs(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """List the runs that are kept: id, date, cost, name, systems, reader."""
     import json as jsons
 
-    from longbeam.evaluation import damaged_runs, kept_runs, render_runs
+    from longbeam.evaluation import read_runs, render_runs
     from longbeam.pipeline.evaluate import evaluation_folder
     from longbeam.store import open_benchmark
 
     folder = evaluation_folder(open_benchmark(out, name))
-    found, damaged = kept_runs(folder), damaged_runs(folder)
+    found, damaged = read_runs(folder)
     shown = jsons.dumps([run.model_dump(mode="json") for run in found], indent=2) + "\n"
     print(shown if json else render_runs(name, found), end="")
     for line in damaged:

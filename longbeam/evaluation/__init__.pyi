@@ -110,12 +110,12 @@ from .results import (
     write_results as write_results,
 )
 from .runs import (
-    damaged_runs as damaged_runs,
     find_run as find_run,
     keep_run as keep_run,
     kept_runs as kept_runs,
     last_results as last_results,
     read_run as read_run,
+    read_runs as read_runs,
     render_runs as render_runs,
 )
 from .scoring import (

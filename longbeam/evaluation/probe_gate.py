@@ -175,6 +175,7 @@ class _Shown:
 
 
 def _numbered(groups: Sequence[Sequence[Message]], cited: Sequence[Collection[str]]) -> _Shown:
+    groups = _in_one_form(groups)
     every = {(m.message_key, m.content): m for group in groups for m in group}
     ordered = sorted(every.values(), key=lambda m: (m.sent_at, m.message_key))
     numbers = {(m.message_key, m.content): i for i, m in enumerate(ordered, 1)}
@@ -190,6 +191,16 @@ def _numbered(groups: Sequence[Sequence[Message]], cited: Sequence[Collection[st
         own,
         [tuple(n for n in group if keys[n] in marked) for group, marked in zip(own, cited, strict=True)],
     )
+
+
+def _in_one_form(groups: Sequence[Sequence[Message]]) -> list[list[Message]]:
+    """Return the groups with each message as the longest text shown of it, where that holds the shorter ones."""
+    longest: dict[str, Message] = {}
+    for message in (m for group in groups for m in group):
+        known = longest.setdefault(message.message_key, message)
+        longest[message.message_key] = max(known, message, key=lambda m: len(m.content))
+    whole = {key: _cut(m.content) for key, m in longest.items()}
+    return [[longest[m.message_key] if m.content in whole[m.message_key] else m for m in group] for group in groups]
 
 
 def _cut(text: str) -> str:

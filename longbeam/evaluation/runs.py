@@ -98,16 +98,12 @@ def last_results(folder: Path, control: str = "") -> Path:
 
 
 def kept_runs(folder: Path) -> list[KeptRun]:
-    """Return the runs below an evaluation's folder, oldest first; those that `damaged_runs` names are left out."""
-    return sorted(_read_runs(folder)[0], key=lambda run: (run.made_at, run.run_id))
+    """Return the runs below an evaluation's folder that can be read, oldest first."""
+    return read_runs(folder)[0]
 
 
-def damaged_runs(folder: Path) -> list[str]:
-    """Return what is wrong with the runs that cannot be listed, a line each."""
-    return _read_runs(folder)[1]
-
-
-def _read_runs(folder: Path) -> tuple[list[KeptRun], list[str]]:
+def read_runs(folder: Path) -> tuple[list[KeptRun], list[str]]:
+    """Return the runs below an evaluation's folder, oldest first, and a line on each that cannot be read."""
     runs: list[KeptRun] = []
     faults: list[str] = []
     for path in _run_files(folder):
@@ -115,7 +111,7 @@ def _read_runs(folder: Path) -> tuple[list[KeptRun], list[str]]:
             runs.append(_kept(path))
         except UserError as exc:
             faults.append(str(exc))
-    return runs, faults
+    return sorted(runs, key=lambda run: (run.made_at, run.run_id)), faults
 
 
 def _run_files(folder: Path) -> list[Path]:

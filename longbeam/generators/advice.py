@@ -139,9 +139,13 @@ class AdviceSheet:
         self._slots = {(a.topic.casefold(), a.attribute) for a in earlier}
         self._slots |= {(f.subject.casefold(), f.attribute.casefold()) for f in task.plan.facts}
         told = (a.value for a in task.plan.assertions)
-        self._values = [value for value in (*told, *(a.value for a in earlier)) if value is not None]
+        self._values = {value.meaning for value in (*told, *(a.value for a in earlier)) if value is not None}
         denied = {b.target_bullet_id for b in task.plan.bullets() if b.kind is BulletKind.CONTRADICTION}
-        hosts = (b for b in self._sub_plan.bullets if _is_host(b) and b.bullet_id not in denied)
+        # Nobody gives an acquaintance a review day.
+        people = {p.first_name for p in task.frame.relationships.people}
+        hosts = (
+            b for b in self._sub_plan.bullets if _is_host(b) and b.bullet_id not in denied and b.topic not in people
+        )
         self._hosts = [b for b in hosts if not ENDED.search(b.text)]
         self._rng.shuffle(self._hosts)
 
@@ -178,7 +182,7 @@ class AdviceSheet:
                 if line is not None and (host.topic.casefold(), line.attribute) not in self._slots:
                     self._hosts.remove(host)
                     self._slots.add((host.topic.casefold(), line.attribute))
-                    self._values += [line.value] if line.value is not None else []
+                    self._values |= {line.value.meaning} if line.value is not None else set()
                     return line
         return None
 
@@ -230,7 +234,7 @@ class AdviceSheet:
                 continue
             self._open.remove(former)
             self._hosts.remove(host)
-            self._values.append(value)
+            self._values.add(value.meaning)
             line = _line_for(host, AdviceKind.CORRECTION, former.attribute, value=value, former=former)
             return line.model_copy(update={"topic": former.topic})
         return None
@@ -274,7 +278,7 @@ class AdviceSheet:
         return any(position[b.bullet_id] <= position[now.bullet_id] and DECIDED.search(b.text) for b in later)
 
     def _is_new(self, value: Value) -> bool:
-        return not any(value.means_same_as(other) for other in self._values)
+        return value.meaning not in self._values
 
     def choices(self) -> tuple[ChoiceLine, ...]:
         """Return the user's choices from the options of earlier stages, each behind a bullet of this stage."""

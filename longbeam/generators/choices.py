@@ -108,6 +108,10 @@ class _Option:
     place: Place
     slip: Slip | None
     score: float
+    is_back: bool
+    """Whether the statement is one of an earlier plan."""
+    share: float
+    """Part of the story that lies before the statement."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,7 @@ class _Chooser:
             options = [o for o in options if self._is_free(o, use)]
             if not options:
                 break
-            back = sum(self._is_back(o) for o in chosen)
+            back = sum(o.is_back for o in chosen)
             flat = sum(o.slip is Slip.ONCE for o in chosen)
             weights = _Weights(
                 part=len(chosen) / count,
@@ -216,15 +220,12 @@ class _Chooser:
     def _weighed(self, option: _Option, weights: _Weights) -> float:
         """Return the points of an option that follow from what was chosen before it."""
         return (
-            weights.of_a_back * self._is_back(option)
+            weights.of_a_back * option.is_back
             + weights.of_a_denial * (option.slip is Slip.ONCE)
             # Evidence and remarks are spread over the story.
-            - abs(self._share(option.bullet) - weights.part)
+            - abs(option.share - weights.part)
             - weights.of_a_stage[self.stage_of[option.place.after]]
         )
-
-    def _is_back(self, option: _Option) -> bool:
-        return plan_index_of(option.bullet.bullet_id) != self.given.plan.plan_index
 
     def _is_free(self, option: _Option, use: str) -> bool:
         is_taken = option.assertion.fact_id in self.taken or option.place.after in self.used
@@ -248,20 +249,19 @@ class _Chooser:
             for bullet, place in self.denied
         )
 
-    def _share(self, bullet: Bullet) -> float:
-        return self.ledger.position[bullet.bullet_id] / max(len(self.ledger.bullets), 1)
-
     def _options(self, use: str) -> list[_Option]:
         """Return the options of a use; of a fact without any, the reason is kept."""
         options: list[_Option] = []
         for bullet, assertion, places in self._pool():
             reason = self._fact_reason(use, bullet, assertion)
             found: list[_Option] = []
+            is_back = plan_index_of(bullet.bullet_id) != self.given.plan.plan_index
+            share = self.ledger.position[bullet.bullet_id] / len(self.ledger.bullets)
             for place in places if not reason else ():
                 for slip in self._slips_at(bullet, assertion, place) if use == SLIP else (None,):
                     if not (reason := self._place_reason(use, bullet, assertion, place, slip)):
                         score = self._score(use, bullet, assertion, place, slip)
-                        found.append(_Option(bullet, assertion, place, slip, score))
+                        found.append(_Option(bullet, assertion, place, slip, score, is_back, share))
             if not found:
                 self.refused[use, assertion.fact_id] = reason or "no place of the plan lies behind it"
             options += found

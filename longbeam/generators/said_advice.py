@@ -20,7 +20,14 @@ def advice_quote(advice: Advice, text: str) -> str | None:
     found = [span for span in spans if span is not None]
     if len(found) < len(spans):
         return None
-    return text[found[0][0] : found[-1][1]]
+    return text[_start_of_list(text, found[0][0]) : found[-1][1]]
+
+
+def _start_of_list(text: str, item: int) -> int:
+    """Return where the line with a list's first item begins, or the line before it if that ends with a colon."""
+    start = text.rfind("\n", 0, item) + 1
+    before = text[:start].rstrip()
+    return before.rfind("\n") + 1 if before.endswith(":") else min(start, item)
 
 
 def _with_name(text: str, quote: str, attribute: str) -> str | None:

@@ -6,7 +6,8 @@ One call words some six events, given all bullets before; code says which values
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -65,7 +66,9 @@ def ends_of(graph: StoryGraph, drafted: Iterable[Drafted], ledger: Ledger) -> di
     A matter ends with the event that closes it or ends the story of its narrative: the fact's own, the first one behind
     it, or one before it if nothing has opened the matter again since.
     """
-    place = {e.event_id: i for i, e in enumerate(graph.events())}
+    events = graph.events()
+    place = {e.event_id: i for i, e in enumerate(events)}
+    ends = _Ends.of(events)
     of_bullet = {
         b.bullet_id: event_id for d in drafted for b, event_id in zip(d.sub_plan.bullets, d.events, strict=False)
     }
@@ -74,23 +77,37 @@ def ends_of(graph: StoryGraph, drafted: Iterable[Drafted], ledger: Ledger) -> di
         setting = ledger.bullet[ledger.by_fact[fact.fact_id][0].bullet_id] if ledger.by_fact.get(fact.fact_id) else None
         if setting is None or (own := of_bullet.get(setting.bullet_id)) not in place:
             continue
-        if (event := _end_of(fact.subject, setting.narrative, graph.events(), place[own])) is not None:
-            found[fact.fact_id] = event
+        if (end := ends.after(fact.subject, setting.narrative, place[own])) is not None:
+            found[fact.fact_id] = events[end]
     return found
 
 
-def _end_of(matter: str, narrative: str, events: Sequence[StoryEvent], at: int) -> StoryEvent | None:
-    """Return the event with which a matter is over for what is told of it at a position; None if it goes on."""
-    name, end = matter.casefold(), None
-    for i, event in enumerate(events):
-        if i <= at and name in map(str.casefold, event.opens):
-            end = None
-        is_its = name in map(str.casefold, event.closes) or (event.part == CLOSING and event.narrative == narrative)
-        if is_its and end is None:
-            end = event
-        if i >= at and end is not None:
-            return end
-    return None
+@dataclass(frozen=True)
+class _Ends:
+    """Positions of the events that open and close each matter, and of those that end each narrative."""
+
+    opening: Mapping[str, list[int]]
+    closing: Mapping[str, list[int]]
+    ending: Mapping[str, list[int]]
+
+    @classmethod
+    def of(cls, events: Sequence[StoryEvent]) -> _Ends:
+        """Return the positions in a sequence of events."""
+        opening, closing, ending = (defaultdict[str, list[int]](list) for _ in range(3))
+        for i, event in enumerate(events):
+            for positions, matters in ((opening, event.opens), (closing, event.closes)):
+                for matter in matters:
+                    positions[matter.casefold()].append(i)
+            if event.part == CLOSING:
+                ending[event.narrative].append(i)
+        return cls(opening, closing, ending)
+
+    def after(self, matter: str, narrative: str, at: int) -> int | None:
+        """Return the position at which a matter is over for what is told of it at a position; None if it goes on."""
+        name = matter.casefold()
+        opened = max((i for i in self.opening.get(name, ()) if i <= at), default=0)
+        its = (*self.closing.get(name, ()), *self.ending.get(narrative, ()))
+        return min((i for i in its if i >= opened), default=None)
 
 
 async def write_sub_plan(asker: Asker, context: PlanContext, graph: StoryGraph, earlier: Sequence[Drafted]) -> Drafted:

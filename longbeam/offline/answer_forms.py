@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from text_to_num import alpha2digit
 
 from longbeam.prompts.calls import JudgeInputs, JudgeReply
-from longbeam.schemas import ValueKind
 from longbeam.text import content_words, says, sentences, values_in
 
 _FORM = re.compile(
@@ -52,8 +51,6 @@ _DEGREES = {
     "worst": r"worst|bad(?:ly)?\b|goes? wrong|fails?\b|pessimis",
     "likely": r"likely|probabl|expect|usual|realistic|mostly|normal",
     "best": r"best|ideal|goes? well|optimis",
-    "least": r"least|minimum",
-    "most": r"most|maximum",
 }
 _ORDER = re.compile(rf"\b({'|'.join(_DEGREES)})\b.*\bbefore\b.*\b({'|'.join(_DEGREES)})\b", re.IGNORECASE)
 _SHORTCOMING = re.compile(r"\b(?:falls? short|drawback|downside|disadvantage|shortcoming|weakness)\w*", re.IGNORECASE)
@@ -75,11 +72,6 @@ _CODE = {
 }
 """Signs of what a nugget names."""
 _LANGUAGE = re.compile(r"\bin (Polish|German|French|Spanish|Italian|Dutch|Portuguese|Swedish|Czech|Turkish|Russian)\b")
-_NO_NUMBER = re.compile(r"\b(?:not a single|no|without(?: any)?) (?:number|figure|digit)s?\b", re.IGNORECASE)
-_SENTENCES = re.compile(r"\b(\w+) sentences?\b", re.IGNORECASE)
-_AT_MOST_WORDS = re.compile(r"\bat most (\w+) words\b", re.IGNORECASE)
-_DAY = re.compile(r"\b(?:names|gives) an? (?:day|date)\b", re.IGNORECASE)
-_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE)
 _AT_END = re.compile(r"\b(?:closes|ends)\b", re.IGNORECASE)
 _AT_START = re.compile(r"\b(?:opens|begins|starts)\b", re.IGNORECASE)
 
@@ -151,24 +143,8 @@ def _checked(nugget: str, done: str) -> Iterator[tuple[str, bool]]:
             yield name, signs.search(done) is not None
     if language := _LANGUAGE.search(nugget):
         yield f"words in {language[1]}", re.search(r"[a-z]*[^\W\d_a-zA-Z][a-z]*", done) is not None
-    yield from _counted(nugget, done)
     if _SHORTCOMING.search(nugget):
         yield "what is lacking", _FALLS_SHORT.search(done) is not None
-
-
-def _counted(nugget: str, done: str) -> Iterator[tuple[str, bool]]:
-    """Yield the forms that count sentences, words, numbers or days."""
-    if _NO_NUMBER.search(nugget):
-        yield "no number", not re.search(r"\d", alpha2digit(done, "en", threshold=0))
-    pieces = _pieces(done)
-    if (count := _SENTENCES.search(nugget)) and (wanted_count := alpha2digit(count[1], "en", threshold=0)).isdecimal():
-        yield f"{count[1]} sentences", len(pieces) == int(wanted_count)
-    if most := _AT_MOST_WORDS.search(nugget):
-        limit = int(alpha2digit(most[1], "en", threshold=0))
-        yield f"at most {most[1]} words there", bool(pieces) and len(pieces[-1].split()) <= limit
-    if _DAY.search(nugget):
-        is_named = any(v.kind is ValueKind.DATE for v in values_in(done)) or _WEEKDAY.search(done)
-        yield "a day", bool(is_named)
 
 
 def _figures(unit: str, digits: str) -> int:

@@ -61,11 +61,6 @@ class _AskedSlot:
         return _shown(self.said[-1][1])
 
     @property
-    def changed_in(self) -> ReadStatement | None:
-        """The first statement of another value than the first one."""
-        return next((s for s, value in self.said if value != self.said[0][1]), None)
-
-    @property
     def told(self) -> str:
         """The latest value as a clause: `the price of the roof is $400`."""
         return f"{self.name} is {self.value}"
@@ -86,7 +81,6 @@ class _StatementReader:
             (r"\bwas (?:it )?for\?", self._use),
             (r"\bsteps\b|\b(?:in|all) \w+ points\b", self._steps),
             (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
-            (r"\bnew value(?:s came)? (?:first|last)\b", self._change_order),
             (r"\b(?:miss or beat|days off)\b", self._miss),
             (r"\b(?:how many days|counting in days)\b", self._days),
             (r"\bin total\b|\badd up\b|\baltogether:|\btogether\?", self._sum),
@@ -258,15 +252,6 @@ class _StatementReader:
             if days and (said := tuple((s, v) for s, v in slot.said if s.said_on <= days[0]))
         ]
         return f"At that time {told[0].name} was {told[0].value}." if told else ""
-
-    def _change_order(self) -> str:
-        """Answer with the slot whose value changed first, or last."""
-        changed = [(s.said_on, slot) for slot in self._slots() if (s := slot.changed_in) is not None]
-        if len(changed) < 2:
-            return ""
-        is_first = re.search(r"\bnew value(?:s came)? first\b", self.question)
-        _, slot = (min if is_first else max)(changed, key=lambda pair: pair[0])
-        return f"The {'first' if is_first else 'last'} new value was for {slot.name}: {slot.value}."
 
     def _miss(self) -> str:
         """Answer with the days between the day that was planned last and the day on which it came about."""

@@ -62,8 +62,9 @@ from longbeam.text import (
 _MONTHS = tuple(month.casefold() for month in calendar.month_name if month)
 _FRAME = frozenset(
     words_of(
-        "states mentions says said told asks names gives user response answer includes conversation llm contains total "
-        "altogether together sum difference number different fact order based till provided chat there information"
+        "states mentions says said tells told asks names gives user response answer includes conversation llm "
+        "contains total altogether together sum difference number different fact "
+        "order based till provided chat there information"
     )
 )
 _IMPLIED = {
@@ -172,7 +173,8 @@ def judge_form(inputs: JudgeInputs) -> tuple[JudgeReply | None, JudgeInputs]:
     """
     if (reply := _judge_question(inputs)) is not None:
         return reply, inputs
-    if _is_off_subject(inputs):
+    # A value of the point is about it in any words; counts of other things are no values of it.
+    if not values_in(inputs.nugget) and _is_off_subject(inputs):
         return verdict("treat", "the question's subject", is_met=False), inputs
     for rule in (_judge_absence, _judge_contradiction):
         if (reply := rule(inputs)) is not None:

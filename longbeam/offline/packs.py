@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import string
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -273,9 +273,16 @@ def wishes(pack: Pack) -> Wishes:
     )
 
 
+@cache
 def fields_of(template: str) -> frozenset[str]:
     """Return the names of a template's {fields}."""
     return frozenset(name for _, name, _, _ in string.Formatter().parse(template) if name)
+
+
+@cache
+def fixed_words_of(template: str) -> str:
+    """Return the longest part of a template that no field fills, case-folded."""
+    return max((text for text, *_ in string.Formatter().parse(template)), key=len).casefold()
 
 
 @lru_cache(maxsize=64)

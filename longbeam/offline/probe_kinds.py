@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from longbeam.abilities import QuestionKind
 from longbeam.offline.fact_wording import (
     asked,
-    asked_of,
     asked_to,
     is_somebody,
     shown,
@@ -61,26 +60,6 @@ def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         gold = upper_first(f"at that time {told_to(old)} was {shown(old.value)}; later you said {shown(new.value)}.")
         text = f"States that {told_of(old)} was {shown(old.value)} at that time"
     nugget = NuggetDraft(text=text, excerpts=[0, 1])
-    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[nugget])
-
-
-def _change_order(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    which, excerpts = inputs.condition, list(inputs.excerpts)
-    target = excerpts[0 if which == "first" else -1]
-    rng.shuffle(excerpts)
-    *some, one = (asked(e) or slot_of(e) for e in excerpts)
-    named = ", ".join(some)
-    forms = (
-        f"For which of these did I give you a new value {which}, and what was it: {named}, or {one}?",
-        f"I gave you new values for all of these at some point: {named}, and {one}. "
-        f"Which of the new values came {which}, and what was it?",
-    )
-    changed = asked_to(target) or told_to(target)
-    gold = f"The one for which you gave me a new value {which} was {changed}: {shown(target.value)}."
-    nugget = NuggetDraft(
-        text=f"States that the {which} new value was for {asked_of(target) or told_of(target)}: {shown(target.value)}",
-        excerpts=[e.ordinal for e in inputs.excerpts],
-    )
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[nugget])
 
 
@@ -155,7 +134,6 @@ def _total(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 _WRITERS: Mapping[str, Callable[[ProbeInputs, random.Random], ProbeReply]] = {
     QuestionKind.AS_OF: _as_of,
-    QuestionKind.CHANGE_ORDER: _change_order,
     QuestionKind.PLANNED_ACTUAL: _planned_actual,
     QuestionKind.JOIN: _people,
     QuestionKind.SET_DIFFERENCE: _people,

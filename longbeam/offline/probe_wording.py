@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -180,13 +180,22 @@ def about_thing(attributes: Iterable[str]) -> tuple[Form, ...]:
     return (*fitting, *ABOUT_DETAIL)
 
 
-ABOUT_VALUE = {
+_ABOUT_VALUE = {
     ValueKind.MONEY: ("Can you remind me what I paid for {it}?", "what you paid for {it}", "paid", Difficulty.HARD),
     ValueKind.DURATION: ("How many hours did I spend on {it} altogether?", "how many hours you spent on {it}", "hours",
                          Difficulty.HARD),
     ValueKind.DATE: ("When did I say the deadline for {it} is?", "the deadline for {it}", "deadline", Difficulty.HARD),
 }  # fmt: skip
 """The same of a value of a kind of which a thing has none."""
+_BOUGHT = re.compile(r"provider|supplier|seller|shop|firm|operator|practitioner|therapist|adviser|purchase|make$")
+"""Attributes of things that somebody pays for: nobody pays for a report of their own."""
+
+
+def about_value(attributes: Iterable[str], kinds: Collection[ValueKind]) -> list[Form]:
+    """Return the forms on a value that fit a thing with these attributes, which are of these kinds."""
+    is_bought = any(map(_BOUGHT.search, attributes))
+    return [f for kind, f in _ABOUT_VALUE.items() if kind not in kinds and (is_bought or kind is not ValueKind.MONEY)]
+
 
 _OF_FAMILY = (
     ("What did {it} wish for as a birthday present?", "what {it} wished for as a birthday present", "birthday",

@@ -40,10 +40,10 @@ from longbeam.offline.planning import thread_of
 from longbeam.offline.probe_kinds import LIST_WRITERS, word_kind
 from longbeam.offline.probe_wording import (
     ABOUT_PERSON,
-    ABOUT_VALUE,
     Form,
     about_person,
     about_thing,
+    about_value,
     neutral,
     of_user,
     ordinal,
@@ -325,25 +325,14 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     named = [asked(e) or (slot_of(e) if e.subject else e.topic) for e in inputs.excerpts]
     items = [asked_to(e) or (told_to(e) if e.subject else to_you(e.topic)) for e in inputs.excerpts]
     told = [asked_of(e) or (told_of(e) if e.subject else of_user(e.topic)) for e in inputs.excerpts]
-    if inputs.variety == "advised":
-        # "did you first give me" says who gave them.
-        named = [f"the {e.attribute} for {e.subject}" for e in inputs.excerpts]
-        items, told = [to_you(name) for name in named], [of_user(name) for name in named]
     *some, last = (named[i] for i in inputs.listed_as)
     them = f"{'; '.join(some)}; and {last}"
-    forms: tuple[str, ...] = (
+    forms = (
         f"In which order did I first tell you these: {them}?",
         f"I am writing it all up: in which order did I first tell you {them}?",
         f"Please put these in the order in which I first told you of them: {them}.",
     )
-    opening = "You told me of them"
-    if inputs.variety == "advised":
-        forms = (
-            f"In which order did you first give me these: {them}?",
-            f"I am making a list of your advice: in which order did you first give me {them}?",
-        )
-        opening = "I first gave you these"
-    gold = f"{opening} in this order: " + "; ".join(f"{i}) {x}" for i, x in enumerate(items, 1)) + "."
+    gold = "You told me of them in this order: " + "; ".join(f"{i}) {x}" for i, x in enumerate(items, 1)) + "."
     nuggets = [
         NuggetDraft(text=f"Names {item} as told {ordinal(i)}", excerpts=[i - 1]) for i, item in enumerate(told, 1)
     ]
@@ -385,9 +374,17 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     return ProbeReply(question=question, gold_answer=gold, nuggets=nuggets)
 
 
+MOST_LEAD_IN = 40
+"""Characters of a sentence among which its lead-in ends."""
+
+
 def _claim(excerpt: Excerpt) -> str:
     """Return what a side of a contradiction claims: its value where it has one, else its words."""
-    return shown(excerpt.value) if excerpt.value is not None else _quoted(excerpt)
+    if excerpt.value is not None:
+        return shown(excerpt.value)
+    # "As background: I've never counted them": whoever retells it leaves the lead-in out.
+    said = excerpt.quote.find(" I", 0, MOST_LEAD_IN) + 1
+    return _quoted(excerpt.model_copy(update={"quote": excerpt.quote[said:]}))
 
 
 def _ask_whether(inputs: ProbeInputs, rng: random.Random) -> str:
@@ -485,14 +482,17 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
     rng.shuffle(bullets)
     bullets.sort(key=lambda b: re.match(r"(?:the|my|our) |[A-Z]", b.topic) is None)
     threads = _threads_by_topic(inputs)
-    kinds = {topic: frozenset(s.type for s in thread.slots.values()) for topic, thread in threads.items()}
+    foreign_to = {
+        topic: about_value([s.attribute for s in thread.slots.values()], {s.type for s in thread.slots.values()})
+        for topic, thread in threads.items()
+    }
     details = {topic: rng.sample(forms, len(forms)) for topic, forms in _forms_by_topic(bullets, threads).items()}
     items: list[AbstentionDraft] = []
     for i in range(inputs.count if bullets else 0):
         bullet = bullets[i % len(bullets)]
         names = _strangers(inputs, bullet) if i % 3 == 0 else []
         # Of what the thread of a thing never tells, any thing may be asked: what it costs, when it is due.
-        foreign = [ABOUT_VALUE[k] for k in ABOUT_VALUE if k not in kinds.get(bullet.topic, ABOUT_VALUE)]
+        foreign = foreign_to.get(bullet.topic, ())
         if names:
             items.append(_about_person(bullet, rng.choice(names), ABOUT_PERSON[i // 3 % len(ABOUT_PERSON)]))
         elif foreign and i % 3 == 1:

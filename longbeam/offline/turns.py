@@ -24,7 +24,7 @@ from longbeam.offline.language import (
     upper_first,
     within_sentence,
 )
-from longbeam.offline.packs import Beat, Card, Pack, Snippet, Thread, WorkedProblem, fields_of, pack_for
+from longbeam.offline.packs import Beat, Card, Pack, Snippet, Thread, WorkedProblem, fields_of, fixed_words_of, pack_for
 from longbeam.offline.planning import match_beat, thread_of
 from longbeam.offline.story import people_thread
 from longbeam.offline.telling import WHOLE
@@ -562,7 +562,7 @@ def asked_card(thread: Thread, text: str, fields: dict[str, str]) -> Card | None
     days = {name: value for name, value in fields.items() if _DATE.fullmatch(value)}
 
     def is_asked(question: str) -> bool:
-        if not can_fill(question, fields):
+        if fixed_words_of(question) not in folded or not can_fill(question, fields):
             return False
         forms = [fill(question, f).casefold() for f in named]
         if days.keys().isdisjoint(fields_of(question)):

@@ -169,16 +169,16 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("word_turn", 9, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 6, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", 13),
-    _probe("multi_session_reasoning", 12),
-    _probe("knowledge_update", 10),
-    _probe("temporal_reasoning", 13),
-    _probe("event_ordering", 13, OrderReply),
-    _probe("contradiction_resolution", 11),
-    _probe("summarization", 13),
-    _probe("preference_following", 8),
-    _probe("instruction_following", 8),
+    Prompt("probe_candidates", 7, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
+    _probe("information_extraction", 14),
+    _probe("multi_session_reasoning", 13),
+    _probe("knowledge_update", 11),
+    _probe("temporal_reasoning", 15),
+    _probe("event_ordering", 14, OrderReply),
+    _probe("contradiction_resolution", 12),
+    _probe("summarization", 14),
+    _probe("preference_following", 9),
+    _probe("instruction_following", 9),
     Prompt("probe_abstention", 8, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
     Prompt(
@@ -251,17 +251,17 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("neutral_words", 1, Role.WRITER, NeutralInputs, NeutralReply),
     # The gate of probes. The passages come first, so that its readers and its critic share them as a prefix.
     Prompt("guess_answers", 1, Role.CHECKER, check_calls.GuessInputs, check_calls.GuessReply),
-    Prompt("read_passages", 4, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
+    Prompt("read_passages", 5, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
         "criticise_probes",
-        6,
+        7,
         Role.CHECKER,
         check_calls.CriticInputs,
         check_calls.CriticReply,
         fixed=("passages",),
         narrow=narrowing.verdict,
     ),
-    Prompt("mark_answers", 1, Role.CHECKER, check_calls.MarkInputs, check_calls.MarkReply),
+    Prompt("mark_answers", 2, Role.CHECKER, check_calls.MarkInputs, check_calls.MarkReply),
 )
 
 

@@ -257,11 +257,11 @@ def abstention(schema: Schema, inputs: AbstentionInputs) -> None:
 
 
 def candidates(schema: Schema, inputs: CandidatesInputs) -> None:
-    """Ask for at least and at most so many candidates; offer the ids of all."""
+    """Ask for at most so many candidates; offer the ids of all."""
     chosen = schema["properties"]["chosen"]
-    _count(chosen, inputs.least, inputs.count)
+    _count(chosen, 0, inputs.count)
     _items(chosen, [option.candidate_id for option in inputs.options])
-    _count(schema["properties"]["purposes"], inputs.least, inputs.count)
+    _count(schema["properties"]["purposes"], 0, inputs.count)
     _limit(schema["properties"], purposes=200)
 
 

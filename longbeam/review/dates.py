@@ -23,7 +23,7 @@ class DateMention(Record):
     where: str
     """`question`, `gold_answer`, `nugget/ID`, `message/KEY`, or `sent/KEY`: the day a cited message was sent."""
     is_year_guessed: bool
-    """Whether the text has no year, so that the year of the cited message or of a date beside it was taken."""
+    """Whether the text has no year: the nearest to the cited message was taken, or that of a date beside it."""
 
 
 class DateSpan(Record):
@@ -63,9 +63,8 @@ def dates_view(conversation: OpenConversation, probe: Probe) -> DatesView:
     """Return the dates and lengths of time in a probe and its evidence."""
     ids = conversation.ids
     cited = [conversation.lines[ids[e.message_key]] for e in probe.evidence if e.message_key in ids]
-    year = cited[0].sent_at.year if cited else conversation.lines[0].sent_at.year
-    years = {line.message_key: line.sent_at.year for line in cited}
-    said = list(_said(probe, year, years))
+    first = (cited or conversation.lines)[0].sent_at.date()
+    said = list(_said(probe, first, {line.message_key: line.sent_at.date() for line in cited}))
     sent = [
         DateMention(
             text=line.sent_at.date().isoformat(),
@@ -96,21 +95,27 @@ def _texts(probe: Probe) -> Iterator[tuple[str, str]]:
         yield f"message/{evidence.message_key}", evidence.quote
 
 
-def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateMention]:
+def _said(probe: Probe, first: dt.date, days: dict[str, dt.date]) -> Iterator[DateMention]:
     for where, text in _texts(probe):
-        # A date without a year takes the year of another date in the text, else of the cited message.
+        sent = days.get(where.removeprefix("message/"), first)
+        # A date without a year takes the year of another date in the text, else the year nearest to the message.
         written = [v.date.year for v in values_in(text) if v.kind is ValueKind.DATE and v.date is not None]
-        guess = written[0] if written else years.get(where.removeprefix("message/"), year)
+        guess = written[0] if written else sent.year
         certain = {v.text for v in values_in(text) if v.kind is ValueKind.DATE and v.date is not None}
         for value in values_in(text, year=guess):
             if value.kind is ValueKind.DATE and value.date is not None:
+                is_guessed = value.text not in certain
+                day = _nearest(value.date, sent) if is_guessed and not written else value.date
                 yield DateMention(
-                    text=value.text,
-                    date=value.date,
-                    weekday=weekday(value.date),
-                    where=where,
-                    is_year_guessed=value.text not in certain,
+                    text=value.text, date=day, weekday=weekday(day), where=where, is_year_guessed=is_guessed
                 )
+
+
+def _nearest(day: dt.date, sent: dt.date) -> dt.date:
+    """Return the day in the year in which it is nearest to the message: January 6, written in December, is to come."""
+    if (day.month, day.day) == (2, 29):
+        return day
+    return min((day.replace(year=day.year + by) for by in (-1, 0, 1)), key=lambda near: abs(near - sent))
 
 
 def _lengths(probe: Probe) -> Iterator[tuple[str, Value]]:

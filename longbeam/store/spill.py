@@ -10,7 +10,7 @@ import sqlite3
 import tempfile
 import weakref
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -57,6 +57,10 @@ class SpilledBytes:
         """Return items `first` to `end - 1`, joined."""
         self._file.seek(self._ends[first])
         return self._file.read(self._ends[end] - self._ends[first])
+
+    def holder(self, offset: int) -> int:
+        """Return the ordinal of the item that has the byte at an offset."""
+        return bisect_right(self._ends, offset) - 1
 
     def start(self, ordinal: int) -> int:
         """Return the offset at which an item begins; for `len(self)`, the offset at which the last one ends."""
@@ -238,18 +242,19 @@ class FoldedTexts:
         return texts
 
     def holding(self, words: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """Yield ordinal and case-folded text of those that contain all words, anywhere; words are not empty."""
-        needles = sorted((w.encode("utf-8", "surrogatepass") for w in words), key=len, reverse=True)
+        """Yield ordinal and case-folded text of those that contain all words, anywhere."""
+        longest, *others = sorted((w.encode("utf-8", "surrogatepass") for w in words), key=len, reverse=True) or [b""]
         for first in range(0, len(self._texts), FOLDED_BLOCK):
             end = min(first + FOLDED_BLOCK, len(self._texts))
             data, begin = self._texts.between(first, end), self._texts.start(first)
-            # Most words are in few texts, so one search over the block spares most blocks the searches text by text.
-            if any(needle not in data for needle in needles):
-                continue
-            for ordinal in range(first, end):
+            # The longest word is in few texts: one search over the block leads from each of them to the next.
+            at = data.find(longest)
+            while 0 <= at < len(data):
+                ordinal = self._texts.holder(begin + at)
                 a, b = self._texts.start(ordinal) - begin, self._texts.start(ordinal + 1) - begin
-                if all(data.find(needle, a, b) >= 0 for needle in needles):
+                if data.find(longest, at, b) >= 0 and all(data.find(word, a, b) >= 0 for word in others):
                     yield ordinal, data[a:b].decode("utf-8", "surrogatepass")
+                at = data.find(longest, b)
 
 
 PARTS = 16

@@ -17,11 +17,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from importlib import import_module
 from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from longbeam.errors import require_extra
-from longbeam.text.name_tables import PLACES, names_of
 
 KINDS = ("key", "password", "email", "iban", "card", "ssn", "ip", "phone", "name")
 """Kinds of private texts; where two meet, the earlier one counts."""
@@ -491,10 +491,14 @@ def _analysers() -> dict[str, Analyser]:
     }
 
 
+_NAMED_IN = ("en_US", "en_GB", "en_IN", "de_DE", "fr_FR", "es_ES", "it_IT")
+"""Countries and languages whose names, as the installed Faker lists them, are recognised in texts."""
+
+
 @cache
 def first_names() -> frozenset[str]:
     """Return the first names of the lists of seven countries."""
-    return _listed("first_names")
+    return _listed("first_names_female", "first_names_male")
 
 
 @cache
@@ -503,8 +507,9 @@ def family_names() -> frozenset[str]:
     return _listed("last_names")
 
 
-def _listed(which: str) -> frozenset[str]:
-    return frozenset(name for place in PLACES for name in getattr(names_of(place), which) if len(name) > 2)
+def _listed(*lists: str) -> frozenset[str]:
+    tables = (import_module(f"faker.providers.person.{place}").Provider for place in _NAMED_IN)
+    return frozenset(name for table in tables for which in lists for name in getattr(table, which) if len(name) > 2)
 
 
 def render_found(found: Collection[Found]) -> str:

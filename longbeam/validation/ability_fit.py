@@ -61,9 +61,10 @@ def _said_elsewhere(index: ConversationIndex, probe: Probe, cited: set[str]) -> 
     subject = content_words(probe.question)
     if len(cited) < 2 or not values or not subject:
         return
-    for place, _ in index.holding([re.findall(r"\w+", values[0].text.casefold())[0]]):
+    first = re.findall(r"\w+", values[0].text.casefold())[0]
+    for place in index.places_with(dict.fromkeys(subject, 1.0), NAMED * len(subject)):
         message = index.messages[place]
-        if message.message_key in cited or len(subject & index.words(message)) < NAMED * len(subject):
+        if message.message_key in cited or first not in message.content.casefold():
             continue
         if all(says(message.content, v, message.sent_at.date()) for v in values):
             text = f"{message.message_key}, which is not cited, says {', '.join(v.text for v in values)}"

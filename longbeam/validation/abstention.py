@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import chain
 
 from longbeam.abilities import Trait
 from longbeam.schemas import Message, Probe, ValueKind
@@ -93,14 +93,14 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 def _record(index: ConversationIndex, probe: Probe) -> Problem:
     """Search all messages for the question's own words, where an import has no search terms; return the record."""
     terms = content_words(probe.question) - _ASKING
-    common = {t for t in terms if sum(t in index.words(m) for m in index.messages) > MAX_COMMON * len(index.messages)}
+    common = {t for t in terms if len(index.places_with({t: 1.0})) > MAX_COMMON * len(index.messages)}
     terms = terms - common or terms
-    scored = [(len(terms & index.words(m)) / max(len(terms), 1), -i) for i, m in enumerate(index.messages)]
-    share, place = max(scored, default=(0.0, 0))
-    keys = tuple(index.messages[-i].message_key for s, i in sorted(scored, reverse=True)[:MAX_REPORTED] if s > 0)
+    found = index.places_with(dict.fromkeys(terms, 1.0))
+    closest = sorted(found, key=lambda place: -found[place])[:MAX_REPORTED] or [0]
+    keys = tuple(index.messages[place].message_key for place in closest if place in found)
     text = (
         f"searched {len(index.messages)} messages for {', '.join(sorted(terms))}; the closest, "
-        f"{index.messages[-place].message_key}, has {share:.0%} of them"
+        f"{index.messages[closest[0]].message_key}, has {found.get(closest[0], 0.0) / max(len(terms), 1):.0%} of them"
     )
     return Problem("searched", probe.probe_id, text, keys)
 
@@ -117,16 +117,18 @@ def _answering(index: ConversationIndex, question: str) -> Iterator[tuple[Messag
         return
     asked = {w for w in bare_words(question).split() if w not in _PLAIN_SPEAKERS}
     heads = _heads(question)
-    replies = (m for m in index.messages if not index.speaks_as_user(m) and heads & index.words(m))
-    for message in (*(m for _, m in index.user_messages_with(weights, least)), *replies):
+    replies = index.replies_with(weights, least) if heads else ()
+    for message in chain((m for _, m in index.user_messages_with(weights, least)), replies):
         of_others = index.speakers & asked - {message.speaker.casefold()}
         told = [s for a, b in sentences(message.content) if not _QUESTION.match(s := message.content[a:b])]
-        for window in map(" ".join, zip_longest(told, told[1:], fillvalue="")):
-            words = content_words(window)
+        words_told = [content_words(s) for s in told]
+        for i, own in enumerate(words_told):
+            words = own.union(*words_told[i + 1 : i + 2])
             if sum(weights.get(w, 0.0) for w in words) < least:
                 continue
             if not index.speaks_as_user(message) and not heads & words:
                 continue
+            window = " ".join(told[i : i + 2])
             about = _VOCATIVE.sub(" ", window)
             # Between named speakers, `my` is the speaker's: a question about another one is not answered.
             if of_others and not of_others & set(bare_words(about).split()):

@@ -84,7 +84,7 @@ def _other_uses(index: ConversationIndex, probe: Probe, advice: Advice, amount: 
         message = index.messages[place]
         for start, end in sentences(message.content):
             sentence = message.content[start:end]
-            if named <= content_words(sentence) and says(sentence, amount) and _has_other_use(sentence, advice):
+            if says(sentence, amount) and named <= content_words(sentence) and _has_other_use(sentence, advice):
                 text = f"{message.message_key} has another use of {amount.text}: {shorten(sentence)}"
                 yield Problem("other_use", probe.probe_id, text, (message.message_key,))
 

@@ -50,17 +50,19 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 
 def _speaker_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
-    said = ((e, index.message(e.message_key)) for e in probe.evidence)
-    by_user = {nugget for e, message in said if message and message.role is MessageRole.USER for nugget in e.nugget_ids}
+    said = ((e, m) for e in probe.evidence if (m := index.message(e.message_key)))
+    asked = set(probe.bullet_ids)
+    # By the user, or by a reply that brings in what the probe asks for.
+    told = {n for e, m in said if m.role is MessageRole.USER or asked & set(m.bullet_ids) for n in e.nugget_ids}
     for evidence in probe.evidence:
         message = index.message(evidence.message_key)
         if message is None or message.role is MessageRole.USER:
             continue
         # Imports may ask what the assistant said; our facts and bullets are always the user's.
-        if set(probe.bullet_ids) & set(message.bullet_ids):
+        if asked & set(message.bullet_ids):
             continue  # it brings in what the probe asks for
-        if evidence.part == EvidencePart.SUPPORT and evidence.nugget_ids and set(evidence.nugget_ids) <= by_user:
-            continue  # it says again what the user told
+        if evidence.part == EvidencePart.SUPPORT and evidence.nugget_ids and set(evidence.nugget_ids) <= told:
+            continue  # it says again what is told
         if not index.is_import and (probe.bullet_ids or probe.fact_ids or evidence.part != EvidencePart.SUPPORT):
             text = f"the {evidence.part} is what the user said, and {evidence.message_key} is the assistant's"
             yield Problem("speaker", probe.probe_id, text, (evidence.message_key,))

@@ -91,9 +91,17 @@ class ConversationIndex:
     @cached_property
     def said_by_user(self) -> Postings:
         """The user's messages by their stems, without pasted documents."""
+        return self._postings(of_user=True)
+
+    @cached_property
+    def _said_beside(self) -> Postings:
+        """All other messages by their stems."""
+        return self._postings(of_user=False)
+
+    def _postings(self, *, of_user: bool) -> Postings:
         postings = Postings()
         for ordinal, message in enumerate(self.messages):
-            if self.speaks_as_user(message) and not self.is_pasted(message):
+            if (self.speaks_as_user(message) and not self.is_pasted(message)) is of_user:
                 postings.add(ordinal, message.content)
         return postings
 
@@ -101,6 +109,16 @@ class ConversationIndex:
         """Yield the user's messages whose stems weigh at least this much together, with their ordinals, in order."""
         for ordinal in self.said_by_user.with_words(weights, least):
             yield ordinal, self.messages[ordinal]
+
+    def replies_with(self, weights: Mapping[str, float], least: float) -> Iterator[Message]:
+        """Yield the messages of the assistant whose stems weigh at least this much together, in order."""
+        found = (self.messages[ordinal] for ordinal in self._said_beside.with_words(weights, least))
+        return (m for m in found if not self.speaks_as_user(m))
+
+    def places_with(self, weights: Mapping[str, float], least: float = 0.0) -> dict[int, float]:
+        """Return the weight of each message whose stems weigh at least this much together, by its ordinal."""
+        both = self.said_by_user.with_words(weights, least) | self._said_beside.with_words(weights, least)
+        return dict(sorted(both.items()))
 
     def speaks_as_user(self, message: Message) -> bool:
         """Return whether the speaker can be the subject of questions: the user, or one of several named speakers."""

@@ -226,9 +226,9 @@ def _given_up(index: ConversationIndex, probe: Probe, value: Value, cited: Messa
     day = [
         w for w in re.findall(r"\w+", value.text.casefold()) if not re.fullmatch(r"\d{4}", w)
     ]  # a year may be left out
+    own = index.position[cited.message_key]
     for place, _ in index.holding(day):
-        message = index.messages[place]
-        if place <= index.position[cited.message_key] or not index.speaks_as_user(message):
+        if place <= own or not index.speaks_as_user(message := index.messages[place]):
             continue
         for start, end in sentences(message.content):
             sentence = message.content[start:end]

@@ -25,6 +25,8 @@ _HANGING = re.compile(
 )
 _THING = re.compile(r"\b[Tt]he (?:\w+ ){1,4}?of ((?:[\w'’-]+ ){1,6}?)(?:is|are|was|were)\b")
 """The thing of which a nugget gives an attribute: `the date of the regional prize is`."""
+_WHICH = re.compile(r"\bwhich (?:one )?of the \w+ \w+")
+"""A choice that an answer asks about: "which of the two days" is no length of time."""
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
 _JOINED = re.compile(
     r";|\band that (?:the|you|there|it)\b|(?:[a-z]{4,}|\d{2,})[.!?]\s+[A-Z]|,\s+(?:and|while|but)\s+\w+\s+\w+\s+\w+"
@@ -74,7 +76,7 @@ def find_in_nuggets(index: ConversationIndex, probe: Probe) -> Iterator[Problem]
 
 
 def _value_problems(probe: Probe, nugget: Nugget) -> Iterator[Problem]:
-    text, known = claim(nugget.text), f"{probe.gold_answer}\n{probe.question}"
+    text, known = _WHICH.sub("which", claim(nugget.text)), f"{probe.gold_answer}\n{probe.question}"
     for value in distinct_values(text) or _lone_number(text):
         if not says_equivalent(known, value):
             text = f"{nugget.nugget_id} asks for {value.text!r}, and the gold says {shorten(probe.gold_answer)!r}"

@@ -64,7 +64,7 @@ async def test_any_of_the_last_decisions_is_taken_back(enter: Enter) -> None:
     ana, bo = await enter("ana"), await enter("bo")
     await ana.judge(ITEM, "accept")
     await ana.judge(OTHER, "reject")
-    decisions = (await ana.get("/decisions.json"))["decisions"]
+    decisions = (await ana.get("/decisions.json"))["events"]
     assert [(d["item_name"], d["name"], d["value"]) for d in decisions] == [
         ("Abstention 0, conversation c000", "judged the item", "reject"),
         ("Information extraction 0, conversation c000", "judged the item", "accept"),

@@ -109,7 +109,7 @@ def test_drafts_of_two_tabs_are_both_there_and_offered(shared: Server, open_page
     for page in (first, second):
         page.keyboard.press("Escape")
         page.wait_for_timeout(300)
-        expect(page.locator(".strip")).to_have_text("Saved", timeout=15_000)
+        expect(page.locator(".strip")).to_have_text("Draft kept, not saved", timeout=15_000)
     typed = {u["text"] for u in api(first, shared, f"{item}.json")["mine"]["unsaved"]}
     assert typed == {"Words of the first tab.", "Words of the second tab."}
     third = first.context.new_page()

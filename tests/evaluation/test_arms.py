@@ -87,7 +87,7 @@ def test_no_two_rows_of_a_table_read_alike_however_long_their_names() -> None:
     for name in names:
         assert [line.strip().removeprefix("1 ").strip() for line in lines].count(name) == 2  # scores, abilities
     assert max(map(len, lines)) <= 80
-    assert "    ceilings, the gold and cited messages:" in lines
+    assert any(line.startswith(" ce gold ") for line in lines)
 
 
 @pytest.mark.parametrize(

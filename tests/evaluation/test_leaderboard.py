@@ -86,6 +86,7 @@ def test_a_judge_that_cannot_score_leaves_no_score_on_the_board() -> None:
 def test_both_recalls_stand_in_the_table() -> None:
     text = render_board(rows_in(merged("", [evaluated(SCORES)], "b"), "b"))
     assert "| evidence recall | source recall |" in text
+    assert "| reader | embedder |" in text
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -251,6 +252,17 @@ async def test_passages_of_a_batch_are_shared_and_both_readers_of_all_have_one_p
     assert OLD.content in passages
     assert critic.startswith(passages)
     assert whole.count(NEW.content) == 1
+
+
+async def test_a_message_that_one_probe_cites_is_shown_to_another_in_the_same_form() -> None:
+    cut = "She brought the gift limit down"
+    assert cut in NEW.content
+    whole, part = matters_of(lambda: SAID, [probe(), probe("knowledge_update.1", cites=(0,))], {})
+    part = replace(part, found=(NEW.model_copy(update={"content": cut}), *part.found[1:]))
+    panel = Panel({}, RIGHT)
+    await judge_batch(asker_for(panel.model), [whole, part], {}, [])
+    for call in panel.model.calls:
+        assert call.messages()[0].content.count(cut) <= 1
 
 
 def test_altered_answers_have_the_old_value_or_one_of_the_story() -> None:

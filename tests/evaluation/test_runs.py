@@ -13,11 +13,11 @@ from longbeam.errors import UserError
 from longbeam.evaluation import (
     compare_runs,
     conversations_needed,
-    damaged_runs,
     keep_run,
     kept_runs,
     last_results,
     read_run,
+    read_runs,
     render_html,
     render_markdown,
     render_pairs,
@@ -146,12 +146,12 @@ def test_a_damaged_file_of_a_run_is_one_line_and_the_other_runs_are_listed(tmp_p
         given = json.dumps({**json.loads(file.read_text(encoding="utf-8")), **given})
     file.write_bytes(given if isinstance(given, bytes) else given.encode())
     assert kept_runs(tmp_path) == [new]
-    (line,) = damaged_runs(tmp_path)
+    (line,) = read_runs(tmp_path)[1]
     assert line.startswith(f"{file}: ")
     with pytest.raises(UserError, match=re.escape(str(file))):
         read_run(tmp_path, old.run_id)
     assert keep(tmp_path, BEFORE, "again", hour=2).name == "again"  # the same evaluation writes it anew
-    assert damaged_runs(tmp_path) == []
+    assert read_runs(tmp_path)[1] == []
 
 
 def test_a_run_is_the_one_of_its_folder_and_names_steer_no_terminal(tmp_path: Path) -> None:

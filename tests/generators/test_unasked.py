@@ -72,7 +72,7 @@ def test_a_list_that_was_asked_for_is_advice_on_the_thing_of_the_message() -> No
     assert (given.advice.topic, given.advice.attribute) == (HOST.topic, "steps")
     quote = advice_quote(given.advice, STEPS)
     assert quote is not None
-    assert quote.startswith("**Sort the receipts")
+    assert quote.startswith("Do it in this order:\n\n1. **Sort the receipts")
     assert quote.endswith("Write down what is left, with the day")
 
 

@@ -76,7 +76,7 @@ def asked(question: str, context: str = CONTEXT) -> str:
             "the login page (July 30, 2025).",
         ),
         (
-            "I remember how much time I had put into one thing by the last count (24 hours), but not which thing that "
+            "I remember how much time had gone into one thing by the last count (24 hours), but not which thing that "
             "was. Can you tell me when I got it done?",
             "The completion date of the search box is July 27, 2025.",
         ),

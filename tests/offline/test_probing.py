@@ -158,23 +158,6 @@ def test_things_are_named_in_the_question_out_of_order_and_told_in_order() -> No
     assert reply.nuggets[1].text == "Names what the price of the user's kitchen was as told second"
 
 
-@pytest.mark.parametrize("seed", "abcd")
-def test_an_order_of_advice_asks_what_the_assistant_gave(seed: str) -> None:
-    """Readers of 413: "did I first bring up what you gave me" has the wrong subject."""
-    things = [
-        _excerpt(i, it, money(80 + i)).model_copy(
-            update={"speaker": MessageRole.ASSISTANT, "attribute": "safety margin"}
-        )
-        for i, it in enumerate(("the roof", "my kitchen", "the porch"))
-    ]
-    reply = _answer("event_ordering", *things, variety="advised", listed_as=(1, 2, 0), seed=seed)
-    assert isinstance(reply, OrderReply)
-    assert "did you first give me" in reply.question
-    assert "the safety margin for my kitchen; " in reply.question
-    assert reply.items[1] == "the safety margin for your kitchen"
-    assert reply.gold_answer.startswith("I first gave you these in this order: 1) the safety margin for the roof; ")
-
-
 def test_a_summary_asks_for_a_development_and_tells_what_changed() -> None:
     first, price = (_excerpt(i, "the live site", money(80 + i), part) for i, part in enumerate(("original", "support")))
     price = price.model_copy(update={"past": ("$80",)})

@@ -58,7 +58,7 @@ def test_the_table_in_git_names_every_prompt_with_its_version_and_role() -> None
 
 
 def test_the_table_has_the_figures_of_the_calls() -> None:
-    assert table_of(CAPTURED).endswith(" | 1 | checker | dialogue | 3 | 1,234 | 56 |\n")
+    assert table_of(CAPTURED).endswith(" | 2 | checker | dialogue | 3 | 1,234 | 56 |\n")
     assert table_of(CAPTURED).partition("| prompt")[0] == TABLE.partition("| prompt")[0]
 
 

@@ -104,3 +104,10 @@ def test_a_length_in_words_is_read_whole(sealed: OpenConversation) -> None:
     probe = probe_of(sealed, "temporal_reasoning").model_copy(update={"gold_answer": gold})
     (length,) = (found for found in dates_view(sealed, probe).lengths if found.where == "gold_answer")
     assert (length.verdict, length.span and length.span.days) == ("right", 57)
+
+
+def test_a_day_without_a_year_is_next_to_its_message(sealed: OpenConversation) -> None:
+    gold = {"gold_answer": "The new end is December 28."}  # the cited messages are of March and April 2024
+    probe = probe_of(sealed, "temporal_reasoning").model_copy(update=gold)
+    (day,) = (found for found in dates_view(sealed, probe).dates if found.where == "gold_answer")
+    assert (str(day.date), day.is_year_guessed) == ("2023-12-28", True)

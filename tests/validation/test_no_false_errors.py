@@ -166,6 +166,11 @@ def test_a_reply_that_says_again_what_the_user_told_may_be_cited_beside_it() -> 
     beside = reader.with_probe("information_extraction", evidence=(told, again))
     assert "evidence_parts.speaker" not in errors(beside)
     assert "evidence_parts.speaker" in errors(beside.with_probe("information_extraction", evidence=(again,)))
+    # So may one that says again what another reply brings in.
+    advised = reader.with_message(3, bullet_ids=("p0.s0.a0",))
+    given = told.model_copy(update={"message_key": advised.said[3].message_key, "quote": advised.said[3].content})
+    both = advised.with_probe("information_extraction", bullet_ids=("p0.s0.a0",), evidence=(given, again))
+    assert "evidence_parts.speaker" not in errors(both)
 
 
 def test_items_that_a_question_lists_are_counted() -> None:

@@ -26,6 +26,11 @@ def test_a_nugget_of_two_sentences_or_clauses_asks_for_several_things(text: str)
     assert "nuggets.several_claims" in of_nugget(text)
 
 
+def test_a_choice_between_two_days_is_no_length_of_time() -> None:
+    assert of_nugget("Asks which of the two days for the completion of the box room is right") == []
+    assert "nuggets.not_in_gold" in of_nugget("States that the completion of the box room took two days")
+
+
 def test_a_nugget_about_a_thing_that_nobody_names_is_unrelated() -> None:
     assert of_nugget("States that the planned effort of separable equations is 13 hours") == ["nuggets.unrelated"]
     assert of_nugget("States that the planned effort of the box room is 13 hours") == []

@@ -42,7 +42,7 @@ const shown = () => view.items[at];
 function questions(item) {
   const edited = item.opinions.filter((opinion) => opinion.changes.length);
   const accepts = edited.map((opinion) => ({
-    name: `Accept with ${opinion.reviewer_id}'s edit: ${opinion.changes.map((change) => change.name).join(", ")}`,
+    name: `Accept with ${opinion.reviewer_id}'s edit: ${edits(item, opinion).join(", ")}`,
     value: { verdict: "accept", content_of: opinion.reviewer_id },
   }));
   const plain = item.is_edited ? "Accept as you edited it" : edited.length ? "Accept as generated" : "Accept";
@@ -68,6 +68,13 @@ function questions(item) {
     },
     { key: "confidence", title: "How sure are you", answers: SURE.map((name, i) => ({ name, value: i + 1 })) },
   ];
+}
+
+/** What a reviewer has changed, in words; of evidence that was taken away the message, because that is easily overseen. */
+function edits(item, { reviewer_id: who, changes }) {
+  const lines = item.fields.flatMap((field) => field.evidence).filter((line) => line.dropped_by.includes(who));
+  const names = changes.filter(({ target, after }) => !target.startsWith("evidence/") || after).map(({ name }) => name);
+  return [...names, ...new Set(lines.map((line) => `without the quote of #${line.message_id}`))];
 }
 
 /** Nuggets of the version to be accepted that reviewers judge differently, or that an edit of the lead makes doubtful. */

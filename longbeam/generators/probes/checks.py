@@ -109,8 +109,18 @@ def check_values(candidate: ProbeCandidate, reply: ProbeReply, *, tells: bool = 
     return next((p for n in reply.nuggets if (p := _check_stale(candidate, n.text))), None)
 
 
+_GONE = re.compile(r"\b(?:no longer|stop(?:s|ped)|any ?more|gave up|given up|fell through)\b", re.IGNORECASE)
+"""Words by which a point says that something does not hold: "has stopped taking cats"."""
+_ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
+
+
 def gives(candidate: ProbeCandidate, text: str, value: Value) -> bool:
-    """Return whether a text says a value; in other languages its number alone is enough, as code writes `35 days`."""
+    """Return whether a text says a value, with any article.
+
+    In other languages its number alone is enough, as code writes `35 days`.
+    """
+    if value.kind is ValueKind.TEXT and (bare := _ARTICLE.sub("", value.text)) != value.text:
+        value = value.model_copy(update={"text": bare})
     if says(text, value) or candidate.language.reads_words or value.number is None:
         return says(text, value)
     amount = round(value.number * 100 if value.kind is ValueKind.RATIO else value.number, 6)
@@ -126,7 +136,7 @@ def _readings(figures: str) -> set[float]:
 
 
 def _check_stale(candidate: ProbeCandidate, text: str) -> str | None:
-    if any(says(text, v) for v in candidate.answers):
+    if any(says(text, v) for v in candidate.answers) or _GONE.search(text):
         return None
     stale = next((v for v in candidate.stale if says(text, v)), None)
     return f"the point {shown(text)} asserts {stale.text!r}, which no longer holds" if stale else None

@@ -22,13 +22,12 @@ from longbeam.generators.probes.candidates import (
     cite,
     difficulty_by_items,
     thin_out,
-    with_advice,
 )
 from longbeam.generators.probes.checks import check_form, check_voice, run_checks, shown
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls import OrderReply, ProbeReply
-from longbeam.schemas import BulletKind, MessageRole, ProbeDetails
+from longbeam.schemas import BulletKind, ProbeDetails
 from longbeam.text import ORDINAL_WORDS
 
 ABILITY = EVENT_ORDERING.name
@@ -58,8 +57,8 @@ _PLACES = tuple(rf"\b(?:{word}|{i}(?:st|nd|rd|th)?)\b" for i, word in enumerate(
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return lists of things that were told one after the other, of one narrative; where these are few, shorter ones.
 
-    Lists of several narratives come last: they are nobody's one matter. Behind them are those of what the assistant
-    brought in, of all narratives.
+    Lists of several narratives come last: they are nobody's one matter. What the assistant brought in is no list:
+    nobody asks in which order they were given review days.
     """
     total = material.total_messages
     told = sorted(_tellings(material), key=lambda said: said.position)
@@ -77,20 +76,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         if len(found) < FEWEST:
             groups = (g for own in strand for g in _groups(own, lengths))
             found += thin_out(groups, sketch, total, FEWEST - len(found), len(found))
-    sketches = filter(None, map(sketch, _groups(list(_advised(material)), wanted)))
-    return with_advice(found, sketches, total)
-
-
-def _advised(material: ProbeMaterial) -> Iterator[Quote]:
-    """Yield what the assistant brought in: figures and days that no earlier reply has for the same thing.
-
-    Steps and options are left out: earlier replies may have given some in a table or a plan, under no such name.
-    """
-    for said in material.advice.settled:
-        replies = material.search.close_together([said.attribute, said.subject])
-        first = next((m for m in replies if m.role is MessageRole.ASSISTANT), None)
-        if first is not None and first.message_key == said.message_key:
-            yield said
+    return found
 
 
 def _tellings(material: ProbeMaterial) -> Iterator[Quote]:
@@ -148,19 +134,17 @@ def _is_first(material: ProbeMaterial, said: Quote) -> bool:
 
 def _sketch(material: ProbeMaterial, group: tuple[Quote, ...]) -> Sketch:
     names = [_name(said) for said in group]
-    is_given = group[0].speaker is MessageRole.ASSISTANT
-    variety = "advised" if is_given else "told"
     return Sketch.of(
         ABILITY,
         cite(group, grouped=True),
         can_spare=not all(said.is_stated_once for said in group if isinstance(said, FactQuote)),
         difficulty=difficulty_by_items(len(group)),
-        variety=variety,
+        variety="told",
         topic=group[0].narrative,
         summary=f"the order of {len(group)}: {', then '.join(names)}",
         listed_as=_out_of_order(len(group)),
-        details=ProbeDetails(variety=variety),
-    )._replace(is_proved=lambda: is_given or all(_is_first(material, said) for said in group))
+        details=ProbeDetails(variety="told"),
+    )._replace(is_proved=lambda: all(_is_first(material, said) for said in group))
 
 
 def _out_of_order(count: int) -> tuple[int, ...]:

@@ -1,8 +1,9 @@
 """Information extraction: what was said once, and never changed or denied.
 
-Easy: one fact, asked for by its name. Medium: two facts of one thing. Hard: one fact of a thing that the question
-refers to only by something else that was said of it. Of what the assistant said: a value, what an amount is for, its
-list of options or steps (medium), and the option that the user took, who names only its number (hard).
+Easy: one fact, asked for by its name. Medium: two facts of one thing, told in two messages. Hard: one fact of a thing
+that the question refers to only by something else that was said of it. Of what the assistant said: a value, what an
+amount is for, its list of options or steps (medium), and the option that the user took, who names only its number
+(hard).
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         by_attribute.setdefault(said.attribute.casefold(), []).append(said)
     found: list[Asked] = [("direct", said) for said in (*facts, *material.stated.of_assistant)]
     for group in by_subject.values():
-        found += [("several", *pair) for pair in islice(combinations(group, 2), MAX_PAIRS)]
+        pairs = (p for p in combinations(group, 2) if p[0].message_key != p[1].message_key)
+        found += [("several", *pair) for pair in islice(pairs, MAX_PAIRS)]
         if not words_of(group[0].subject):
             continue  # "me": there is no name to keep back
         # Each fact of a thing is asked for once, with the next one as the clue.

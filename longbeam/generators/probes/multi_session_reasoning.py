@@ -150,7 +150,7 @@ _PER = "hour|day|night|morning|evening|week|weekend|month|year|session|visit|tri
 """Units of rates."""
 _BOUNDS = words_of("limit mark margin target goal aim minimum maximum width capacity length cap")
 """Words of attributes that set a bound to one thing: nobody adds those of two things up, or compares them."""
-_TALLIES = words_of("points attempts records entries questions notes")
+_TALLIES = words_of("points attempts records entries questions notes tickets columns")
 """Words of attributes that count what piles up around one thing: those of two things are no quantity together."""
 _NO_TOTALS = words_of("score rating grade page pages age share percentage temperature rank speed size friendship")
 """Words of attributes of which nobody forms a total."""

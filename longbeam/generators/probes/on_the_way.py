@@ -63,7 +63,8 @@ class Moments:
         known = [p for p in places if p is not None]
         if not known or len(known) < len(places):
             return ()
-        return self.moments[bisect_left(self.moments, max(known), key=lambda m: m.position) :]
+        # Nobody asks for what they have said in the exchange before.
+        return self.moments[bisect_left(self.moments, max(known), key=lambda m: m.position) + 1 :]
 
 
 def _parts(before: Message, after: Message) -> bool:

@@ -1,7 +1,7 @@
 """Temporal reasoning: the number of days between two dates that different messages state.
 
 Code computes the days; the question names the two events and no date. Difficulty is the distance between the
-messages, in sessions. `changes` finds the further kinds: what held on a day, the order of changes, and misses.
+messages, in sessions. The further kinds ask what held on a day, and by how much a day was missed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from longbeam.generators.probes.candidates import (
     Sketch,
     cite,
     difficulty_by_gap,
-    difficulty_by_sessions,
-    sessions_of,
     thin_out,
     with_advice,
     with_kind,
@@ -44,8 +42,6 @@ from longbeam.text import format_date, recompute, says
 
 LEAST_DAYS = 4
 """Days between two values from which a day between them is clearly of the first."""
-COMPARED = 3
-"""Facts whose changes are put in order."""
 _PLANNED = re.compile(r"\b(?:target|planned|deadline|due|goal|intended|finishing)\b", re.IGNORECASE)
 _ACTUAL = re.compile(
     r"\b(?:complet\w+|finished|done|actual|submission|submitted|filing|it took place|sign-off)\b", re.IGNORECASE
@@ -83,41 +79,6 @@ def _as_of(old: FactQuote, new: FactQuote, day: dt.date) -> Sketch:
         answers=(old.value,),
         stale=(new.value,),
         details=ProbeDetails(variety=QuestionKind.AS_OF, old_value=old.value.text),
-    )
-
-
-def find_change_orders(stated: StatedFacts) -> Iterator[Sketch]:
-    """Yield questions for the first and the last change of several facts that changed once each."""
-    changes = sorted(stated.updated_once, key=lambda pair: pair[1].position)
-    step = max(len(changes) // COMPARED, 1)
-    for start in range(len(changes) - (COMPARED - 1) * step):
-        group = changes[start : start + (COMPARED - 1) * step + 1 : step]
-        if _is_apart([new for _, new in group]):
-            yield _change_order(group, is_first=start % 2 == 0)
-
-
-def _is_apart(said: Sequence[FactQuote]) -> bool:
-    """Return whether statements are of different days, and name things by different words."""
-    names = {(s.subject.casefold(), s.attribute.casefold()) for s in said}
-    return len({s.said_on for s in said}) == len(said) == len(names)
-
-
-def _change_order(group: Sequence[tuple[FactQuote, FactQuote]], *, is_first: bool) -> Sketch:
-    changed = [new for _, new in group]
-    asked = changed[0] if is_first else changed[-1]
-    which = "first" if is_first else "last"
-    names = [f"the {s.attribute} of {s.subject}" for s in changed]
-    answer = f"the {asked.attribute} of {asked.subject}"
-    return Sketch.of(
-        TEMPORAL_REASONING.name,
-        cite(changed, [EvidencePart.FIRST, *([EvidencePart.SUPPORT] * (len(changed) - 2)), EvidencePart.SECOND]),
-        difficulty=difficulty_by_sessions(sessions_of(changed)),
-        variety=QuestionKind.CHANGE_ORDER,
-        topic="; ".join(names),
-        summary=f"which of these changed {which}: {'; '.join(names)}; it is {answer}, to {asked.value.text}",
-        condition=which,
-        answers=(asked.value,),
-        details=ProbeDetails(variety=QuestionKind.CHANGE_ORDER, computed_value=asked.value.text),
     )
 
 
@@ -193,7 +154,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     own = thin_out(pairs, _sketch, material.total_messages)
     days = [s for s in material.advice.settled if s.value.kind is ValueKind.DATE]
     found = with_advice(own, map(_sketch, _with_advice(days, facts)), material.total_messages)
-    for find in (find_as_of, find_change_orders, find_misses):
+    for find in (find_as_of, find_misses):
         found = with_kind(found, find(material.stated), material.total_messages)
     return found
 

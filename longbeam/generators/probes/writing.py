@@ -142,7 +142,7 @@ def further_candidates(
     generator = generator_for(ability)
     pool = [] if generator.draft is not None else generator.candidates(material)
     passed = {c.candidate_id for c in known}
-    if any(c.purpose for c in known):
+    if not known or any(c.purpose for c in known):
         passed |= {c.candidate_id for c in _offered(pool, count)}
     return _ranked(material, [c for c in pool if c.candidate_id not in passed], len(known))
 
@@ -152,7 +152,6 @@ async def _choose(
 ) -> list[ProbeCandidate]:
     """Return the candidates that this user would want to know at the end, best first, each with its purpose."""
     by_id = {c.candidate_id: c for c in pool}
-    least = min(asker.spec.probes_per_ability, count, len(pool))
 
     def check(reply: CandidatesReply) -> Iterator[str]:
         if unknown := [i for i in reply.chosen if i not in by_id]:
@@ -161,8 +160,8 @@ async def _choose(
             yield "a candidate is chosen twice"
         if len(reply.purposes) != len(reply.chosen):
             yield f"{len(reply.purposes)} purposes are given for {len(reply.chosen)} candidates; give one for each"
-        if not least <= len(reply.chosen) <= count:
-            yield f"{len(reply.chosen)} are chosen; {least} to {count} are asked for"
+        if len(reply.chosen) > count:
+            yield f"{len(reply.chosen)} are chosen; at most {count} are asked for"
 
     options = tuple(
         CandidateOption(candidate_id=c.candidate_id, difficulty=c.difficulty, summary=c.summary) for c in pool
@@ -173,7 +172,6 @@ async def _choose(
         situation=material.situation,
         options=options,
         count=min(count, len(pool)),
-        least=least,
     )
 
     def mend(reply: CandidatesReply) -> CandidatesReply:

@@ -141,9 +141,7 @@ class CandidatesInputs(PromptInputs):
     """The user's last statements, oldest first."""
     options: tuple[CandidateOption, ...]
     count: int
-    """Most options to choose."""
-    least: int = 1
-    """Fewest options to choose: the others may be bad."""
+    """Most options to choose; all may be bad."""
 
 
 class CandidatesReply(ReplyModel):

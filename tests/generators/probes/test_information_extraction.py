@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longbeam.generators.probes import ProbeCandidate
 from longbeam.generators.probes.information_extraction import check, find_candidates
-from longbeam.schemas import AdviceKind, Difficulty
+from longbeam.schemas import AdviceKind, Difficulty, Value, ValueKind
 from longbeam.text import money, name
 from tests.generators.probes.story import Story, contradict, reply, update
 
@@ -21,6 +21,28 @@ def test_candidates_come_in_three_levels() -> None:
     assert [v.text for v in found[Difficulty.EASY].answers] == ["$80"]
     assert [v.text for v in found[Difficulty.MEDIUM].answers] == ["$80", "Bramble"]
     assert found[Difficulty.HARD].variety == "indirect"
+
+
+def test_two_values_of_one_message_are_one_look_up() -> None:
+    story = Story()
+    told = ("the kitchen", "price", money(80)), ("the kitchen", "builder", name("Bramble"))
+    story.tell(0, "the kitchen", "Bramble builds the kitchen for $80.", *told)
+    assert {c.variety for c in find_candidates(story.material())} == {"direct"}
+
+
+def test_a_value_may_have_another_article() -> None:
+    story = Story()
+    photo = Value(text="a dated photograph", kind=ValueKind.TEXT)
+    story.tell(0, "the claim", "For the claim I take a dated photograph.", ("the claim", "proof", photo))
+    (found,) = find_candidates(story.material())
+    assert not check(
+        found,
+        reply(
+            "What do I take for the claim?",
+            "You take a dated photograph.",
+            ("States that it is the dated photograph", [0]),
+        ),
+    )
 
 
 def test_updated_and_denied_facts_are_no_candidates() -> None:

@@ -56,8 +56,8 @@ def test_every_time_is_the_end_of_an_exchange_after_the_evidence_and_before_the_
         assert minute % 2 == 1  # replies have odd ordinals, and an exchange ends with its reply
 
 
-def test_a_probe_whose_evidence_is_a_reply_can_be_asked_right_after_it() -> None:
-    assert Moments.of(said(100), {"m41"}).after(probe(0, 41))[0].position == 41
+def test_a_probe_is_asked_one_exchange_after_its_evidence_at_the_earliest() -> None:
+    assert Moments.of(said(100), {"m41"}).after(probe(0, 41))[0].position == 43
 
 
 @pytest.mark.parametrize("cites", [(), (95,), (500,)])  # nothing, the last tenth, a message that does not exist

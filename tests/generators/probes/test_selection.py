@@ -169,9 +169,9 @@ def test_a_share_of_each_abilitys_probes_is_of_a_further_kind_where_there_is_one
 
 
 def test_kinds_take_turns() -> None:
-    kinds = [_of_kind(_probe("a", i, at=10 * i), "as_of" if i < 2 else "change_order") for i in range(4)]
+    kinds = [_of_kind(_probe("a", i, at=10 * i), "as_of" if i < 2 else "planned_actual") for i in range(4)]
     chosen = select_probes(kinds, 2, Places(POSITIONS, 100, kinds_share=1))
-    assert [p.details.variety for p in chosen if p.is_selected] == ["as_of", "change_order"]
+    assert [p.details.variety for p in chosen if p.is_selected] == ["as_of", "planned_actual"]
 
 
 def test_the_documentation_has_the_rules_of_the_module() -> None:

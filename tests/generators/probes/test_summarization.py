@@ -97,6 +97,7 @@ def test_check_wants_a_nugget_per_fact_with_its_value() -> None:
     assert "excerpt 3 says '$95'" in str(check(candidate, reply(question, gold, *short, ("Says the price", [0, 3]))))
     stale = [*nuggets, ("States $80", [0])]
     assert "no longer holds" in str(check(candidate, reply(question, gold, *stale)))
+    assert not check(candidate, reply(question, gold, *nuggets, ("States that $80 no longer does", [0])))
     slots = "What are the builder, the start date and the price of the kitchen?"
     assert "a list of look-ups" in str(check(candidate, reply(slots, gold, *nuggets)))
     assert "does not say 'Bramble'" in str(check(candidate, reply(question, gold.replace("Bramble", "He"), *nuggets)))

@@ -134,11 +134,15 @@ def test_model_chooses_where_code_finds_more() -> None:
     assert [(c.candidate_id, c.rank) for c in picked] == [("temporal_reasoning.7", 0), ("temporal_reasoning.3", 1)]
 
 
-def test_model_may_leave_bad_candidates_out() -> None:
-    ids = [c.candidate_id for c in generator_for("temporal_reasoning").candidates(MATERIAL)][:6]
+@pytest.mark.parametrize("count", [6, 0])
+def test_model_may_leave_bad_candidates_out(count: int) -> None:
+    every = [c.candidate_id for c in generator_for("temporal_reasoning").candidates(MATERIAL)]
+    ids = every[:count]
     model = OfflineModel({"probe_candidates": CandidatesReply(chosen=ids, purposes=["to tell Ann"] * len(ids))})
     chosen = asyncio.run(plan_candidates(asker(model), MATERIAL, "temporal_reasoning", 12))
     assert [c.candidate_id for c in chosen] == ids
+    further = {c.candidate_id for c in further_candidates(MATERIAL, "temporal_reasoning", chosen)}
+    assert not further & set(every[:12])
 
 
 def test_whoever_chooses_sees_where_the_user_stands_and_the_writer_what_it_is_for() -> None:

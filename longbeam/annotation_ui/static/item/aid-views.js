@@ -78,7 +78,7 @@ function Aid({ state, item }) {
     case "guidelines":
       return guidelines ? html`<${Guidelines} guidelines=${guidelines} item=${item} />` : html`<${Loading} />`;
     case "decisions":
-      return decisions ? html`<${Decisions} rows=${decisions.decisions} />` : html`<${Loading} />`;
+      return decisions ? html`<${Decisions} rows=${decisions.events} />` : html`<${Loading} />`;
     case "pool":
       return html`<${Pool} item=${item} />`;
     case "write":

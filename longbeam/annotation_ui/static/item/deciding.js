@@ -96,11 +96,9 @@ export function lookAhead() {
 /** Gives a verdict and goes on; text that was typed is saved first. False if it was not given. */
 export async function decide(verdict, more = {}) {
   const { isDeciding, edit, item } = store.get();
-  if (isDeciding || !item?.can_write || performance.now() - appeared.at < UNSEEN_MS) return false;
-  if (!appeared.isDrawn) {
-    say("Its evidence is not there yet.");
+  if (isDeciding || store.get().isBlind || !item?.can_write || performance.now() - appeared.at < UNSEEN_MS)
     return false;
-  }
+  if (!appeared.isDrawn) return say("Its evidence is not there yet.") ?? false;
   store.set({ isDeciding: true });
   try {
     if (verdict === "accept" && isChanged(edit)) {

@@ -150,6 +150,7 @@ function Gates({ item }) {
         ${Acts ? html`<${Acts} gate=${gate} item=${item} />` : null}
       </div>`;
     })}
+    ${!isOpen && gates.some((gate) => gate.can_override) ? html`<p class="soft small">Why it may stay can be said once nothing else stands in the way.</p>` : null}
     ${
       isOpen && gates.length
         ? html`<${Text}
@@ -186,8 +187,9 @@ const JudgeNuggets = ({ gate, item }) => html`<ul class="plain">
 
 const MendNuggets = ({ gate, item }) => html`<ul class="plain">
   ${nuggetsOf(gate, item).map(
-    ({ nugget }) => html`<li key=${nugget.nugget_id} class="row">
+    ({ nugget, index }) => html`<li key=${nugget.nugget_id} class="row">
       <span dir="auto">${nugget.text}</span>
+      <${Marks} nugget=${nugget} index=${index} />
       <span class="row">
         ${item.rubric.length > 1 ? html`<button type="button" onClick=${() => removeNugget(nugget.nugget_id)}>Remove it</button>` : null}
         <button

@@ -156,7 +156,7 @@ on("counter", () => showAid("counter"));
 on("guidelines", () => showAid("guidelines"));
 on("decisions", () => showAid("decisions"));
 on("solve", () => {
-  store.set(({ isBlind }) => ({ isBlind: !isBlind }));
+  store.set(({ isBlind }) => ({ isBlind: !isBlind, isListed: null, tab: "question" }));
   if (store.get().isBlind) goTo(0); // the message that is shown is evidence
 });
 on("help", () => ask({ kind: "keys" }));

@@ -266,8 +266,9 @@ function Strip({ state }) {
     </span>`;
   }
   if (state.saving) return html`<span class="strip warning" role="status"><span>Saving</span></span>`;
-  const told = isChanged(state.edit) ? "Draft kept, not saved" : "Editing";
-  if (state.edit) return html`<span class="strip warning" role="status"><span>${told}</span></span>`;
+  const isDraft = isChanged(state.edit) || state.item?.mine?.unsaved.length;
+  const told = isDraft ? "Draft kept, not saved" : "Editing";
+  if (state.edit || isDraft) return html`<span class="strip warning" role="status"><span>${told}</span></span>`;
   return html`<span class="strip ok" role="status"><span>Saved</span></span>`;
 }
 
@@ -294,10 +295,10 @@ function Standing({ state, item }) {
 }
 
 function Buttons({ state, item }) {
-  const isOff = state.isDeciding || !isWanted(item);
+  const isOff = state.isDeciding || state.isBlind || !isWanted(item);
   const judged = item.rubric.filter((nugget) => nugget.label !== null && !nugget.is_stale).length;
   // Where no gate asks for marks, it accepts without them, and says so.
-  const count = judged < item.rubric.length ? `${judged} of ${item.rubric.length} judged, optional` : "";
+  const count = judged < item.rubric.length && !isOff ? `${judged} of ${item.rubric.length} judged, optional` : "";
   const [gate] = item.gates;
   // The one primary button only when nothing is left to do and no other text is open; a closed gate says what is missing.
   const isOther = state.dialog || state.edit || state.aid === "write";

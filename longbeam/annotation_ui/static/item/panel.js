@@ -103,7 +103,7 @@ const SPAN_HEADS = ["from", "to", "days", "with both ends", "weeks"];
 
 function Dates({ dates, pieces }) {
   const placeOfDate = (one) =>
-    numbered(place(one.where), pieces) + (one.is_year_guessed ? ", year of the message" : "");
+    numbered(place(one.where), pieces) + (one.is_year_guessed ? ", next to the message" : "");
   const days = new Map();
   for (const found of dates.dates) days.set(found.date, [...(days.get(found.date) ?? []), found]);
   const isWrong = (verdict) => verdict.startsWith("no") || verdict.includes("wrong");

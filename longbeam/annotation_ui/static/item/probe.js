@@ -125,7 +125,7 @@ function Rubric({ state, item }) {
           : null
       }
     </div>
-    <p class="soft small">Is each nugget right, and needed in an answer? If not, mark it “no”.</p>
+    <p class="soft small">Is each nugget right, and needed in an answer? If not, mark it “no”. One without a mark stays as it is, and counts as not judged.</p>
     <ol>
       ${item.rubric.map(
         (nugget, i) =>
@@ -251,6 +251,7 @@ const Outdated = ({ outdated }) => html`<section class="notice">
 
 /** Solving blind: the reviewer answers from the conversation before seeing the gold answer. */
 function Solve({ item }) {
+  useLayoutEffect(() => /** @type {HTMLElement | null} */ (document.querySelector("#solve textarea"))?.focus(), []);
   const [text, setText] = useState(kept(item.item_id, "dialog/solve") ?? "");
   const change = (typed) => {
     setText(typed);
