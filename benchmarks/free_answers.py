@@ -20,7 +20,7 @@ from longbeam.evaluation import judge_answer, score_of
 from longbeam.keys import UnitKey
 from longbeam.models import Asker
 from longbeam.prompts import default_registry
-from longbeam.schemas import Answer, BenchmarkSpec, Nugget, Probe, ProbeDetails
+from longbeam.schemas import Answer, BenchmarkSpec, Difficulty, Nugget, Probe, ProbeDetails
 from longbeam.wiring import services
 
 FILE = Path(__file__).parent / "judged_answers" / "free200.jsonl"
@@ -32,7 +32,7 @@ async def score(row: dict[str, Any], asker: Asker) -> float:
     rubric = tuple(Nugget(nugget_id=f"n{i}", text=text) for i, text in enumerate(kept or row["criteria"]))
     details = ProbeDetails(items=tuple(row["items"]))
     probe = Probe(probe_id=row["probe_id"], ability=row["ability"], question=row["question"], gold_answer="-",
-                  rubric=rubric, details=details, difficulty="easy", evidence=())  # fmt: skip
+                  rubric=rubric, details=details, difficulty=Difficulty.EASY, evidence=())  # fmt: skip
     answer = Answer(conversation_id="c000", probe_id=probe.probe_id, system="written", text=row["answer"])
     judged = await judge_answer(probe, answer, asker, judge="", is_strict=True)
     return score_of(probe, judged, row["answer"])[0].score or 0.0
