@@ -55,7 +55,6 @@ PASTED_AT = (0.55, 0.85)
 """Part of a plan in which a document is pasted."""
 OWN = r"(?:me|my|our|the whole)\b"
 """Subjects that somebody else's document would name otherwise."""
-WISHES = frozenset({BulletKind.PREFERENCE, BulletKind.INSTRUCTION})
 GROWN = 18
 """Age from which somebody comes along, or is kept from knowing."""
 MOST_WORDS = 45
@@ -170,8 +169,6 @@ class AdditionInputs:
     """Whether the plan has room for a pasted document."""
     name: str = "They"
     """Name of the user."""
-    standing: Sequence[Bullet] = ()
-    """Wishes of earlier plans that are in force."""
 
 
 def with_additions(inputs: AdditionInputs) -> Plan:
@@ -179,16 +176,13 @@ def with_additions(inputs: AdditionInputs) -> Plan:
     pen = Pen(inputs.plan)
     bullets = {b.bullet_id: b for b in inputs.plan.bullets()}
     place = {event: bullets[b] for event, b in inputs.bullet_of.items() if b in bullets}
-    # Nothing can be kept from somebody who reads the answers along, or for whose sake they are as they are.
-    wishes = " ".join(b.text for b in (*inputs.standing, *inputs.plan.bullets()) if b.kind in WISHES)
-    named = set(re.findall(r"\w+", wishes))
     for story in inputs.stories:
         for entry in story.entries:
             named_in = {role: name(text) for role, text in ((PLACE, entry.place), (COMPANION, entry.companion)) if text}
             if entry.event in place:
                 pen.tell(place[entry.event], story.log, entry.text, {QUANTITY: _amount(entry.amount), **named_in})
         for told in story.confidences:
-            if told.event in place and told.asked_at in place and told.keep_from not in named:
+            if told.event in place and told.asked_at in place:
                 _confide(pen, place, told)
     if inputs.has_room:
         paste_claim(pen, inputs)

@@ -182,17 +182,6 @@ def test_nothing_is_pasted_where_the_story_says_every_other_amount() -> None:
     assert not [b for b in made.bullets() if b.kind is BulletKind.PASTED]
 
 
-def test_nothing_is_kept_from_somebody_whom_a_wish_names() -> None:
-    wish = (
-        _plan()
-        .bullets()[0]
-        .model_copy(
-            update={"kind": BulletKind.INSTRUCTION, "text": "Dana reads your answers along, so explain each term."}
-        )
-    )
-    assert not [b for b in _booked(standing=[wish]).bullets() if b.variety in (KEEP_FROM, CONFIDED)]
-
-
 @pytest.mark.parametrize(("age", "words"), [(40, "my colleague"), (64, "my colleague"), (65, "my acquaintance")])
 def test_nobody_of_65_years_is_called_a_colleague(age: int, words: str) -> None:
     person = PEOPLE[0].model_copy(update={"relation": Relation.ACQUAINTANCE, "age": age})

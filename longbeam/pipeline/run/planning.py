@@ -255,9 +255,8 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         advised += await _advice(c, plan_index, lines)
     plan = advised_plan(special, advised)
     if spec.probes.kinds_share and language_of(spec.language).writes:  # code words the questions in English
-        standing = frame.chapter.standing if frame.chapter else ()
         has_room = context.sizes[-1].is_roomy
-        told = AdditionInputs(plan, graph.stages, bullet_of, c.rng_key, has_room, frame.profile.name, standing)
+        told = AdditionInputs(plan, graph.stages, bullet_of, c.rng_key, has_room, frame.profile.name)
         plan = with_additions(told)
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)
