@@ -23,6 +23,7 @@ from longbeam.prompts.calls import (
     memory as memory_calls,
 )
 from longbeam.prompts.calls.advice import AdviceInputs, AdviceReply
+from longbeam.prompts.calls.augmentation import AugmentInputs, AugmentReply
 from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
     CompactInputs,
@@ -32,8 +33,6 @@ from longbeam.prompts.calls.dialogue import (
     WordTurnInputs,
 )
 from longbeam.prompts.calls.plans import (
-    AugmentInputs,
-    AugmentReply,
     EventsInputs,
     EventsReply,
     OutlineInputs,

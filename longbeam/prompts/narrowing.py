@@ -13,12 +13,12 @@ from typing import Any
 
 from longbeam.abilities import QuestionKind, Trait, ability_of
 from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls.augmentation import AugmentInputs
 from longbeam.prompts.calls.chats import ExtractFactsInputs
 from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.plans import (
     LONGEST_TEXT,
     SIDE_NARRATIVE,
-    AugmentInputs,
     EventsInputs,
     NewSlot,
     OutlineInputs,
