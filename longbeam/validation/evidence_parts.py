@@ -159,14 +159,19 @@ def _mention_problems(index: ConversationIndex, probe: Probe) -> Iterator[Proble
 
 
 def _mention_of(item: frozenset[str], cited: Sequence[tuple[Message, frozenset[str]]]) -> Message | None:
-    """Return the message that has clearly most of an item's words, weighed by their rarity; None if none has."""
+    """Return the message that has clearly most of an item's words, weighed by their rarity; None if none has.
+
+    One word more than another message has, which may be rare by chance, leaves it open which of the two tells the item.
+    """
     weights = {w: log((len(cited) + 1) / (sum(w in words for _, words in cited) + 0.5)) for w in sorted(item)}
     whole = sum(weights.values())
     shares = sorted(((sum(weights[w] for w in item & words), -i) for i, (_, words) in enumerate(cited)), reverse=True)
     if not shares or shares[0][0] < LEAST_OF_ITEM * whole or not whole:
         return None
-    is_clear = len(shares) == 1 or shares[0][0] >= CLEARLY * shares[1][0]
-    return cited[-shares[0][1]][0] if is_clear else None
+    best, *others = (cited[-place] for _, place in shares)
+    is_clear = not others or shares[0][0] >= CLEARLY * shares[1][0]
+    most = max((len(item & words) for _, words in others), default=0)
+    return best[0] if is_clear and (not most or len(item & best[1]) > most + 1) else None
 
 
 def _item_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
