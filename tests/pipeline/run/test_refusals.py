@@ -60,7 +60,8 @@ async def test_a_filter_that_refuses_one_call_in_forty_leaves_a_whole_conversati
 ) -> None:
     benchmark, model = create_benchmark(spec, out), Filtering()
     summary = await run_inline(benchmark, answered_by(model))
-    assert (summary.finished, summary.failures) == (1, ())
+    # A probe that the filter refuses in both its words leaves its place to the next.
+    assert (summary.finished, {unit.stage for _, unit in summary.failures} - {"probes"}) == (1, set())
     assert gaps_of(benchmark).get("c000", 0) <= spec.checks.gap_share
     reworded = sum(count for (_, prompt), count in model.calls.items() if prompt == "neutral_words")
     assert 0 < reworded <= model.refused

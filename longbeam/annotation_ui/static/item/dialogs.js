@@ -150,7 +150,11 @@ function Gates({ item }) {
         ${Acts ? html`<${Acts} gate=${gate} item=${item} />` : null}
       </div>`;
     })}
-    ${!isOpen && gates.some((gate) => gate.can_override) ? html`<p class="soft small">Why it may stay can be said once nothing else stands in the way.</p>` : null}
+    ${
+      !isOpen && gates.some((gate) => gate.can_override)
+        ? html`<p class="soft small">Why it may stay can be said once nothing else stands in the way.</p>`
+        : null
+    }
     ${
       isOpen && gates.length
         ? html`<${Text}

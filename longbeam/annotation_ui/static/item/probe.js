@@ -125,7 +125,8 @@ function Rubric({ state, item }) {
           : null
       }
     </div>
-    <p class="soft small">Is each nugget right, and needed in an answer? If not, mark it “no”. One without a mark stays as it is, and counts as not judged.</p>
+    <p class="soft small">Is each nugget right, and needed in an answer? If not, mark it “no”. One without a mark stays as it is,
+      and counts as not judged.</p>
     <ol>
       ${item.rubric.map(
         (nugget, i) =>
