@@ -126,7 +126,7 @@ def test_undo_after_save_and_redo_go_back_to_the_item(shared: Server, open_page:
     expect(page.locator(".item")).to_have_attribute("data-item", first)
     assert api(page, server, f"/items/{first}.json")["mine"]["verdict"] is None
     page.keyboard.press("Shift+Z")
-    expect(page.locator(".toast")).to_contain_text("Done again")
+    expect(page.locator(".toast")).to_contain_text("Redone")
     assert api(page, server, f"/items/{first}.json")["mine"]["verdict"] == "skip"
 
 
