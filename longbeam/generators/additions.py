@@ -1,4 +1,4 @@
-"""What the user tells beside a story: a log of their own, confidences, and a document that somebody pastes.
+"""Additions that the user tells beside a story: a log of their own, confidences, and a document that somebody pastes.
 
 The log makes questions possible that count, add up and join. The writer of the events tells log and confidences as part
 of the story, each right after an event; code checks them and books their values. Their facts are kept apart

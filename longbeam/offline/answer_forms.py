@@ -154,7 +154,7 @@ def _figures(unit: str, digits: str) -> int:
     rows = [
         line for line in digits.splitlines() if re.match(r"\s*(?:[-*•|]|\d+[.)])", line) and _FIGURE.search(line[3:])
     ]
-    return max(len(beside), len(rows) if re.search(rf"{stem}", digits, re.IGNORECASE) else 0)
+    return max(len(beside), len(rows) if re.search(stem, digits, re.IGNORECASE) else 0)
 
 
 def _placed(nugget: str, done: str) -> str:

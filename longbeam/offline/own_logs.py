@@ -1,4 +1,4 @@
-"""What the offline writer's user tells beside the story: a log of their own, and confidences."""
+"""The log and the confidences that the offline writer's user tells beside the story."""
 
 from __future__ import annotations
 
