@@ -21,8 +21,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000)
 
 
-MAY_CHANGE = frozenset({"PYTEST_CURRENT_TEST", "ORT_DISABLE_TELEMETRY", "VLLM_NO_USAGE_STATS"})
-"""Variables that a test may leave changed: pytest's own, and those that keep libraries from telling of their use."""
+MAY_CHANGE = frozenset(
+    {"PYTEST_CURRENT_TEST", "ORT_DISABLE_TELEMETRY", "VLLM_NO_USAGE_STATS", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK"}
+)
+"""Variables that a test may leave changed: pytest's own, those that keep libraries from telling of their use, and those
+that scikit-learn sets for OpenMP when it is imported."""
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -88,6 +88,10 @@ def validate(
         float | None,
         typer.Option("--max-cost", help="Most USD to spend on these checks; they stop before.", show_default=False),
     ] = None,
+    form: Annotated[
+        bool,
+        typer.Option("--form", help="Measure instead what the form of messages gives away; needs longbeam[form]."),
+    ] = False,
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
@@ -99,15 +103,21 @@ def validate(
         check_and_store,
         findings_json,
         load_evaluation_spec,
+        measure_form_and_store,
         render_findings,
         render_left_out,
         write_findings_page,
     )
     from longbeam.pipeline.evaluate import checking_spec
     from longbeam.store import open_benchmark
+    from longbeam.validation import form_json, render_form
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
+    if form:
+        figures = measure_form_and_store(benchmark)
+        print(form_json(figures) if json else render_form(figures), end="")
+        return INCOMPLETE if warn_of_unfinished(benchmark, out) else OK
     given = None if spec_file is None else load_evaluation_spec(spec_file, name)
     spec = checking_spec(benchmark.spec, model, max_cost, given)
     failed = _ask_models(benchmark, spec, invocation_log) if model_checks else False
@@ -208,13 +218,14 @@ def export(
     from json import dumps
 
     from longbeam.formats import ExportOptions, exporter
+    from longbeam.pipeline import stored_form
     from longbeam.review import reviewed_conversations
     from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
     with reviewed_conversations(benchmark) as reviewed:
-        options = ExportOptions(reviewed.statuses, reviewed_only, most_sessions)
+        options = ExportOptions(reviewed.statuses, reviewed_only, most_sessions, stored_form(benchmark))
         spec = benchmark.spec if licence is None else benchmark.spec.model_copy(update={"licence": licence})
         report = exporter(format)(reviewed.readers, spec, to, options)
     warn_of_unfinished(benchmark, out)

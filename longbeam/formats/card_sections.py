@@ -11,6 +11,7 @@ from longbeam.schemas import (
     PROMPT_COLUMNS,
     BenchmarkSpec,
     ConversationHead,
+    FormFigure,
     IncidentKind,
     Making,
     Probe,
@@ -55,10 +56,10 @@ class CardFacts:
         """Return the sections that come first: an example and the composition."""
         return self._example_section() + self._composition()
 
-    def closing(self, spec: BenchmarkSpec) -> str:
-        """Return the sections before the licence: how it was made and checked, and its limits."""
+    def closing(self, spec: BenchmarkSpec, form: Sequence[FormFigure] = ()) -> str:
+        """Return the sections before the licence: how it was made and checked, what its form tells, its limits."""
         made = making_section(self.makings)
-        return f"{made.lstrip()}\n{self._checked()}\n{self._limits(spec)}\n".lstrip()
+        return f"{made.lstrip()}\n{self._checked()}\n{form_section(form)}{self._limits(spec)}\n".lstrip()
 
     def _example_section(self) -> str:
         if (probe := self.example) is None:
@@ -109,6 +110,25 @@ Rules compare every gold answer, quote and rubric with the whole conversation (`
 
 
 _SHOWN = "knowledge_update"
+
+
+def form_section(form: Sequence[FormFigure]) -> str:
+    """Return what classifiers of form found; empty where nobody measured it."""
+    if not form:
+        return ""
+    rows = "\n".join(
+        f"| {f.task.replace('_', ' ')} | {f.told} of {f.told + f.others} | {f.auc:.3f} | {f.interval} |" for f in form
+    )
+    return f"""## What its form gives away
+
+Classifiers that see no values, trained on other conversations, tell these from other messages (or sentences of the same
+message) with this area under the ROC curve; 0.5 is chance (`longbeam validate --form`).
+
+| | found | area | 95 % interval |
+|---|---|---|---|
+{rows}
+
+"""
 
 
 def making_section(makings: Sequence[Making]) -> str:

@@ -21,7 +21,7 @@ from longbeam.errors import UserError
 from longbeam.formats.card_sections import CardFacts
 from longbeam.formats.folders import replaced_folder
 from longbeam.formats.registry import LOCOMO_SESSIONS
-from longbeam.schemas import Author, BenchmarkSpec, ConversationReader, Message, MessageKind, Probe
+from longbeam.schemas import Author, BenchmarkSpec, ConversationReader, FormFigure, Message, MessageKind, Probe
 from longbeam.store import sha256_of
 
 T = TypeVar("T")
@@ -55,6 +55,8 @@ class ExportOptions:
     """Leave out probes that no reviewer accepted or edited."""
     most_sessions: int = LOCOMO_SESSIONS
     """LoCoMo: sessions of a conversation at most, further days are merged; 0: a session for each day."""
+    form: tuple[FormFigure, ...] = ()
+    """What the form gives away, for the card; empty where nobody measured it."""
 
 
 DEFAULTS = ExportOptions()
@@ -143,7 +145,7 @@ class ExportWriter:
         """Write the dataset card, with the sections that the conversations give around those of the spec."""
         head, written, body = text.partition(WRITTEN)
         body, licence, end = body.partition(LICENCE)
-        opening, closing = self.facts.opening(), self.facts.closing(self.spec)
+        opening, closing = self.facts.opening(), self.facts.closing(self.spec, self.options.form)
         self.write_text(CARD, f"{head}{opening}{written}{body}{closing}{licence}{end}")
 
     def add(self, name: str) -> None:

@@ -13,9 +13,11 @@ from .checking import (
     findings_json as findings_json,
     findings_page as findings_page,
     make_again as make_again,
+    measure_form_and_store as measure_form_and_store,
     render_findings as render_findings,
     render_left_out as render_left_out,
     sealed_conversations as sealed_conversations,
+    stored_form as stored_form,
     write_findings_page as write_findings_page,
 )
 from .importing import GivenReport as GivenReport, Origin as Origin, import_benchmark as import_benchmark

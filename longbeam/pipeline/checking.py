@@ -17,7 +17,7 @@ from markupsafe import Markup
 from longbeam.errors import StoreError
 from longbeam.pages import PAGE_END, page_start
 from longbeam.pipeline.evaluate.model_checks import stored_model_findings
-from longbeam.schemas import ConversationReader, Finding, Message, Probe, Seed, Severity, Statistics
+from longbeam.schemas import ConversationReader, Finding, FormFigure, Message, Probe, Seed, Severity, Statistics
 from longbeam.store import (
     Benchmark,
     SealedConversation,
@@ -36,12 +36,15 @@ from longbeam.validation import (
     check_index,
     index_statistics,
     left_out,
+    measure_form,
 )
 
 T = TypeVar("T")
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 STATISTICS = "benchmark"
 """Name of the tables among the stored statistics."""
+FORM = "form"
+"""Name of the figures on form there."""
 
 
 @contextmanager
@@ -92,9 +95,26 @@ def count_and_store(benchmark: Benchmark) -> Statistics:
         seeds = [(reader.head.conversation_id, reader.head.seed) for reader in readers]
     path = benchmark.database_path
     findings = _kept(path, read_findings) or []
-    stored = {STATISTICS: statistics.model_dump(mode="json")}
+    stored = {**(_kept(path, read_statistics) or {}), STATISTICS: statistics.model_dump(mode="json")}
     write_benchmark(path, seeds=seeds, findings=findings, statistics=stored)
     return statistics
+
+
+def measure_form_and_store(benchmark: Benchmark) -> tuple[FormFigure, ...]:
+    """Return what the form of the benchmark's messages gives away. Raises UserError without scikit-learn."""
+    figures = measure_form(_read_conversations(benchmark))
+    with sealed_conversations(benchmark) as readers:
+        seeds = [(reader.head.conversation_id, reader.head.seed) for reader in readers]
+    path = benchmark.database_path
+    kept = {**(_kept(path, read_statistics) or {}), FORM: [f.model_dump(mode="json") for f in figures]}
+    write_benchmark(path, seeds=seeds, findings=_kept(path, read_findings) or [], statistics=kept)
+    return figures
+
+
+def stored_form(benchmark: Benchmark) -> tuple[FormFigure, ...]:
+    """Return the figures that were measured last; empty where nobody did."""
+    stored = _kept(benchmark.database_path, read_statistics) or {}
+    return tuple(FormFigure.model_validate(figure) for figure in stored.get(FORM, ()))
 
 
 def make_again(benchmark: Benchmark) -> None:

@@ -58,6 +58,7 @@ from .evaluation import (
     Spending as Spending,
 )
 from .findings import Finding as Finding, ImportNote as ImportNote, NoteKind as NoteKind, Severity as Severity
+from .form import FormFigure as FormFigure, FormTask as FormTask
 from .incidents import (
     PROMPT_COLUMNS as PROMPT_COLUMNS,
     Incident as Incident,

@@ -11,6 +11,7 @@ from .base import (
     claim as claim,
 )
 from .duplicates import near_duplicates as near_duplicates
+from .form import form_json as form_json, measure_form as measure_form, render_form as render_form
 from .index import ConversationIndex as ConversationIndex, build_index as build_index
 from .leaks import LEAKS as LEAKS
 from .ledger import IMPORTS as IMPORTS
