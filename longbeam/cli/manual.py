@@ -88,7 +88,13 @@ def take_next(
     with closing(Queue(queue)) as opened:
         while not (claimed := opened.claim(writer, most, prompt=prompt, lasts_s=claim)):
             if (left := until - time.monotonic()) <= 0:
-                print("no request waits", file=sys.stderr)
+                held = [
+                    s.name
+                    for s in opened.unanswered(prompt)
+                    if s.writer == writer and s.state(time.time()) == "claimed"
+                ]
+                told = f"; {writer} holds {', '.join(held)}: `show` prints them" if held else ""
+                print(f"no request waits{told}", file=sys.stderr)
                 return INCOMPLETE
             time.sleep(min(left, _LOOK_S))
         for slot in claimed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from longbeam.offline.language import lower_first, phrase_groups, phrases, upper_first
 from longbeam.prompts.calls import Opening, Paste, SpokenDay, TurnCard
@@ -17,6 +17,16 @@ _SLIPS = phrases("dealing", "slips")
 _ASIDES = phrases("dealing", "asides")
 _CALLBACKS = phrases("dealing", "callbacks")
 _PASTED = phrase_groups("dealing", "pasted")
+_COLOURS = phrases("dealing", "colours")
+NEWS_WORDS = range(28, 60)
+"""Words of a message with an event of a story: the middle half of 32K in six domains."""
+_CLAUSES = phrases("dealing", "clauses")
+SHORT = 16
+"""Words below which a statement is shorter than nine of ten statements of a story."""
+CLAUSE_SHARE = 0.3
+"""Share of the other statements with such a clause, so that it stands with every kind."""
+COLOUR_SHARE = 0.6
+"""Share of the sentences behind a message that have a number: as many numbers a message as with news."""
 _LOWERED = frozenset(
     (
         "We've", "There's", "That's", "Here's", "They've", "It'll",
@@ -35,6 +45,7 @@ def dealt(said: str, question: str, card: TurnCard, rng: random.Random) -> str:
         opener = rng.choice(_CALLBACKS).format(it=card.callback)
     else:
         opener = rng.choice(_OPENERS.get(card.opening, ("",)))
+    said = drawn_out(said, rng)
     if card.feeling:
         said += rng.choice(_FEELINGS).format(feeling=card.feeling)
     if card.slip is not None:
@@ -44,6 +55,26 @@ def dealt(said: str, question: str, card: TurnCard, rng: random.Random) -> str:
     else:
         text = f"{joined_to(opener, said)} {question}"
     return text + rng.choice(_ASIDES) if card.has_aside else text
+
+
+def drawn_out(said: str, rng: random.Random) -> str:
+    """Return a statement with a clause behind it that tells nothing: a short one always, others now and then."""
+    is_short = len(said.split()) < SHORT
+    if not said.endswith(".") or rng.random() >= (1.0 if is_short else CLAUSE_SHARE):
+        return said
+    return f"{said[:-1]}{rng.choice(_CLAUSES)}."
+
+
+def filled_up(text: str, limits: Sequence[str], rng: random.Random) -> str:
+    """Return a message with sentences that tell nothing, until it is as long as news usually is.
+
+    Some of them have a number that nobody will ask about, so that neither length nor numbers give away what matters.
+    """
+    least, added = rng.choice(NEWS_WORDS), [*limits]
+    rng.shuffle(added)
+    while len(text.split()) < least and added:
+        text += rng.choice(_COLOURS).format(n=rng.randint(3, 48)) if rng.random() < COLOUR_SHARE else added.pop()
+    return text
 
 
 def said_shortly(text: str, days: Iterable[SpokenDay]) -> str:

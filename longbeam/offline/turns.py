@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from longbeam.keys import BulletId, TurnKey, plan_index_of
 from longbeam.offline.arithmetic import evaluate, format_number
 from longbeam.offline.chapters import BEGINNING
-from longbeam.offline.dealing import dated, dealt, joined_to, pasted, said_shortly
+from longbeam.offline.dealing import dated, dealt, filled_up, joined_to, pasted, said_shortly
 from longbeam.offline.language import (
     fill,
     identifier,
@@ -44,7 +44,7 @@ from longbeam.prompts.calls import (
     UserTurnsInputs,
     UserTurnsReply,
 )
-from longbeam.schemas import CLOSING, TAKEN, Bullet, BulletKind
+from longbeam.schemas import CLOSING, Bullet, BulletKind
 from longbeam.text import times
 
 _LONG_AGO = phrases("turns", "long_ago")
@@ -52,12 +52,6 @@ _LONG_AGO = phrases("turns", "long_ago")
 _ABOUT_OPENERS = phrases("turns", "about_openers")
 _VALUE_CLAUSES = phrases("turns", "value_clauses")
 _LIMITS = phrases("turns", "limits")
-_SPECIAL_ASKS = phrase_groups("turns", "special_asks")
-_REASONED = phrases("turns", "reasoned")
-"""Templates of a question whose reason is a forgetful statement; none of them sounds like a correction."""
-_OPENING = re.compile(r"^(?:The|For|With|From|It|In|On|Of|We|My|After|What|As|At|When|To|An?|There)\b")
-"""First words of statements that are written small behind these templates; others may be names."""
-_PLAIN_ASKS = phrases("turns", "plain_asks")
 _IN_PASSING = phrases("turns", "in_passing")
 """Templates of a wish that follows a question."""
 _CLOSING_ASKS = phrases("turns", "closing_asks")
@@ -73,15 +67,11 @@ _NO_ANSWER = (
 _WISH_ASKS = phrases("turns", "wish_asks")
 
 
-LENGTHENED = 0.8
-"""Part of its card's least length below which a message gets one more sentence, which tells nothing."""
 WISHES = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
 PASSING_SHARE = 0.8
 """Share of the wishes that want no word which are said in passing, after a question on the current subject."""
 MOST_STEPS = 20
 """Steps through the cards' questions for each further question, before one is taken that was asked before."""
-REASONED_SHARE = 0.65
-"""Share of forgetful statements that are given as the reason for a question."""
 
 
 @dataclass(frozen=True)
@@ -174,25 +164,23 @@ def _told(
     if kind is BulletKind.PASTED:
         return said, []
     if kind is BulletKind.SIDE:
-        return _on_the_side(pack, said, context, rng)
+        return _on_the_side(pack, said, context, _stage_of(last), rng)
     is_first = card.opening is Opening.QUESTION and not card.callback
     # Behind another bullet's text "it" would be that one's thing.
     question = _question(pack, last, reading, rng, named="" if is_first or last is not group[-1] else said)
-    if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
-        return rng.choice(_REASONED).format(
-            ask=rng.choice(_PLAIN_ASKS), denial=_OPENING.sub(lambda m: m[0].lower(), said)
-        ), []
     if kind in {*WISHES, BulletKind.INTRODUCTION} or last.bullet.variety == CLOSING:
         return f"{said} {question}", []
     if kind is BulletKind.UPDATE and _is_of_earlier_plan(last.bullet):
-        return f"{joined_to(rng.choice(_LONG_AGO), said)} {question}", []
+        said = joined_to(rng.choice(_LONG_AGO), said)
     shown = ""
     if reading is not None and reading.beat is not None and reading.beat.show:
         shown = _shown(pack, reading, rng)
-    text = dealt(said, question, card, rng)
-    if len(text.split()) < card.least_words * LENGTHENED:
-        text += rng.choice(_share_of(_LIMITS, BulletId.parse(last.bullet.bullet_id).sub_plan_index))
+    text = filled_up(dealt(said, question, card, rng), _share_of(_LIMITS, _stage_of(last)), rng)
     return f"{text}{shown or pasted(card.paste, rng)}", []
+
+
+def _stage_of(brief: BulletBrief) -> int:
+    return BulletId.parse(brief.bullet.bullet_id).sub_plan_index
 
 
 def _wish_turn(
@@ -209,13 +197,16 @@ def _wish_turn(
     return f"{ask} {wish}{rng.choice(_NO_ANSWER)}", [subject.bullet_id] if subject.bullet_id else []
 
 
-def _on_the_side(pack: Pack, said: str, context: Sequence[Bullet], rng: random.Random) -> tuple[str, list[str]]:
+def _on_the_side(
+    pack: Pack, said: str, context: Sequence[Bullet], stage_index: int, rng: random.Random
+) -> tuple[str, list[str]]:
     """Return a message that tells something of a side story along with a question on what goes on."""
     subject = _going_on(pack, context)
     if subject is None:
         return f"{said} {rng.choice(_QUIET_ASKS)}", []
     ask = f"{rng.choice(_BACK_TO_IT)}{_card_question(subject, rng)}"
-    return f"{said} {ask}", [subject.bullet_id] if subject.bullet_id else []
+    text = filled_up(f"{said} {ask}", _share_of(_LIMITS, stage_index), rng)
+    return text, [subject.bullet_id] if subject.bullet_id else []
 
 
 def _is_of_earlier_plan(bullet: Bullet) -> bool:
@@ -249,16 +240,14 @@ def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: rand
     kind, thing = brief.bullet.kind, brief.bullet.topic
     asks: Sequence[str] = _WISH_ASKS
     fields = reading.fields if reading is not None else {"it": thing}
-    if kind in _SPECIAL_ASKS:
-        asks = _SPECIAL_ASKS[kind]
-    elif kind is BulletKind.INTRODUCTION or brief.bullet.narrative == BEGINNING:
+    if kind is BulletKind.INTRODUCTION or brief.bullet.narrative == BEGINNING:
         return rng.choice(pack.intro_ask).q
     elif brief.bullet.variety == CLOSING:
         asks = _LAST_ASKS if thing == WHOLE else _CLOSING_ASKS
-    elif brief.bullet.variety == TAKEN:
-        asks = _SPECIAL_ASKS[BulletKind.UPDATE]
-    elif reading is not None and reading.beat is not None:
-        asks = [a.q for a in reading.beat.ask if can_fill(a.q, fields)] or _WISH_ASKS
+    elif reading is not None:
+        beat = [a.q for a in reading.beat.ask if can_fill(a.q, fields)] if reading.beat is not None else []
+        # What changes or contradicts something is asked about as its thing is at other times: no form of its own.
+        asks = beat or [q for card in reading.thread.cards for q in card.ask if can_fill(q, fields)] or _WISH_ASKS
     template = rng.choice(asks)
     is_person = reading is not None and reading.thread is people_thread()
     called = thing
@@ -343,7 +332,8 @@ def _about_question(
     if opener.endswith(": ") and lead:
         lead = lower_first(lead)
     forms = [fill(template, {"it": it}) for it in names_of(reading.thing)]
-    return forms, f"{opener}{lead}{lower_first(question) if lead else question}{limit}"
+    text = f"{opener}{lead}{lower_first(question) if lead else question}{limit}"
+    return forms, filled_up(text, _share_of(_LIMITS, inputs.stage.stage_index), rng)
 
 
 def _value_clause(line: LedgerLine, bullet: Bullet, stage: Stage, rng: random.Random) -> str:

@@ -188,6 +188,9 @@ def test_the_process_says_where_it_listens_and_writers_answer(
             assert capsys.readouterr().out.startswith("0001 ? (prose; 1 messages, 2 characters): open")
             assert "## user\n\nhi" in write("next", "--writer", "w1")[1]
             assert write("next", "--writer", "w2") == (1, "")
+            assert run(["serve-manual", "next", "--writer", "w1", "--queue", str(tmp_path)]) == 1
+            # Whoever lost the print is told what they hold.
+            assert "no request waits; w1 holds 0001: `show` prints them" in capsys.readouterr().err
             monkeypatch.setattr(sys, "stdin", io.StringIO("@@@ 0001\nhello\n@@@ 0002\nx\n"))
             code, told = write("reply", "--writer", "w1")
             assert told.startswith("accepted: 0001\nrefused: there is no request 2")

@@ -21,7 +21,6 @@ from longbeam.offline import (
     to_you,
 )
 from longbeam.offline.fact_wording import slot_of
-from longbeam.offline.turns import _REASONED
 from longbeam.prompts.calls import (
     AbstentionDraft,
     AbstentionInputs,
@@ -357,8 +356,3 @@ def test_a_question_about_a_denial_names_what_is_denied() -> None:
     ]
     question = _answer("contradiction_resolution", *sides, seed="t").question
     assert question == "For my kitchen, what have I told you of the storage spot?"
-
-
-def test_a_forgetful_statement_does_not_sound_like_a_correction() -> None:
-    correcting = re.compile(r"know|clear|record|mind|correct|actually", re.IGNORECASE)
-    assert not [form for form in _REASONED if correcting.search(form)]
