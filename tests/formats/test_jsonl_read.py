@@ -108,6 +108,16 @@ def test_a_line_that_does_not_fit_is_named(folder: Path) -> None:
         read(import_jsonl, folder)
 
 
+@pytest.mark.parametrize("name", TABLES)
+def test_a_column_that_stands_twice_is_refused_with_its_place(folder: Path, name: str) -> None:
+    path = folder / name
+    first, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text(first.replace("{", '{"conversation_id": "c009", ', 1) + "".join(rest), encoding="utf-8")
+
+    with pytest.raises(UserError, match=rf"{name}: line 1: not usable JSON: 'conversation_id' stands twice"):
+        read(import_jsonl, folder)
+
+
 def test_messages_of_one_conversation_in_two_places_are_refused(folder: Path) -> None:
     edit_line(folder / "messages.jsonl", 15, conversation_id="c000")
 
