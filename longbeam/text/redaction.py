@@ -443,11 +443,10 @@ def _numbers(text: str, start: int, end: int, analysers: dict[str, Analyser]) ->
     window = f"+{run[2:]}" if run.startswith("00") else run
     if digits > 8:  # the last four are a subscriber's in every plan: thousands of numbers are few questions
         window = re.sub(r"\d(?=\D*$|\D*(?:\d\D*){1,3}$)", "5", window)
-    if (is_grouped or re.match(r"\(|0\d", run)) and _is_phone(window):
+    if ((is_grouped or re.match(r"\(|0\d", run)) and _is_phone(window)) or (
+        (run.startswith("00") or _PHONE_WORD.search(text[max(0, start - 40) : start])) and _is_possible_phone(window)
+    ):
         yield RedactedSpan(start, end, "phone")
-    elif run.startswith("00") or _PHONE_WORD.search(text[max(0, start - 40) : start]):
-        if _is_possible_phone(window):
-            yield RedactedSpan(start, end, "phone")
 
 
 def _parsed_phones(window: str) -> Iterator[tuple[Any, str | None]]:
