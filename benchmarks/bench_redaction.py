@@ -20,10 +20,11 @@ from tests.text.planted import CARRIERS, planted_messages, redaction_score
 MEGABYTE = 10**6
 PIECES = {
     "letters": "a", "digits": "1", "at signs": "a@", "dots": "1.", "base64": "QWxhZGRpbjpvcGVuIHNlc2FtZQ",
-    "`sk-`": "sk-",    "`DE89`": "DE89", "`eyJa.`": "eyJa.", "names": "Anna", "brackets": "(1)", "`密码`": "密码",
-    "`password:`": "password:",    "heads of keys": "-----BEGIN PRIVATE KEY-----", "one digit and a space": "0 ", "four digits and a space": "4111 ",
-    "addresses of one firm": "a{}@longestdomainname.com ", "passwords": "password: aaaaaaaaaaaa!{} ",
-    "one IP address": "1.1.1.1,", "telephone numbers": "0170/{:07};", "links with a password": "://a:",
+    "`sk-`": "sk-", "`DE89`": "DE89", "`eyJa.`": "eyJa.", "names": "Anna", "brackets": "(1)", "`密码`": "密码",
+    "`password:`": "password:", "heads of keys": "-----BEGIN PRIVATE KEY-----", "one digit and a space": "0 ",
+    "four digits and a space": "4111 ", "addresses of one firm": "a{}@longestdomainname.com ",
+    "passwords": "password: aaaaaaaaaaaa!{} ", "one IP address": "1.1.1.1,", "telephone numbers": "0170/{:07};",
+    "links with a password": "://a:",
 }  # fmt: skip
 """Texts of which many, one after another with its number, make a megabyte of UTF-8."""
 
