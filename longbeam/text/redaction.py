@@ -57,7 +57,7 @@ _WORDS_OF_PASSWORDS = (
 )
 _PASSWORD_WORD = rf"pass(?:word|wort|phrase|code)s?|pw(?=\s?[:=])|wi-?fi key|{_WORDS_OF_PASSWORDS}"
 _STEMS = tuple(
-    f"pass|pw|fi key|secret|token|key|pin|otp|cvv|cvc|login|cred|{_WORDS_OF_PASSWORDS}".casefold().split("|")
+    f"pass|pw|fi key|secret|token|api|access|pin|otp|cvv|cvc|login|cred|{_WORDS_OF_PASSWORDS}".casefold().split("|")
 )
 """Each text that tells a secret has one of these; most texts have none, and looking for these is quick."""
 _SECRET_WORD = rf"{_PASSWORD_WORD}|pass|secret|token|api[_ -]?key|access[_ -]?key|client[_ -]?secret|pin"
