@@ -359,7 +359,7 @@ async def test_a_day_without_its_year_needs_the_times_of_the_messages(tmp_path: 
 
 
 def test_rules_read_as_many_statements_as_a_reply_may_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    talk = [f"My item{i} costs ${100 + i} a month, and I visited Town{i} on March {i % 28 + 1}." for i in range(60)]
+    talk = [f"I paid {i + 3} euros for box{i}." for i in range(60)]
     file, out = tmp_path / "chat.json", ["--out", str(tmp_path / "out")]
     file.write_text(json.dumps([{"role": "user", "content": text} for text in talk]))
     assert run(["import", "chat", str(file), "--name", "mine", *out]) == OK
