@@ -1,10 +1,46 @@
-from .base import AnsweringSystem as AnsweringSystem, ExchangeMemory as ExchangeMemory, MemorySystem as MemorySystem, NotingSystem as NotingSystem, Tools as Tools, close_system as close_system, in_order as in_order
-from .baselines import LongContext as LongContext, LongContextSettings as LongContextSettings, Rag as Rag, RagSettings as RagSettings, SearchTool as SearchTool, SearchToolSettings as SearchToolSettings, chunks_of as chunks_of
+from .base import (
+    AnsweringSystem as AnsweringSystem,
+    ExchangeMemory as ExchangeMemory,
+    MemorySystem as MemorySystem,
+    NotingSystem as NotingSystem,
+    Tools as Tools,
+    close_system as close_system,
+    in_order as in_order,
+)
+from .baselines import (
+    LongContext as LongContext,
+    LongContextSettings as LongContextSettings,
+    Rag as Rag,
+    RagSettings as RagSettings,
+    SearchTool as SearchTool,
+    SearchToolSettings as SearchToolSettings,
+    chunks_of as chunks_of,
+)
 from .context import ContextBuilder as ContextBuilder
-from .exchanges import dated as dated, exchanges_of as exchanges_of, released_ids as released_ids, said as said, with_released_copies as with_released_copies
+from .exchanges import (
+    dated as dated,
+    exchanges_of as exchanges_of,
+    released_ids as released_ids,
+    said as said,
+    with_released_copies as with_released_copies,
+)
 from .index import SparseEncoderRetriever as SparseEncoderRetriever
-from .product import AnsweringProduct as AnsweringProduct, Memory as Memory, ProductMemory as ProductMemory, ProductSettings as ProductSettings, memory_of as memory_of
-from .registry import FLOORS as FLOORS, PRODUCTS as PRODUCTS, Registered as Registered, SYSTEMS as SYSTEMS, find_system as find_system, registered as registered, settings_of as settings_of
+from .product import (
+    AnsweringProduct as AnsweringProduct,
+    Memory as Memory,
+    ProductMemory as ProductMemory,
+    ProductSettings as ProductSettings,
+    memory_of as memory_of,
+)
+from .registry import (
+    FLOORS as FLOORS,
+    PRODUCTS as PRODUCTS,
+    SYSTEMS as SYSTEMS,
+    Registered as Registered,
+    find_system as find_system,
+    registered as registered,
+    settings_of as settings_of,
+)
 from .retrieval import Bm25Index as Bm25Index, Embedder as Embedder, StoredEmbedder as StoredEmbedder, ranked as ranked
 from .vendor_systems import make_system as make_system
 from .vendors import copied as copied, name_of as name_of

@@ -1,17 +1,207 @@
-from .base import KeptJson as KeptJson, MayBeStored as MayBeStored, R as R, Record as Record, compact as compact, digest_of as digest_of, message_hash as message_hash, request_hash as request_hash
-from .calls import ChatMessage as ChatMessage, ModelReply as ModelReply, NeutralInputs as NeutralInputs, NeutralReply as NeutralReply, NeutralText as NeutralText, PromptInputs as PromptInputs, ReplyModel as ReplyModel, Retry as Retry, Tool as Tool
-from .conversation import Author as Author, ConversationHead as ConversationHead, ConversationReader as ConversationReader, GivenConversation as GivenConversation, WholeConversation as WholeConversation
+from .base import (
+    KeptJson as KeptJson,
+    MayBeStored as MayBeStored,
+    R as R,
+    Record as Record,
+    compact as compact,
+    digest_of as digest_of,
+    message_hash as message_hash,
+    request_hash as request_hash,
+)
+from .calls import (
+    ChatMessage as ChatMessage,
+    ModelReply as ModelReply,
+    NeutralInputs as NeutralInputs,
+    NeutralReply as NeutralReply,
+    NeutralText as NeutralText,
+    PromptInputs as PromptInputs,
+    ReplyModel as ReplyModel,
+    Retry as Retry,
+    Tool as Tool,
+)
+from .conversation import (
+    Author as Author,
+    ConversationHead as ConversationHead,
+    ConversationReader as ConversationReader,
+    GivenConversation as GivenConversation,
+    WholeConversation as WholeConversation,
+)
 from .defaults import DEFAULT_MODEL as DEFAULT_MODEL, SIMILARITY_JUDGE as SIMILARITY_JUDGE
-from .dialogue import Message as Message, MessageKind as MessageKind, MessageRole as MessageRole, Part as Part, PartKind as PartKind, UserTurn as UserTurn, text_of as text_of
-from .evaluation import Answer as Answer, AskedProbe as AskedProbe, Context as Context, ContextPart as ContextPart, EvaluatedSystem as EvaluatedSystem, EvaluationRun as EvaluationRun, EvaluationSettings as EvaluationSettings, Exchange as Exchange, Judgement as Judgement, KeptRun as KeptRun, NuggetJudgement as NuggetJudgement, Passage as Passage, Preparation as Preparation, PreparationUsage as PreparationUsage, Question as Question, Result as Result, Retrieval as Retrieval, Scoring as Scoring, Spending as Spending
+from .dialogue import (
+    Message as Message,
+    MessageKind as MessageKind,
+    MessageRole as MessageRole,
+    Part as Part,
+    PartKind as PartKind,
+    UserTurn as UserTurn,
+    text_of as text_of,
+)
+from .evaluation import (
+    Answer as Answer,
+    AskedProbe as AskedProbe,
+    Context as Context,
+    ContextPart as ContextPart,
+    EvaluatedSystem as EvaluatedSystem,
+    EvaluationRun as EvaluationRun,
+    EvaluationSettings as EvaluationSettings,
+    Exchange as Exchange,
+    Judgement as Judgement,
+    KeptRun as KeptRun,
+    NuggetJudgement as NuggetJudgement,
+    Passage as Passage,
+    Preparation as Preparation,
+    PreparationUsage as PreparationUsage,
+    Question as Question,
+    Result as Result,
+    Retrieval as Retrieval,
+    Scoring as Scoring,
+    Spending as Spending,
+)
 from .findings import Finding as Finding, ImportNote as ImportNote, NoteKind as NoteKind, Severity as Severity
-from .incidents import Incident as Incident, IncidentKind as IncidentKind, Making as Making, PROMPT_COLUMNS as PROMPT_COLUMNS, PromptLine as PromptLine, PromptRecord as PromptRecord, as_row as as_row, incident_counts as incident_counts, off_subject as off_subject, prompt_lines as prompt_lines, total_line as total_line
-from .journal import BatchEntry as BatchEntry, COUNTS as COUNTS, JournalEntry as JournalEntry, Position as Position, Usage as Usage, UsageKey as UsageKey, summed as summed
-from .people import ADULT_AGES as ADULT_AGES, Circle as Circle, FAMILY as FAMILY, Gender as Gender, NumberSpan as NumberSpan, PeopleSettings as PeopleSettings, Person as Person, Profile as Profile, ProfileTrait as ProfileTrait, Relation as Relation, RelationshipGraph as RelationshipGraph, people_graph as people_graph
-from .plans import AMOUNT_KINDS as AMOUNT_KINDS, Advice as Advice, AdviceKind as AdviceKind, Assertion as Assertion, Bullet as Bullet, BulletKind as BulletKind, CLOSING as CLOSING, CONFIDED as CONFIDED, Fact as Fact, MONTHS_PER_UNIT as MONTHS_PER_UNIT, Narrative as Narrative, OUTCOME as OUTCOME, Plan as Plan, PlanSeed as PlanSeed, SECONDS_PER_UNIT as SECONDS_PER_UNIT, SPECIAL_KINDS as SPECIAL_KINDS, Stance as Stance, SubPlan as SubPlan, TAKEN as TAKEN, TELLING_KINDS as TELLING_KINDS, Value as Value, ValueKind as ValueKind, slot_key as slot_key
-from .probes import ABILITIES as ABILITIES, CONTRADICTION_MESSAGES_APART as CONTRADICTION_MESSAGES_APART, Difficulty as Difficulty, Evidence as Evidence, EvidencePart as EvidencePart, MeasuredDifficulty as MeasuredDifficulty, Nugget as Nugget, Probe as Probe, ProbeDetails as ProbeDetails
-from .review import CHECKS_TARGET as CHECKS_TARGET, Change as Change, EVIDENCE as EVIDENCE, EventKind as EventKind, Gate as Gate, ITEMS_TARGET as ITEMS_TARGET, ITEM_TARGET as ITEM_TARGET, LeaseView as LeaseView, MESSAGE as MESSAGE, NUGGET as NUGGET, NuggetLabel as NuggetLabel, RATED_ASPECTS as RATED_ASPECTS, REASON_CODES as REASON_CODES, ReviewEvent as ReviewEvent, ReviewSettings as ReviewSettings, ReviewerRole as ReviewerRole, TEXT_TARGETS as TEXT_TARGETS, Taxonomy as Taxonomy, Verdict as Verdict
+from .incidents import (
+    PROMPT_COLUMNS as PROMPT_COLUMNS,
+    Incident as Incident,
+    IncidentKind as IncidentKind,
+    Making as Making,
+    PromptLine as PromptLine,
+    PromptRecord as PromptRecord,
+    as_row as as_row,
+    incident_counts as incident_counts,
+    off_subject as off_subject,
+    prompt_lines as prompt_lines,
+    total_line as total_line,
+)
+from .journal import (
+    COUNTS as COUNTS,
+    BatchEntry as BatchEntry,
+    JournalEntry as JournalEntry,
+    Position as Position,
+    Usage as Usage,
+    UsageKey as UsageKey,
+    summed as summed,
+)
+from .people import (
+    ADULT_AGES as ADULT_AGES,
+    FAMILY as FAMILY,
+    Circle as Circle,
+    Gender as Gender,
+    NumberSpan as NumberSpan,
+    PeopleSettings as PeopleSettings,
+    Person as Person,
+    Profile as Profile,
+    ProfileTrait as ProfileTrait,
+    Relation as Relation,
+    RelationshipGraph as RelationshipGraph,
+    people_graph as people_graph,
+)
+from .plans import (
+    AMOUNT_KINDS as AMOUNT_KINDS,
+    CLOSING as CLOSING,
+    CONFIDED as CONFIDED,
+    MONTHS_PER_UNIT as MONTHS_PER_UNIT,
+    OUTCOME as OUTCOME,
+    SECONDS_PER_UNIT as SECONDS_PER_UNIT,
+    SPECIAL_KINDS as SPECIAL_KINDS,
+    TAKEN as TAKEN,
+    TELLING_KINDS as TELLING_KINDS,
+    Advice as Advice,
+    AdviceKind as AdviceKind,
+    Assertion as Assertion,
+    Bullet as Bullet,
+    BulletKind as BulletKind,
+    Fact as Fact,
+    Narrative as Narrative,
+    Plan as Plan,
+    PlanSeed as PlanSeed,
+    Stance as Stance,
+    SubPlan as SubPlan,
+    Value as Value,
+    ValueKind as ValueKind,
+    slot_key as slot_key,
+)
+from .probes import (
+    ABILITIES as ABILITIES,
+    CONTRADICTION_MESSAGES_APART as CONTRADICTION_MESSAGES_APART,
+    Difficulty as Difficulty,
+    Evidence as Evidence,
+    EvidencePart as EvidencePart,
+    MeasuredDifficulty as MeasuredDifficulty,
+    Nugget as Nugget,
+    Probe as Probe,
+    ProbeDetails as ProbeDetails,
+)
+from .review import (
+    CHECKS_TARGET as CHECKS_TARGET,
+    EVIDENCE as EVIDENCE,
+    ITEM_TARGET as ITEM_TARGET,
+    ITEMS_TARGET as ITEMS_TARGET,
+    MESSAGE as MESSAGE,
+    NUGGET as NUGGET,
+    RATED_ASPECTS as RATED_ASPECTS,
+    REASON_CODES as REASON_CODES,
+    TEXT_TARGETS as TEXT_TARGETS,
+    Change as Change,
+    EventKind as EventKind,
+    Gate as Gate,
+    LeaseView as LeaseView,
+    NuggetLabel as NuggetLabel,
+    ReviewerRole as ReviewerRole,
+    ReviewEvent as ReviewEvent,
+    ReviewSettings as ReviewSettings,
+    Taxonomy as Taxonomy,
+    Verdict as Verdict,
+)
 from .review_events import YEARS as YEARS, fault_of as fault_of
-from .seeds import Category as Category, DOMAIN_PATTERN as DOMAIN_PATTERN, Domain as Domain, DomainName as DomainName, OwnDomain as OwnDomain, Seed as Seed, Timeline as Timeline, category_of as category_of
-from .spec import Batch as Batch, BenchmarkSpec as BenchmarkSpec, Checks as Checks, Endpoint as Endpoint, EndpointLimits as EndpointLimits, FIXED_FIELDS as FIXED_FIELDS, FULL_POOL_LENGTH as FULL_POOL_LENGTH, Limits as Limits, MAX_SINGLE_PLAN_LENGTH as MAX_SINGLE_PLAN_LENGTH, MIN_LENGTH as MIN_LENGTH, MODEL_PLUG_INS as MODEL_PLUG_INS, NAME_PATTERN as NAME_PATTERN, OnContradiction as OnContradiction, PlanSettings as PlanSettings, Price as Price, ProbeSettings as ProbeSettings, PromptSettings as PromptSettings, Role as Role, RoleSampling as RoleSampling, Strategy as Strategy, Structured as Structured, TurnLengths as TurnLengths, TurnWriting as TurnWriting, is_language_model as is_language_model, parse_length as parse_length, provider_of as provider_of
-from .statistics import AbilityStatistics as AbilityStatistics, CategoryShape as CategoryShape, ConversationStatistics as ConversationStatistics, EvidencePlaces as EvidencePlaces, FrequentSentence as FrequentSentence, MEASURES as MEASURES, PlanBorder as PlanBorder, Published as Published, PublishedLength as PublishedLength, REPETITION_MEASURES as REPETITION_MEASURES, Repetition as Repetition, Statistics as Statistics, TURN_SHAPES as TURN_SHAPES
+from .seeds import (
+    DOMAIN_PATTERN as DOMAIN_PATTERN,
+    Category as Category,
+    Domain as Domain,
+    DomainName as DomainName,
+    OwnDomain as OwnDomain,
+    Seed as Seed,
+    Timeline as Timeline,
+    category_of as category_of,
+)
+from .spec import (
+    FIXED_FIELDS as FIXED_FIELDS,
+    FULL_POOL_LENGTH as FULL_POOL_LENGTH,
+    MAX_SINGLE_PLAN_LENGTH as MAX_SINGLE_PLAN_LENGTH,
+    MIN_LENGTH as MIN_LENGTH,
+    MODEL_PLUG_INS as MODEL_PLUG_INS,
+    NAME_PATTERN as NAME_PATTERN,
+    Batch as Batch,
+    BenchmarkSpec as BenchmarkSpec,
+    Checks as Checks,
+    Endpoint as Endpoint,
+    EndpointLimits as EndpointLimits,
+    Limits as Limits,
+    OnContradiction as OnContradiction,
+    PlanSettings as PlanSettings,
+    Price as Price,
+    ProbeSettings as ProbeSettings,
+    PromptSettings as PromptSettings,
+    Role as Role,
+    RoleSampling as RoleSampling,
+    Strategy as Strategy,
+    Structured as Structured,
+    TurnLengths as TurnLengths,
+    TurnWriting as TurnWriting,
+    is_language_model as is_language_model,
+    parse_length as parse_length,
+    provider_of as provider_of,
+)
+from .statistics import (
+    MEASURES as MEASURES,
+    REPETITION_MEASURES as REPETITION_MEASURES,
+    TURN_SHAPES as TURN_SHAPES,
+    AbilityStatistics as AbilityStatistics,
+    CategoryShape as CategoryShape,
+    ConversationStatistics as ConversationStatistics,
+    EvidencePlaces as EvidencePlaces,
+    FrequentSentence as FrequentSentence,
+    PlanBorder as PlanBorder,
+    Published as Published,
+    PublishedLength as PublishedLength,
+    Repetition as Repetition,
+    Statistics as Statistics,
+)
