@@ -92,6 +92,8 @@ def test_nightly_commands_run(site: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.chdir(site)
     assert run(["suite", "agentic", "--name", "agents"]) == OK
     Path("beam.toml").write_text('name = "beam"\n[composition]\n"100K" = 1\n"500K" = 1\n"1M" = 1\n"2M" = 1\n')
+    judges = 'judges = ["offline", "similarity", "offline"]\nbenchmarks = ["facts"]\n[[systems]]\nsystem = "rag"\n'
+    Path("judges.toml").write_text(judges)
     for command in (row["command"] for row in ROWS if row["run"] == "nightly"):
         capsys.readouterr()
         assert run(shlex.split(command)[1:]) == OK, command
