@@ -70,6 +70,7 @@ from .metrics import (
     retrieval_of as retrieval_of,
     rubric_values as rubric_values,
 )
+from .plots import plot_paging as plot_paging
 from .probe_gate import (
     BATCH as BATCH,
     CHECK as CHECK,
