@@ -5,8 +5,8 @@ from .agreement import (
     render_agreements as render_agreements,
 )
 from .arms import (
-    EVIDENCE as EVIDENCE,
     Arm as Arm,
+    EVIDENCE as EVIDENCE,
     ablations as ablations,
     always_there as always_there,
     arm_of as arm_of,
@@ -71,13 +71,13 @@ from .metrics import (
 from .probe_gate import (
     BATCH as BATCH,
     CHECK as CHECK,
-    GUESS_PROMPTS as GUESS_PROMPTS,
     GUESSED_AT_ONCE as GUESSED_AT_ONCE,
-    PROMPTS as PROMPTS,
-    SEVERITIES as SEVERITIES,
+    GUESS_PROMPTS as GUESS_PROMPTS,
     Guess as Guess,
     Matter as Matter,
     Outcome as Outcome,
+    PROMPTS as PROMPTS,
+    SEVERITIES as SEVERITIES,
     altered_answer as altered_answer,
     guess_answers as guess_answers,
     judge_batch as judge_batch,
@@ -100,8 +100,8 @@ from .resampling import (
     interval_of as interval_of,
 )
 from .results import (
-    TIMINGS_FILE as TIMINGS_FILE,
     Evaluated as Evaluated,
+    TIMINGS_FILE as TIMINGS_FILE,
     asked_probe as asked_probe,
     contexts_path as contexts_path,
     grouped_failures as grouped_failures,

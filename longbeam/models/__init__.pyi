@@ -1,11 +1,11 @@
 from . import gguf as gguf, loops as loops, transport as transport, vllm as vllm
 from .asking import (
     ATTEMPTS as ATTEMPTS,
-    LONGEST_SHOWN as LONGEST_SHOWN,
-    MOST_ROUNDS as MOST_ROUNDS,
     Acceptance as Acceptance,
     Asker as Asker,
+    LONGEST_SHOWN as LONGEST_SHOWN,
     ListTask as ListTask,
+    MOST_ROUNDS as MOST_ROUNDS,
     Sifted as Sifted,
 )
 from .base import (
@@ -34,9 +34,9 @@ from .factory import Surroundings as Surroundings, check_models as check_models,
 from .gguf import GgufModel as GgufModel
 from .journal import Journal as Journal, JournalledModel as JournalledModel
 from .kinds import (
-    TOKENIZER_MARGIN as TOKENIZER_MARGIN,
     Kinds as Kinds,
     ModelKind as ModelKind,
+    TOKENIZER_MARGIN as TOKENIZER_MARGIN,
     answers_by_rule as answers_by_rule,
     describe_rules as describe_rules,
     has_model_checks as has_model_checks,
@@ -48,10 +48,10 @@ from .kinds import (
 from .limits import (
     GRACE_S as GRACE_S,
     LONGEST_RETRY_AFTER_S as LONGEST_RETRY_AFTER_S,
+    LimitedModel as LimitedModel,
     PATIENCE_S as PATIENCE_S,
     TRIES as TRIES,
     UNUSABLE_REPLIES as UNUSABLE_REPLIES,
-    LimitedModel as LimitedModel,
 )
 from .loops import (
     FIRST_LOOK as FIRST_LOOK,
@@ -61,8 +61,8 @@ from .loops import (
     find_loop as find_loop,
 )
 from .openai_client import (
-    EXTRA_FIELD as EXTRA_FIELD,
     CompletionReader as CompletionReader,
+    EXTRA_FIELD as EXTRA_FIELD,
     OpenAIModel as OpenAIModel,
     StreamedReply as StreamedReply,
 )
@@ -109,9 +109,9 @@ from .structured import (
 from .tokens import (
     DEFAULT_TOKENIZER as DEFAULT_TOKENIZER,
     MESSAGE_OVERHEAD as MESSAGE_OVERHEAD,
-    TOKENIZER_NAMES as TOKENIZER_NAMES,
     PrefixCache as PrefixCache,
     PromptEncoder as PromptEncoder,
+    TOKENIZER_NAMES as TOKENIZER_NAMES,
     Tokenizer as Tokenizer,
     load_tokenizer as load_tokenizer,
     tokens_in as tokens_in,

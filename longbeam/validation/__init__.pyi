@@ -1,9 +1,9 @@
 from .advice import SIDE_STORIES as SIDE_STORIES
 from .arithmetic import fault_of_length as fault_of_length
 from .base import (
+    Check as Check,
     ERROR as ERROR,
     INFO as INFO,
-    Check as Check,
     Problem as Problem,
     Scope as Scope,
     asks_assistant as asks_assistant,

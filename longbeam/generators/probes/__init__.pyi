@@ -25,7 +25,7 @@ from .checks import (
     run_checks as run_checks,
     words_beyond as words_beyond,
 )
-from .event_ordering import MAX_ITEMS as MAX_ITEMS, lengths_for as lengths_for
+from .event_ordering import lengths_for as lengths_for
 from .evidence import (
     FactQuote as FactQuote,
     Quote as Quote,
@@ -40,13 +40,7 @@ from .material import ProbeMaterial as ProbeMaterial
 from .multi_session_reasoning import find_log_questions as find_log_questions
 from .on_the_way import Moments as Moments, ask_on_the_way as ask_on_the_way
 from .registry import check_generators as check_generators, generator_for as generator_for
-from .selection import (
-    ENOUGH as ENOUGH,
-    STEP as STEP,
-    Interference as Interference,
-    Places as Places,
-    select_probes as select_probes,
-)
+from .selection import Interference as Interference, Places as Places, select_probes as select_probes
 from .summarization import messages_for as messages_for
 from .writing import (
     assemble_probe as assemble_probe,

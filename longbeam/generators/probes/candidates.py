@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from longbeam.generators.probes.evidence import Quote
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.tuning import PROBING
 from longbeam.keys import AdviceId, ProbeId, plan_index_of
 from longbeam.models import Asker
 from longbeam.prompts.calls import Excerpt, ProbeReply
@@ -25,12 +26,6 @@ from longbeam.text import ENGLISH, Language, language_of, says
 
 T = TypeVar("T")
 G = TypeVar("G")
-ADVICE_POOL = 8
-"""Most candidates of one ability that need a message of the assistant's, besides the others."""
-KIND_POOL = 4
-"""Most candidates of each kind of question (`QuestionKind`), besides the others."""
-POOL = 24
-"""Most candidates of one ability that are offered to the model; about twice as many as are worded."""
 
 
 def _language(value: object) -> object:
@@ -263,7 +258,7 @@ def thin_out(
     groups: Iterable[G],
     sketch: Callable[[G], Sketch | None],
     total_messages: int,
-    limit: int = POOL,
+    limit: int = PROBING.pool,
     first: int = 0,
 ) -> list[ProbeCandidate]:
     """Return up to `limit` candidates, spread over facts, levels and the deciles of the conversation.
@@ -292,12 +287,12 @@ def thin_out(
 
 def with_advice(own: list[ProbeCandidate], sketches: Iterable[Sketch], total_messages: int) -> list[ProbeCandidate]:
     """Return an ability's candidates on what the user said, and behind them those on what the assistant brought in."""
-    return [*own, *thin_out(list(sketches), _itself, total_messages, ADVICE_POOL, len(own))]
+    return [*own, *thin_out(list(sketches), _itself, total_messages, PROBING.advice_pool, len(own))]
 
 
 def with_kind(before: list[ProbeCandidate], sketches: Iterable[Sketch], total_messages: int) -> list[ProbeCandidate]:
     """Return an ability's candidates, and behind them those of a kind of question."""
-    return [*before, *thin_out(list(sketches), _itself, total_messages, KIND_POOL, len(before))]
+    return [*before, *thin_out(list(sketches), _itself, total_messages, PROBING.kind_pool, len(before))]
 
 
 def _itself(sketch: Sketch) -> Sketch:

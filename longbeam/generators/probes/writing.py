@@ -10,6 +10,7 @@ from longbeam.abilities import find_ability, is_kind
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.registry import generator_for
+from longbeam.generators.tuning import PROBING
 from longbeam.keys import NuggetId
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import (
@@ -70,11 +71,6 @@ def _evidence(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[Evidence, .
 
 
 CHOICE_PROMPT = "probe_candidates"
-OWN_PART = 3
-"""Part of an ability's candidates that may need a message of the assistant's, and part that may be of the further kinds
-of question (`QuestionKind`): a third each."""
-DEFAULT_COUNT = 12
-"""Candidates worded per ability: at least eight checked ones are to be left."""
 
 
 def planning_prompts(ability: str) -> tuple[str, ...]:
@@ -88,7 +84,7 @@ def writing_prompts(ability: str) -> tuple[str, ...]:
 
 
 async def plan_candidates(
-    asker: Asker, material: ProbeMaterial, ability: str, count: int = DEFAULT_COUNT
+    asker: Asker, material: ProbeMaterial, ability: str, count: int = PROBING.default_count
 ) -> list[ProbeCandidate]:
     """Return up to `count` candidates of an ability, ranked; the model chooses where code finds more.
 
@@ -110,8 +106,8 @@ def _offered(pool: Sequence[ProbeCandidate], count: int) -> list[ProbeCandidate]
     of question.
     """
     told, given, kinds = _parted(pool)
-    kinds = kinds[: max(count // OWN_PART, count - len(told) - len(given))]
-    given = given[: max(count // OWN_PART, count - len(told) - len(kinds))]
+    kinds = kinds[: max(count // PROBING.own_part, count - len(told) - len(given))]
+    given = given[: max(count // PROBING.own_part, count - len(told) - len(kinds))]
     left = count - len(given) - len(kinds)
     return [*told[:left], *given, *kinds, *told[left:]]
 
@@ -133,7 +129,7 @@ def _parted(pool: Sequence[ProbeCandidate]) -> tuple[list[ProbeCandidate], ...]:
 
 
 def further_candidates(
-    material: ProbeMaterial, ability: str, known: Collection[ProbeCandidate], count: int = DEFAULT_COUNT
+    material: ProbeMaterial, ability: str, known: Collection[ProbeCandidate], count: int = PROBING.default_count
 ) -> list[ProbeCandidate]:
     """Return the candidates of the pool that are not `known`, ranked behind these; none where a model drafts them.
 

@@ -11,14 +11,13 @@ from longbeam.generators import (
     AUGMENT_PROMPTS,
     CORE,
     EVENTS_PROMPTS,
-    LARGEST_SIZE,
     MBTI_TRAITS,
     NARRATIVE_PROMPTS,
-    NARRATIVES as PLAN_NARRATIVE_COUNTS,
     OUTLINE_PROMPTS,
     PERSONALITY_PROMPTS,
     PLAN_SEEDS_PROMPTS,
     PLAN_SUMMARY_PROMPTS,
+    PLANNING,
     SUB_PLAN_PROMPTS,
     AdditionInputs,
     Advised,
@@ -133,7 +132,7 @@ async def profile_stage(c: Conversation) -> Profile:
 
 def relationships_of(c: Conversation) -> tuple[RelationshipGraph, tuple[tuple[Person, ...], ...]]:
     """Draw the user's people on the first day, and those that come in plan by plan."""
-    seed, size = c.units.spec.seed, min(len(c.plan_targets), LARGEST_SIZE)
+    seed, size = c.units.spec.seed, min(len(c.plan_targets), PLANNING.largest_size)
     drawn = drawn_profile(c)
     around = c.units.spec.people.around
     return draw_relationships(seed, c.index, drawn, size, around), circles_of(seed, c.index, drawn, size, around)
@@ -330,7 +329,7 @@ async def _frame(c: Conversation, planning: PlanningState, history: PlanHistory)
             PLAN_NARRATIVES,
             f"p{plan_index}.narratives",
             seed,
-            PLAN_NARRATIVE_COUNTS,
+            PLANNING.narratives,
             profile,
             people,
             work=write_narratives,

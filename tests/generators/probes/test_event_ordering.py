@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.probes import MAX_ITEMS, ProbeCandidate, lengths_for
+from longbeam.generators import PROBING
+from longbeam.generators.probes import ProbeCandidate, lengths_for
 from longbeam.generators.probes.event_ordering import check, find_candidates
 from longbeam.prompts.calls import NuggetDraft, OrderReply
 from longbeam.schemas import AdviceKind, BulletKind, Difficulty
@@ -94,7 +95,7 @@ def test_contested_and_changed_facts_are_no_things() -> None:
 def test_the_number_of_things_grows_with_the_conversation(messages: int, lengths: tuple[int, ...]) -> None:
     # 3 + log2(500 / 60) = 6.06; BEAM's event orderings cite 5.8 messages at 128K tokens.
     assert lengths_for(messages) == lengths
-    assert lengths_for(10**6) == (MAX_ITEMS,)
+    assert lengths_for(10**6) == (PROBING.max_items,)
 
 
 @pytest.mark.parametrize(("count", "level"), [(3, "easy"), (4, "easy")])
