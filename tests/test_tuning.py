@@ -55,89 +55,14 @@ def test_the_page_lists_every_number_that_is_tuning() -> None:
     assert PAGE.read_text(encoding="utf-8") == page()
 
 
-UNITS = frozenset(
-    [
-        "Amount",
-        "Answers",
-        "Batches",
-        "Bullets",
-        "Bytes",
-        "Calls",
-        "Candidates",
-        "Cards",
-        "Characters",
-        "Competitors",
-        "Contradictions",
-        "Conversations",
-        "Corrections",
-        "Critiques",
-        "Days",
-        "Deaths",
-        "Degree",
-        "Difference",
-        "Dimensions",
-        "Divisor",
-        "Draws",
-        "Entries",
-        "Events",
-        "Exchanges",
-        "Factor",
-        "Facts",
-        "Faults",
-        "Fields",
-        "Files",
-        "Findings",
-        "Groups",
-        "Items",
-        "Levels",
-        "Lists",
-        "Messages",
-        "Money",
-        "Narratives",
-        "Numbers",
-        "Options",
-        "Pairs",
-        "Part",
-        "Passages",
-        "People",
-        "Personas",
-        "Pieces",
-        "Places",
-        "Probes",
-        "Questions",
-        "Refusals",
-        "Remarks",
-        "Repetitions",
-        "Replies",
-        "Requests",
-        "Rounds",
-        "Runs",
-        "Score",
-        "Seconds",
-        "Seeds",
-        "Sentences",
-        "Share",
-        "Similarity",
-        "Stages",
-        "Statements",
-        "Steps",
-        "Sums",
-        "Temperature",
-        "Terms",
-        "Texts",
-        "Things",
-        "Times",
-        "Tokens",
-        "Tries",
-        "Units",
-        "Updates",
-        "Values",
-        "Weight",
-        "Wishes",
-        "Words",
-        "Years",
-    ]
-)
+UNITS = """
+Amount Amounts Answers Batches Bullets Bytes Calls Candidates Cards Characters Competitors Contradictions
+Conversations Corrections Critiques Days Deaths Degree Difference Dimensions Divisor Draws Entries Events Exchanges
+Factor Facts Faults Fields Files Findings Groups Items Levels Likelihood Lists Messages Money Narratives Numbers
+Options Pairs Part Passages People Personas Pieces Places Probes Questions Reactions Refusals Remarks Repetitions
+Replies Requests Rounds Runs Score Seconds Seeds Sentences Share Similarity Stages Statements Steps Sums
+Temperature Terms Texts Things Times Tokens Tries Turns Units Updates Values Weight Wishes Words Years
+"""
 
 
 def test_each_number_has_a_unit_and_a_reason() -> None:
@@ -145,7 +70,7 @@ def test_each_number_has_a_unit_and_a_reason() -> None:
         f"{path}: {record.name}.{name}: begin with a unit and give the reason behind a colon: {told!r}"
         for path, record in records()
         for name, _, told in fields(record)
-        if told.split(" ")[0] not in UNITS or ": " not in told
+        if told.split(" ")[0] not in UNITS.split() or ": " not in told
     ] == []
 
 

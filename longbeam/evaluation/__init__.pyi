@@ -5,8 +5,8 @@ from .agreement import (
     render_agreements as render_agreements,
 )
 from .arms import (
-    Arm as Arm,
     EVIDENCE as EVIDENCE,
+    Arm as Arm,
     ablations as ablations,
     always_there as always_there,
     arm_of as arm_of,
@@ -19,7 +19,6 @@ from .arms import (
 )
 from .calibration import RIGHT_ANSWERS as RIGHT_ANSWERS, WRONG as WRONG, calibration_of as calibration_of
 from .comparing import (
-    PASSED as PASSED,
     RunPair as RunPair,
     compare_runs as compare_runs,
     conversations_needed as conversations_needed,
@@ -69,15 +68,14 @@ from .metrics import (
     rubric_values as rubric_values,
 )
 from .probe_gate import (
-    BATCH as BATCH,
     CHECK as CHECK,
-    GUESSED_AT_ONCE as GUESSED_AT_ONCE,
     GUESS_PROMPTS as GUESS_PROMPTS,
+    GUESSED_AT_ONCE as GUESSED_AT_ONCE,
+    PROMPTS as PROMPTS,
+    SEVERITIES as SEVERITIES,
     Guess as Guess,
     Matter as Matter,
     Outcome as Outcome,
-    PROMPTS as PROMPTS,
-    SEVERITIES as SEVERITIES,
     altered_answer as altered_answer,
     guess_answers as guess_answers,
     judge_batch as judge_batch,
@@ -93,15 +91,10 @@ from .report import (
     report_json as report_json,
     sections_of as sections_of,
 )
-from .resampling import (
-    DRAWS as DRAWS,
-    compare as compare,
-    few_conversations as few_conversations,
-    interval_of as interval_of,
-)
+from .resampling import compare as compare, few_conversations as few_conversations, interval_of as interval_of
 from .results import (
-    Evaluated as Evaluated,
     TIMINGS_FILE as TIMINGS_FILE,
+    Evaluated as Evaluated,
     asked_probe as asked_probe,
     contexts_path as contexts_path,
     grouped_failures as grouped_failures,
@@ -137,4 +130,5 @@ from .table import (
 )
 from .terminal_table import render_grid as render_grid, render_table as render_table
 from .timings import Ingestion as Ingestion, Timings as Timings
+from .tuning import MEASURING as MEASURING
 from .variations import alike_notes as alike_notes, variations_of as variations_of

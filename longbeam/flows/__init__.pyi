@@ -1,7 +1,7 @@
 from . import server as server
 from .deployments import (
-    Deploying as Deploying,
     FLOWS as FLOWS,
+    Deploying as Deploying,
     deploy_flows as deploy_flows,
     serve_flows as serve_flows,
 )

@@ -16,27 +16,27 @@ from .dates import (
 from .exporting import (
     CANARY as CANARY,
     CARD as CARD,
-    ExportOptions as ExportOptions,
-    ExportReport as ExportReport,
-    Exporter as Exporter,
     UNREVIEWED as UNREVIEWED,
     UNSETTLED as UNSETTLED,
     WRITTEN as WRITTEN,
+    Exporter as Exporter,
+    ExportOptions as ExportOptions,
+    ExportReport as ExportReport,
     public_spec as public_spec,
 )
 from .folders import replaced_folder as replaced_folder
 from .huggingface import export_huggingface as export_huggingface
 from .json_schemas import json_schemas as json_schemas
 from .jsonl import export_jsonl as export_jsonl, export_parquet as export_parquet
-from .jsonl_lines import DetailColumns as DetailColumns, EvidenceColumns as EvidenceColumns, LINES as LINES
+from .jsonl_lines import LINES as LINES, DetailColumns as DetailColumns, EvidenceColumns as EvidenceColumns
 from .jsonl_read import import_jsonl as import_jsonl
 from .lmeb import export_lmeb as export_lmeb
 from .locomo import CATEGORIES as CATEGORIES, export_locomo as export_locomo, import_locomo as import_locomo
 from .longmemeval import export_longmemeval as export_longmemeval, import_longmemeval as import_longmemeval
 from .parquet_files import read_parquet as read_parquet
 from .reading import (
-    ImportOptions as ImportOptions,
     Importer as Importer,
+    ImportOptions as ImportOptions,
     Notes as Notes,
     read_json as read_json,
     read_text as read_text,

@@ -39,8 +39,8 @@ from .chat_advice import with_replies_advice as with_replies_advice
 from .chat_conflicts import Opposed as Opposed, confirmed as confirmed, opposed_pairs as opposed_pairs
 from .chat_ledger import (
     CHATS as CHATS,
-    ChatStatement as ChatStatement,
     EXTRACT_PROMPT as EXTRACT_PROMPT,
+    ChatStatement as ChatStatement,
     passages_of as passages_of,
     read_passage as read_passage,
     verified as verified,
@@ -119,8 +119,8 @@ from .plan_seeds import (
 )
 from .plans import (
     EVENTS_PROMPTS as EVENTS_PROMPTS,
-    Frame as Frame,
     OUTLINE_PROMPTS as OUTLINE_PROMPTS,
+    Frame as Frame,
     PlanContext as PlanContext,
     outlined as outlined,
     write_events as write_events,
@@ -163,8 +163,8 @@ from .story_graph import (
     with_days as with_days,
 )
 from .sub_plans import (
-    Mender as Mender,
     SUB_PLAN_PROMPTS as SUB_PLAN_PROMPTS,
+    Mender as Mender,
     ends_of as ends_of,
     ledger_of as ledger_of,
     write_sub_plan as write_sub_plan,
@@ -180,12 +180,12 @@ from .transcript import (
 from .tuning import DIALOGUE as DIALOGUE, PLANNING as PLANNING, PROBING as PROBING
 from .turn_cards import (
     DECILES as DECILES,
-    Deck as Deck,
     OPENINGS as OPENINGS,
     PASTES as PASTES,
     REACTIONS as REACTIONS,
     TAKE_UPS as TAKE_UPS,
     WANTS as WANTS,
+    Deck as Deck,
     draw_asks_back as draw_asks_back,
     draw_cards as draw_cards,
     draw_reaction as draw_reaction,
@@ -202,10 +202,10 @@ from .unasked import (
     with_advice as with_advice,
 )
 from .user_turns import (
+    USER_TURNS_PROMPTS as USER_TURNS_PROMPTS,
     FurtherTurns as FurtherTurns,
     TurnBatch as TurnBatch,
     TurnScene as TurnScene,
-    USER_TURNS_PROMPTS as USER_TURNS_PROMPTS,
     batches_of as batches_of,
     check_turns as check_turns,
     gist_of as gist_of,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import ProviderError, is_final, reason_of
 from longbeam.generators.tuning import DIALOGUE
-from longbeam.models import TOKENIZER_MARGIN, Acceptance, Asker, model_context
+from longbeam.models import CALLING, Acceptance, Asker, model_context
 from longbeam.prompts.calls import CompactInputs, DialogueContext
 from longbeam.schemas import BenchmarkSpec, ChatMessage, Incident, IncidentKind, MessageRole, Role
 
@@ -20,7 +20,7 @@ def history_tokens(spec: BenchmarkSpec) -> int:
     context = model_context(spec, spec.model_for(Role.ASSISTANT))
     if context is None:
         return DIALOGUE.history_tokens
-    room = round(context / TOKENIZER_MARGIN) - DIALOGUE.beside_history_tokens
+    room = round(context / CALLING.tokenizer_margin) - DIALOGUE.beside_history_tokens
     return min(DIALOGUE.history_tokens, max(DIALOGUE.least_history_tokens, room))
 
 

@@ -285,7 +285,7 @@ class DialogueTuning(Record):
     max_answers: int = 2
     """Answers of the user within a turn: more would be an interview."""
     max_follow_ups: int = 2
-    """Further reactions of the user within a turn: behind two, the matter is closed."""
+    """Reactions of the user within a turn: behind two, the matter is closed."""
     specials_per_call: int = 4
     """Messages on special bullets of one call: each has a card with conditions of its own."""
     asked_in_batches: int = 12

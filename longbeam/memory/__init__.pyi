@@ -35,8 +35,8 @@ from .product import (
 from .registry import (
     FLOORS as FLOORS,
     PRODUCTS as PRODUCTS,
-    Registered as Registered,
     SYSTEMS as SYSTEMS,
+    Registered as Registered,
     find_system as find_system,
     registered as registered,
     settings_of as settings_of,

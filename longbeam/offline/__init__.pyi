@@ -72,7 +72,7 @@ from .story import (
     scenes_of as scenes_of,
     script_of as script_of,
 )
-from .telling import COST_SLOT as COST_SLOT, StoryScene as StoryScene, WHOLE as WHOLE, without_remark as without_remark
+from .telling import COST_SLOT as COST_SLOT, WHOLE as WHOLE, StoryScene as StoryScene, without_remark as without_remark
 from .turns import (
     ask_back_for as ask_back_for,
     asked_card as asked_card,

@@ -19,9 +19,9 @@ from .archive import (
     stamp_of as stamp_of,
 )
 from .checks import (
-    CheckRow as CheckRow,
-    Checker as Checker,
     WORST_FIRST as WORST_FIRST,
+    Checker as Checker,
+    CheckRow as CheckRow,
     check_item as check_item,
     check_rows as check_rows,
     gates_of as gates_of,
@@ -49,10 +49,10 @@ from .guidelines import (
     section_name as section_name,
 )
 from .log import (
+    UI_BUILD as UI_BUILD,
     ActContent as ActContent,
     ReviewLog as ReviewLog,
     SeenVersions as SeenVersions,
-    UI_BUILD as UI_BUILD,
     as_jsonl as as_jsonl,
     export_log as export_log,
     from_jsonl as from_jsonl,
@@ -84,19 +84,18 @@ from .outcomes import (
     status_of as status_of,
 )
 from .people import (
+    READER as READER,
     Body as Body,
     PeopleProblem as PeopleProblem,
-    READER as READER,
     Refusal as Refusal,
     Viewer as Viewer,
     forbidden as forbidden,
     not_found as not_found,
 )
 from .queue import (
-    JUDGE_DIFFERS as JUDGE_DIFFERS,
+    VIEWS as VIEWS,
     QueueFilter as QueueFilter,
     QueueItem as QueueItem,
-    VIEWS as VIEWS,
     all_items as all_items,
     is_in_view as is_in_view,
     lease_of as lease_of,
@@ -114,8 +113,8 @@ from .search import (
     places_of as places_of,
 )
 from .state import (
-    Adjudication as Adjudication,
     FINAL as FINAL,
+    Adjudication as Adjudication,
     ItemState as ItemState,
     ItemStatus as ItemStatus,
     Opinion as Opinion,
@@ -150,9 +149,10 @@ from .training import (
     planted_faults as planted_faults,
     training_result as training_result,
 )
+from .tuning import REVIEWING as REVIEWING
 from .workspace import (
-    Entry as Entry,
     SETTINGS_OWNER as SETTINGS_OWNER,
+    Entry as Entry,
     Workspace as Workspace,
     entries_of as entries_of,
     open_workspace as open_workspace,

@@ -46,9 +46,9 @@ from .files import (
 from .group_commit import ROOM_BYTES as ROOM_BYTES
 from .journal import RecordedRequest as RecordedRequest
 from .layout import (
-    Benchmark as Benchmark,
     SEEDS as SEEDS,
     SPEC as SPEC,
+    Benchmark as Benchmark,
     benchmark_names as benchmark_names,
     create_benchmark as create_benchmark,
     open_benchmark as open_benchmark,
@@ -56,10 +56,10 @@ from .layout import (
 )
 from .lease import (
     BEAT_S as BEAT_S,
-    HeldElsewhere as HeldElsewhere,
-    Holder as Holder,
     LEASE_S as LEASE_S,
     LOCK_SUFFIX as LOCK_SUFFIX,
+    HeldElsewhere as HeldElsewhere,
+    Holder as Holder,
     Lease as Lease,
     LeaseLost as LeaseLost,
     SharedLease as SharedLease,
@@ -68,9 +68,9 @@ from .lease import (
     worker_name as worker_name,
 )
 from .reply_files import (
+    HELD as HELD,
     BatchFiles as BatchFiles,
     CopiedJournal as CopiedJournal,
-    HELD as HELD,
     ReplyFiles as ReplyFiles,
     faults_of_replies as faults_of_replies,
     has_replies as has_replies,
@@ -90,20 +90,20 @@ from .salvage import Salvage as Salvage, salvage_reviews as salvage_reviews, sal
 from .spill import (
     BLOCK as BLOCK,
     FOLDED_BLOCK as FOLDED_BLOCK,
-    FoldedTexts as FoldedTexts,
-    Grouped as Grouped,
     HELD_BLOCKS as HELD_BLOCKS,
     KEPT_BLOCKS as KEPT_BLOCKS,
+    MAPPING_CACHE_KB as MAPPING_CACHE_KB,
+    TALLY_PARTS as TALLY_PARTS,
+    WRITTEN_AT_ONCE as WRITTEN_AT_ONCE,
+    FoldedTexts as FoldedTexts,
+    Grouped as Grouped,
     Keyed as Keyed,
     LazySequence as LazySequence,
-    MAPPING_CACHE_KB as MAPPING_CACHE_KB,
     Ordinals as Ordinals,
     SpilledBytes as SpilledBytes,
     SpilledMapping as SpilledMapping,
     SpilledSequence as SpilledSequence,
-    TALLY_PARTS as TALLY_PARTS,
     Tally as Tally,
-    WRITTEN_AT_ONCE as WRITTEN_AT_ONCE,
     previous_equals as previous_equals,
 )
 from .sqlite import (

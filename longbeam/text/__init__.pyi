@@ -2,9 +2,9 @@ from . import times as times, values as values
 from .claims import (
     DEED_OF_USER as DEED_OF_USER,
     INTENDED as INTENDED,
-    Mood as Mood,
     NEGATOR as NEGATOR,
     UNREAL as UNREAL,
+    Mood as Mood,
     Who as Who,
     echoed_denial as echoed_denial,
     framing_of as framing_of,
@@ -51,23 +51,20 @@ from .grounding import (
 )
 from .languages import (
     ENGLISH as ENGLISH,
-    Language as Language,
     WITH_SMALL_WORDS as WITH_SMALL_WORDS,
+    Language as Language,
     language_of as language_of,
 )
 from .later_evidence import (
     CHANGE as CHANGE,
-    CHANGED_TO as CHANGED_TO,
     CHANGE_VERBS as CHANGE_VERBS,
-    LaterPassage as LaterPassage,
+    CHANGED_TO as CHANGED_TO,
     MOVED as MOVED,
-    PASSAGE as PASSAGE,
+    LaterPassage as LaterPassage,
     Piece as Piece,
     Postings as Postings,
-    READ as READ,
     Sign as Sign,
     Subject as Subject,
-    WINDOW as WINDOW,
     find_evidence as find_evidence,
     is_recalled as is_recalled,
     passages_of as passages_of,
@@ -96,7 +93,7 @@ from .numbers import (
     unit_name as unit_name,
 )
 from .reading import disagreement as disagreement, read_value as read_value
-from .redaction import Found as Found, KINDS as KINDS, Redaction as Redaction, render_found as render_found
+from .redaction import KINDS as KINDS, Found as Found, Redaction as Redaction, render_found as render_found
 from .sentences import (
     FENCE as FENCE,
     fenced_spans as fenced_spans,
@@ -149,6 +146,7 @@ from .traces import (
     trace_problem as trace_problem,
     without_code as without_code,
 )
+from .tuning import READING as READING
 from .values import (
     COMPUTATIONS as COMPUTATIONS,
     amount_like as amount_like,
@@ -164,7 +162,6 @@ from .values import (
 )
 from .words import (
     ASKING_WORDS as ASKING_WORDS,
-    REACH as REACH,
     bare_words as bare_words,
     content_words as content_words,
     overlapping as overlapping,

@@ -22,6 +22,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from longbeam.errors import require_extra
+from longbeam.text.tuning import READING
 
 KINDS = ("key", "password", "email", "iban", "card", "ssn", "ip", "phone", "name")
 """Kinds of private texts; where two meet, the earlier one counts."""
@@ -41,8 +42,6 @@ _KEY = re.compile(
 _DRAWN = re.compile(
     r"(?<!base64,)(?<![\w/+.-])(?:[\w-]{24,400}(?![\w/+-])|(?<!:)[A-Za-z0-9+/]{40,400}={0,2}(?![\w/+-]))", re.ASCII
 )
-_DRAWN_PARTS = 0.34
-"""Parts a character of a drawn text, `Get`, `URL` or `42` being one each: chance makes .47, names in code .2 to .3."""
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----")
 _BLOCK_END = "-----END"
@@ -108,8 +107,6 @@ _CARD = re.compile(r"(?:[39]\d{13,18}|2[2-7]\d{14,17}|(?:1800|2131)\d{11}|4\d{12
 """First digits and lengths of cards by ISO/IEC 7812; a check digit decides."""
 _FOURS = re.compile(r"\d{4}([./])\d{4}(?:\1\d{4}){1,2}(?:\1\d{1,4})?")
 """Groups in which a card may be written with dots and slashes, too."""
-_MOST_GROUPS = 7
-"""Groups in which people write a card: 4-4-4-4-3 has most, and a slip or two."""
 _NUMBERED = re.compile(r"(?i)(?:chapter|section|version|release|table|figure|part|kapitel|abschnitt|§|v)\.? ?$")
 _ADDRESS = re.compile(
     r"(?<![\w.:])(?:\d{1,3}(?:\.|\[\.\])){3}\d{1,3}(?![\w.]{0,20}\d)"
@@ -381,7 +378,7 @@ def _is_drawn(token: str) -> bool:
     """Whether chance made a token: letters and digits in turn, as in no word, no name in code and no hash."""
     parts = _PARTS.findall(token)
     is_mixed = any(part.isdigit() for part in parts) and re.search("[g-z]", token) is not None  # a hash has a to f
-    return is_mixed and len(parts) >= _DRAWN_PARTS * len(token)
+    return is_mixed and len(parts) >= READING.drawn_parts * len(token)
 
 
 def _passwords(text: str) -> Iterator[RedactedSpan]:
@@ -452,7 +449,7 @@ def _cards(run: str) -> list[tuple[int, int]]:
     groups = [match.span() for match in re.finditer(r"\d+", run)]
     found, at = [], 0
     while at < len(groups):
-        for stop in range(min(len(groups), at + _MOST_GROUPS), at, -1):
+        for stop in range(min(len(groups), at + READING.card_groups), at, -1):
             if groups[stop - 1][1] - groups[at][0] < 12:  # digits of the shortest card
                 break
             piece = run[groups[at][0] : groups[stop - 1][1]]

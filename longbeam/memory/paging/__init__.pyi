@@ -7,11 +7,11 @@ from .bookmarks import (
 )
 from .pages import BOUNDARIES as BOUNDARIES, Page as Page, PageTurn as PageTurn, boundary_of as boundary_of, cut as cut
 from .residency import (
+    ONLINE as ONLINE,
     Capacity as Capacity,
     Foresight as Foresight,
     History as History,
     Need as Need,
-    ONLINE as ONLINE,
     PagedContext as PagedContext,
     plan_residency as plan_residency,
     victim_of as victim_of,

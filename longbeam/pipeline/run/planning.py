@@ -70,6 +70,7 @@ from longbeam.pipeline.run.conversation import Conversation, PersonaResult, Plan
 from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import both
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.prompts.calls import PlanSeedsInputs, Stage, StageDraft, StageStory, StoryGraph
 from longbeam.schemas import (
     BenchmarkSpec,
@@ -93,18 +94,16 @@ class PlanSummary(Record):
     text: str
 
 
-TRIES = 2
-"""Generations of a unit of the plan before the run goes on without it: much depends on each of them."""
-PERSONALITY = UnitSpec("persona", Profile, PERSONALITY_PROMPTS, tries=TRIES)
-NARRATIVES = UnitSpec("persona", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
-PLAN_SEEDS = UnitSpec("plan", PlanSeed, PLAN_SEEDS_PROMPTS, tries=TRIES)
-PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
-OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS, tries=TRIES)
-EVENTS = UnitSpec("plan", StageStory, EVENTS_PROMPTS, tries=TRIES)
-SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=TRIES, version=3)
-SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS, tries=TRIES, version=4)
-ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=TRIES, version=3)
-PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS, tries=TRIES)
+PERSONALITY = UnitSpec("persona", Profile, PERSONALITY_PROMPTS, tries=RUNNING.plan_tries)
+NARRATIVES = UnitSpec("persona", Narrative, NARRATIVE_PROMPTS, tries=RUNNING.plan_tries)
+PLAN_SEEDS = UnitSpec("plan", PlanSeed, PLAN_SEEDS_PROMPTS, tries=RUNNING.plan_tries)
+PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS, tries=RUNNING.plan_tries)
+OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS, tries=RUNNING.plan_tries)
+EVENTS = UnitSpec("plan", StageStory, EVENTS_PROMPTS, tries=RUNNING.plan_tries)
+SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=RUNNING.plan_tries, version=3)
+SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS, tries=RUNNING.plan_tries, version=4)
+ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=RUNNING.plan_tries, version=3)
+PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS, tries=RUNNING.plan_tries)
 
 
 def dated_seed(c: Conversation) -> Seed:
