@@ -56,8 +56,8 @@ class Calibration:
         where = f" It fails at {', '.join(self.fails_at)}." if self.fails_at else ""
         return (
             f"This judge cannot score this benchmark: {self.scores}; right answers must score {MEASURING.least_right} "
-            f"or more, wrong ones {MEASURING.most_wrong} or less.{where} Scores are left out, and the table is of evidence recall; name "
-            "another judge: similarity, gguf:PATH, openai:NAME."
+            f"or more, wrong ones {MEASURING.most_wrong} or less.{where} Scores are left out, and the table is of "
+            "evidence recall; name another judge: similarity, gguf:PATH, openai:NAME."
         )
 
 

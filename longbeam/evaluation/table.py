@@ -221,8 +221,8 @@ def ranked_rows(run: EvaluationRun, rows: Sequence[Row], *, can_score: bool = Tr
 
     Only systems have ranks. Rows are sorted by score, or by recall of evidence where the judge cannot score; at several
     budgets, which follow each other, within each. Equal systems share a rank. There is none for a system without a
-    figure, for one that reads no budget beside several, and with too few conversations (`MEASURING.few_conversations`). Rows
-    that calibrate the judge are left out.
+    figure, for one that reads no budget beside several, and with too few conversations. Rows that calibrate the judge
+    are left out.
     """
     budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     found = []

@@ -13,8 +13,7 @@ class EvaluationTuning(Record):
     most_wrong: float = 0.1
     """Score of wrong answers above which a judge ranks nothing: it takes bad for good."""
     least_read: float = 0.8
-    """Score of the cited messages below which a reader hides the differences of systems: it fails on the evidence
-    itself."""
+    """Score of the cited messages below which a reader hides differences of systems: it fails on the evidence."""
     power: float = 0.8
     """Share of cases in which the difference that is asked for would be seen: the usual power."""
     passed: float = 0.5
@@ -24,16 +23,13 @@ class EvaluationTuning(Record):
     most_missing: float = 0.1
     """Share of a system's answers that may have failed: those that are missing would be the bad ones."""
     gate_batch: int = 7
-    """Probes of one request, at most: what is the same for each batch takes 2,900 tokens, and neighbours share
-    passages."""
+    """Probes of one request, at most: what is the same for each takes 2,900 tokens, and neighbours share passages."""
     luck: float = 0.05
-    """Share of guesses that hit by chance, at most, for a hit to refuse: of good probes one in twenty may be
-    refused."""
+    """Share of guesses that hit by chance up to which a hit refuses: of good probes one in twenty may be refused."""
     gate_passages: int = 96
     """Passages of a probe that are read for signs: eight times as many as are shown."""
     gate_characters: int = 4_000
-    """Characters of a cited message that are shown: facts stand before or after pasted code, whose middle is left
-    out."""
+    """Characters of a cited message that are shown: facts stand before or behind pasted code."""
     draws: int = 4_000
     """Draws of a bootstrap: enough for two digits of an interval."""
     patterns: int = 2**14
@@ -41,8 +37,7 @@ class EvaluationTuning(Record):
     alpha: float = 0.05
     """Likelihood (corrected p) below which a difference counts: the usual level."""
     few_conversations: int = 8
-    """Conversations below which intervals are too narrow and rows have no ranks: a bootstrap has little to draw
-    from."""
+    """Conversations below which rows have no intervals and no ranks: a bootstrap has little to draw from."""
     no_proof: int = 6
     """Conversations below which no difference reaches p < 0.05 in the sign-flip test: 2 / 2^5 is .0625."""
     tail: float = 0.025

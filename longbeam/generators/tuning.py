@@ -253,7 +253,7 @@ class DialogueTuning(Record):
     messages_per_turn: int = 10
     """Messages of a turn, at most: a question, two answers, two follow-ups, and a reply to each."""
     reply_s: tuple[int, int] = (8, 90)
-    """Seconds to a reply, fewest and most: a model writes it."""
+    """Seconds of a reply in the sentence on time, which says so: whoever knows the endpoint scales it."""
     answer_s: tuple[int, int] = (40, 420)
     """Seconds to the user's answer, fewest and most: somebody reads and types."""
     next_turn_s: tuple[int, int] = (90, 900)
@@ -379,8 +379,7 @@ class ProbeTuning(Record):
     enough_competitors: int = 3
     """Competitors from which a further one does not count: summaries have dozens."""
     overlap_step: float = 0.2
-    """Difference of lexical overlap from which two questions differ in words shared with their evidence: less is
-    noise."""
+    """Difference of lexical overlap from which two questions differ in words shared with evidence: less is noise."""
     min_summarized: int = 3
     """Messages of a summary, at least: two are read off."""
     max_cited: int = 32

@@ -43,8 +43,7 @@ class CallTuning(Record):
     refusals: int = 3
     """Refusals in a row of key, quota or model that stop a run, from an endpoint that answered before: one may pass."""
     patience_s: float = 300.0
-    """Seconds without any sign of life, from an endpoint that answered before, that stop a run: a restart takes
-    less."""
+    """Seconds without any sign of life from an endpoint that answered before: a restart takes less."""
     timed_out_tries: int = 3
     """Tries of a call that times out while nothing else is asked: it then fails alone, and the run goes on."""
     longest_retry_after_s: float = 900.0
@@ -118,8 +117,7 @@ class CallTuning(Record):
     pace_telling: float = 1.25
     """Factor of growth below which rates tell nothing: they vary as much by themselves."""
     burst_share: float = 0.1
-    """Share of a minute's allowance that may go out at once: endpoints that count by the second refuse larger
-    bursts."""
+    """Share of a minute's allowance that may go out at once: some endpoints count by the second."""
     first_output_tokens: float = 300.0
     """Tokens of a reply before any has come: about a usual one."""
     first_characters_per_token: float = 4.0

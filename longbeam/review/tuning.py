@@ -29,8 +29,7 @@ class ReviewTuning(Record):
     fast_share: float = 0.33
     """Share of a reviewer's median time below which an opinion is fast: a third leaves no time to read."""
     least_opinions: int = 5
-    """Things (opinions) of a reviewer before a time counts as fast, and of an ability before agreement counts: fewer
-    are chance."""
+    """Things (opinions) before a reviewer's time counts as fast, and agreement on an ability: fewer are chance."""
     low_agreement: float = 0.8
     """Share of items on which opinions agree below which an ability is doubtful: one in five is in dispute."""
     trial_overlap: float = 0.8

@@ -17,8 +17,7 @@ class ReadingTuning(Record):
     week: int = 6
     """Days ahead or back within which a weekday names one day: a week later it names another."""
     half_year: int = 182
-    """Days within which a day without its year is the nearest one of that name: further off it may be of either
-    year."""
+    """Days within which a day without its year is the nearest of that name: further off it may be of either year."""
     weekday_reach: int = 14
     """Days from a message to a day that it calls by the weekday: "next Friday" may be the second one."""
     vague_slack: int = 2
@@ -36,8 +35,7 @@ class ReadingTuning(Record):
     of_assistant: float = 0.6
     """Factor of the assistant's passages: facts of the story come from the user, and replies mostly repeat them."""
     drawn_parts: float = 0.34
-    """Share of parts to characters of a drawn text, `Get`, `URL` or `42` being one each: chance makes .47, names in code .2 to
-    .3."""
+    """Share of parts (`Get`, `URL`, `42`) to characters of a drawn text: chance makes .47, names in code .2 to .3."""
     card_groups: int = 7
     """Groups in which people write a card: 4-4-4-4-3 has most, and a slip or two."""
     reach: int = 400

@@ -37,8 +37,7 @@ class CheckTuning(Record):
     contradiction_touched: float = 0.2
     """Share of the weight of the denied words that a statement has: below, it is about another thing."""
     contradiction_common: float = 0.1
-    """Share of the user's messages from which a word does not show that two sides are about one thing: it is
-    everywhere."""
+    """Share of the user's messages from which a word shows nothing of what a side is about: it is everywhere."""
     contradiction_told: int = 2
     """Words of the denial that a sentence of the statement has: one is shared by chance."""
     shingle_words: int = 5
@@ -60,11 +59,9 @@ class CheckTuning(Record):
     cited_of_wish: float = 0.25
     """Share of the words of a wish that a message cited for it has: a quarter, as it may be worded otherwise."""
     part_of_item: float = 0.3
-    """Share of an item's words, by weight, that its message has: finds 18 of 20 orders of BEAM with two items
-    swapped."""
+    """Share of an item's words, by weight, that its message has: finds 18 of 20 swapped orders of BEAM."""
     part_clearly: float = 1.5
-    """Factor to the share of the next message: of the twenty orders as they are, 3 are found (docs/checks-on-
-    beam.md)."""
+    """Factor to the share of the next message: of these orders as they are, 3 are found (docs/checks-on-beam.md)."""
     year_apart: int = 200
     """Days by which a written day must lie nearer in another year than in the gold's: half a year is in doubt."""
     later_shared: float = 0.6
@@ -118,13 +115,11 @@ class CheckTuning(Record):
     similar_questions: float = 0.8
     """Similarity (Jaccard) of the questions' words of near-duplicates: a word or two differ."""
     same_question: float = 0.5
-    """Share of the shorter question's words from which two probes with like golds ask the same: half, with the gold
-    beside it."""
+    """Share of the shorter question's words from which probes with like golds ask the same: half, beside the gold."""
     same_gold: float = 0.75
     """Similarity (Jaccard) of the golds of such probes: a word or two differ."""
     same_alone: float = 0.7
-    """Similarity (Jaccard) of the questions' words from which they ask the same without evidence: nothing else
-    tells."""
+    """Similarity (Jaccard) of questions' words from which they ask the same without evidence: nothing else tells."""
     same_evidence: float = 0.5
     """Share of common quotes from which two similar questions are about the same evidence: most of it."""
     small_number: int = 12
