@@ -74,5 +74,27 @@ def test_each_number_has_a_unit_and_a_reason() -> None:
     ] == []
 
 
+PRESCRIBED = frozenset(
+    """
+    evaluation/comparing.py:_SEEN evaluation/controlled.py:LEAST_COVERED generators/own_people.py:_GOLDEN
+    memory/cmv/analyze.py:MOST_REDUCTION memory/cogcanvas/artifacts.py:_MOST_DUPLICATE
+    memory/cogcanvas/linking.py:_WITH_WORDS pipeline/distributed/worker.py:COPY_SHARE
+    """.split()  # noqa: SIM905 - a list of names reads better as words
+)
+"""Shares that a paper or the shape of a page prescribes, and one that saves work of the disk."""
+
+
+def test_a_share_at_module_level_stands_in_a_record() -> None:
+    found = set[str]()
+    for package in {Path(path).parent for path, _ in records()}:
+        for path in (REPOSITORY / package).rglob("*.py"):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+                    name = f"{path.relative_to(REPOSITORY / 'longbeam')}:{ast.unparse(node.targets[0])}"
+                    value = node.value.value
+                    found |= {name} if isinstance(value, float) and 1e-6 < value < 1 else set()
+    assert found == PRESCRIBED
+
+
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
