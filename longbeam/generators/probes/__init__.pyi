@@ -9,6 +9,7 @@ from . import (
 from .abstention import draft_candidates as draft_candidates, problem_of as problem_of, word_candidate as word_candidate
 from .candidates import (
     AbilityGenerator as AbilityGenerator,
+    OrderPayload as OrderPayload,
     ProbeCandidate as ProbeCandidate,
     Sketch as Sketch,
     cite as cite,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from longbeam.abilities import ABSTENTION
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, WordedPayload
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
@@ -126,8 +126,7 @@ def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCan
         topic=bullet.topic,
         summary=missing,
         bullet_ids=(bullet.bullet_id,),
-        question=draft.question.strip(),
-        gold_answer=draft.answer.strip(),
+        payload=WordedPayload(question=draft.question.strip(), gold_answer=draft.answer.strip()),
         details=ProbeDetails(
             variety="missing_detail", missing=missing, searches=tuple(t.strip() for t in draft.search_terms)
         ),
@@ -137,13 +136,13 @@ def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCan
 
 def word_candidate(candidate: ProbeCandidate) -> ProbeReply:
     """Return the wording of a drafted question, whose answer is always that the conversation has nothing about it."""
-    missing = candidate.details.missing
+    missing, worded = candidate.details.missing, candidate.given(WordedPayload)
     if not candidate.language.writes:
-        answer = candidate.gold_answer
+        answer = worded.gold_answer
         demand = f"States this, in these words or others: {answer}"
-        return ProbeReply(question=candidate.question, gold_answer=answer, nuggets=[NuggetDraft(text=demand)])
+        return ProbeReply(question=worded.question, gold_answer=answer, nuggets=[NuggetDraft(text=demand)])
     return ProbeReply(
-        question=candidate.question,
+        question=worded.question,
         gold_answer=f"Based on our conversation, there is no information about {missing}.",
         nuggets=[NuggetDraft(text=f"States that the conversation has no information about {missing}")],
     )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from textwrap import shorten
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.candidates import OrderPayload, ProbeCandidate, WishPayload
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import MAX_NUGGETS, NuggetDraft, ProbeReply
@@ -45,7 +45,8 @@ def check_form(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """Question, gold and nuggets are there, of a sane size, and name existing excerpts."""
     if not reply.question.strip() or not reply.gold_answer.strip():
         return "question and gold_answer must not be empty"
-    most = PROBING.max_question_words + PROBING.words_an_item * len(candidate.listed_as)
+    listed = len(candidate.payload.listed_as) if isinstance(candidate.payload, OrderPayload) else 0
+    most = PROBING.max_question_words + PROBING.words_an_item * listed
     if len(reply.question.split()) > most:
         return f"the question has {len(reply.question.split())} words; at most {most} are allowed"
     for text, name in ((reply.question, "question"), (reply.gold_answer, "gold_answer")):
@@ -196,11 +197,12 @@ def check_requirement(candidate: ProbeCandidate, reply: ProbeReply) -> str | Non
     Words that the condition or the topic needs anyway do not count as repeating.
     """
     nuggets = " ".join(n.text for n in reply.nuggets)
-    if coverage(candidate.requirement, nuggets) < 0.5:
-        return f"the nuggets do not demand what the user required: {candidate.requirement!r}"
-    own = words_beyond(candidate.requirement, f"{candidate.condition} {candidate.topic}")
+    wish = candidate.given(WishPayload)
+    if coverage(wish.requirement, nuggets) < 0.5:
+        return f"the nuggets do not demand what the user required: {wish.requirement!r}"
+    own = words_beyond(wish.requirement, f"{wish.condition} {candidate.topic}")
     if own and coverage(own, reply.question) >= 0.5:
-        return f"the question repeats the requirement ({candidate.requirement!r}); it must be remembered instead"
+        return f"the question repeats the requirement ({wish.requirement!r}); it must be remembered instead"
     return None
 
 

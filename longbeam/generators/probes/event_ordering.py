@@ -17,6 +17,7 @@ from itertools import chain
 from longbeam.abilities import EVENT_ORDERING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
+    OrderPayload,
     ProbeCandidate,
     Sketch,
     cite,
@@ -130,7 +131,7 @@ def _sketch(material: ProbeMaterial, group: tuple[Quote, ...]) -> Sketch:
         variety="told",
         topic=group[0].narrative,
         summary=f"the order of {len(group)}: {', then '.join(names)}",
-        listed_as=_out_of_order(len(group)),
+        payload=OrderPayload(listed_as=_out_of_order(len(group))),
         details=ProbeDetails(variety="told"),
     )._replace(is_proved=lambda: all(_is_first(material, said) for said in group))
 
@@ -164,7 +165,8 @@ def check_items(candidate: ProbeCandidate, reply: ProbeReply) -> Iterator[str]:
             yield f"the question does not name {shown(item)}; list the items as they are in `items`"
     asked = [reply.question.casefold().find(item.casefold()) for item in items]
     if min(asked) >= 0 and asked == sorted(asked):
-        yield f"the question lists the items in their order; list them as {list(candidate.listed_as)}"
+        listed_as = list(candidate.given(OrderPayload).listed_as)
+        yield f"the question lists the items in their order; list them as {listed_as}"
     yield from _check_places(candidate, reply, items)
 
 

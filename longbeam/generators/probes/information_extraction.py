@@ -15,6 +15,7 @@ from itertools import chain, combinations, islice, pairwise
 from longbeam.abilities import INFORMATION_EXTRACTION
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
+    ItemsPayload,
     ProbeCandidate,
     Sketch,
     cite,
@@ -160,7 +161,7 @@ def _listed(given: GivenList) -> Sketch:
         topic=advice.topic,
         summary=f"the {len(advice.items)} {advice.attribute} for {advice.topic}: {'; '.join(advice.items)}",
         answers=tuple(map(plain, advice.items)),
-        items=advice.items,
+        payload=ItemsPayload(items=advice.items),
     )
 
 

@@ -17,6 +17,7 @@ from math import comb
 from longbeam.abilities import MULTI_SESSION_REASONING, QuestionKind
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
+    ItemsPayload,
     ProbeCandidate,
     Sketch,
     cite,
@@ -98,7 +99,7 @@ def _people(
         topic=asked,
         summary=f"{asked}: {', '.join(people)}",
         answers=tuple(answers),
-        items=tuple(people),
+        payload=ItemsPayload(items=tuple(people)),
         details=ProbeDetails(variety=kind, items=tuple(people), computed_from=places),
     )
 

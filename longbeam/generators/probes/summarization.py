@@ -19,6 +19,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     Sketch,
+    SummaryPayload,
     cite,
     difficulty_by_sessions,
     sessions_of,
@@ -194,7 +195,9 @@ def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Told]) -> Sketc
         summary=f"{topic}: {'; '.join(f'{s.attribute} {s.value.text}' for s in facts)}",
         answers=tuple(current),
         stale=stale,
-        beside=tuple(line for subject in subjects for line in beside.get(subject.casefold(), ())),
+        payload=SummaryPayload(
+            beside=tuple(line for subject in subjects for line in beside.get(subject.casefold(), ()))
+        ),
         details=ProbeDetails(variety=variety),
     )
 

@@ -15,6 +15,7 @@ from itertools import combinations, pairwise
 from longbeam.abilities import TEMPORAL_REASONING, QuestionKind
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
+    MomentPayload,
     ProbeCandidate,
     Sketch,
     cite,
@@ -74,7 +75,7 @@ def _as_of(old: FactQuote, new: FactQuote, day: dt.date) -> Sketch:
         topic=f"the {old.attribute} of {old.subject}",
         summary=f"the {old.attribute} of {old.subject} on {moment}: {old.value.text}, and later {new.value.text}",
         can_spare=not old.is_stated_once,
-        condition=moment,
+        payload=MomentPayload(condition=moment),
         answers=(old.value,),
         stale=(new.value,),
         details=ProbeDetails(variety=QuestionKind.AS_OF, old_value=old.value.text),
@@ -110,7 +111,7 @@ def _miss(planned: FactQuote, actual: FactQuote) -> Sketch:
         topic=planned.subject,
         summary=f"{planned.subject}: {actual.attribute} {actual.value.text}, {days.text} {side} {planned.value.text}",
         can_spare=not all(s.is_stated_once for s in (planned, actual)),
-        condition=side,
+        payload=MomentPayload(condition=side),
         answers=(days,),
         context_values=(planned.value, actual.value),
         details=ProbeDetails(
@@ -258,11 +259,12 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
 @english_only
 def _check_moment(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """The question names the day, and the answer does not: no message says it."""
-    if candidate.condition not in reply.question:
-        return f"the question must name the day, {candidate.condition}"
+    day = candidate.given(MomentPayload).condition
+    if day not in reply.question:
+        return f"the question must name the day, {day}"
     said = (reply.gold_answer, *(n.text for n in reply.nuggets))
-    if any(candidate.condition in text for text in said):
-        return f"answer and points must not repeat {candidate.condition}; write 'at that time'"
+    if any(day in text for text in said):
+        return f"answer and points must not repeat {day}; write 'at that time'"
     return None
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import zip_longest
 
 from longbeam.abilities import find_ability, is_kind
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.candidates import ProbeCandidate, WordedPayload
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.registry import generator_for
 from longbeam.generators.tuning import PROBING
@@ -188,7 +188,7 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
     generator = generator_for(candidate.ability)
     if generator.word is not None:
         return assemble_probe(candidate, generator.word(candidate))
-    if candidate.nugget:
+    if isinstance(candidate.payload, WordedPayload):
         return assemble_probe(candidate, worded_by_code(candidate))
     check = partial(generator.check, candidate)
     reply: ProbeReply = await asker.structured(
@@ -202,17 +202,20 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
 
 def worded_by_code(candidate: ProbeCandidate) -> ProbeReply:
     """Return the wording of a candidate that code has worded whole."""
-    nugget = NuggetDraft(text=candidate.nugget, excerpts=list(candidate.cited))
-    return ProbeReply(question=candidate.question, gold_answer=candidate.gold_answer, nuggets=[nugget])
+    worded = candidate.given(WordedPayload)
+    nugget = NuggetDraft(text=worded.nugget, excerpts=list(candidate.cited))
+    return ProbeReply(question=worded.question, gold_answer=worded.gold_answer, nuggets=[nugget])
 
 
 def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInputs:
     """Return what the prompt shows of a candidate: all that they call by one name, and what is worked out."""
-    shared = (ProbeInputs.model_fields.keys() & ProbeCandidate.model_fields.keys()) - {"language"}
+    of_probe, payload = ProbeInputs.model_fields.keys(), candidate.payload
+    given = {name: getattr(payload, name) for name in of_probe & type(payload).model_fields.keys()}
+    given |= {n: getattr(candidate, n) for n in (of_probe & ProbeCandidate.model_fields.keys()) - {"language"}}
     return ProbeInputs(
         category=head.seed.category,
         title=head.seed.title,
         language=candidate.language.name,
         computed_value=candidate.details.computed_value,
-        **{name: getattr(candidate, name) for name in shared},
+        **given,
     )

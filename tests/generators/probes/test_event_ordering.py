@@ -113,7 +113,7 @@ def _worded(question: str, gold: str, items: tuple[str, ...] = ITEMS, at: int = 
 
 def test_check_wants_every_item_in_the_question_out_of_order_and_in_the_answer_in_order() -> None:
     candidate = _candidate()
-    question = f"In which order did I first tell you of {', '.join(ITEMS[i] for i in candidate.listed_as)}?"
+    question = f"In which order did I first tell you of {', '.join(ITEMS[i] for i in candidate.payload.listed_as)}?"
     gold = "; ".join(f"{i}) {item}" for i, item in enumerate(ITEMS, 1))
     assert not check(candidate, _worded(question, gold))
     in_order = f"In which order did I first tell you of {', '.join(ITEMS)}?"
@@ -165,7 +165,7 @@ def test_what_the_assistant_brought_in_is_no_list() -> None:
 def test_a_point_of_an_order_says_the_item_and_its_place_alone(nugget: str, is_fine: bool) -> None:
     """Readers of legal16: the motive stood beside the order in one criterion."""
     candidate = _candidate(4)
-    question = f"In which order did I first tell you of {', '.join(ITEMS[i] for i in candidate.listed_as)}?"
+    question = f"In which order did I first tell you of {', '.join(ITEMS[i] for i in candidate.payload.listed_as)}?"
     worded = _worded(question, "; ".join(f"{i}) {item}" for i, item in enumerate(ITEMS, 1)))
     assert not check(candidate, worded)
     first = worded.nuggets[0].model_copy(update={"text": nugget})
