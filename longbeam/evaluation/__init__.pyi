@@ -3,6 +3,7 @@ from .agreement import (
     cohen_kappa as cohen_kappa,
     render_agreement as render_agreement,
     render_agreements as render_agreements,
+    render_judges as render_judges,
 )
 from .arms import (
     EVIDENCE as EVIDENCE,
@@ -63,6 +64,7 @@ from .judging import (
 from .leaderboard import faults_of as faults_of, merged as merged, render_board as render_board, rows_in as rows_in
 from .metrics import (
     contains_all as contains_all,
+    missing_values as missing_values,
     ndcg as ndcg,
     retrieval_of as retrieval_of,
     rubric_values as rubric_values,

@@ -24,16 +24,16 @@ _KNOWN = {
 
 
 def is_table(path: Path) -> bool:
-    """Return whether a path is a file of rows, or a folder of parquet files."""
+    """Return whether a path is a file of rows, or a folder of them."""
     if path.is_file():
         return path.suffix in (*_JSON_SUFFIXES, ".parquet")
-    return path.is_dir() and bool(_parquet_files(path))
+    return path.is_dir() and bool(_table_files(path))
 
 
 def read_rows(path: Path) -> Iterator[RawChat]:
     """Yield the rows of a JSON list, JSON Lines or parquet files as raw chats, one in memory at a time."""
     seen: dict[str, int] = {}
-    files = [path] if path.is_file() else _parquet_files(path)
+    files = [path] if path.is_file() else _table_files(path)
     for number, (where, row) in enumerate(numbered_elements(files, "row", _rows_of), start=1):
         raw = _read_row(want_dict(row, where, "an object with chat and probing_questions"), where, number)
         if raw.name in seen:
@@ -46,8 +46,10 @@ def _rows_of(file: Path) -> Iterator[Any]:
     return read_parquet(file) if file.suffix == ".parquet" else stream_list(file)
 
 
-def _parquet_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.parquet")) or sorted((folder / "data").glob("*.parquet"))
+def _table_files(folder: Path) -> list[Path]:
+    """Return parquet files, or the JSON files that harnesses read, of which a size each."""
+    names = ("*.parquet", "data/*.parquet", "beam_*.json")
+    return next((found for name in names if (found := sorted(folder.glob(name)))), [])
 
 
 def _read_row(row: dict[str, Any], where: str, number: int) -> RawChat:

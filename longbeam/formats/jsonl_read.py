@@ -119,6 +119,7 @@ def _lines(path: Path, kind: type[_Line], start: int = 0) -> Iterator[tuple[_Lin
         file.seek(start)
         for number, raw in enumerate(file, start=1):
             where = f"{path}: line {number}" + (f" from byte {start}" if start else "")
+            parse_json(raw.decode(errors="replace"), where)  # refuses a column that stands twice
             try:
                 yield kind.model_validate_json(raw), where
             except ValidationError as exc:

@@ -73,9 +73,10 @@ def seeds_for(spec: BenchmarkSpec, count: int, *, copy: Path | None = None) -> t
                 f"seeds file {str(path)!r}: no entry of the domains asked for: {', '.join(spec.domains)}; "
                 "add one, or leave `domains` out to use every entry"
             )
-    for seed in seeds[:count]:
-        _check_timeline(seed, sub_plans_of(spec.length, seed.category))
-    return [seeds[i % len(seeds)] for i in range(count)], warnings
+    chosen = [seeds[i % len(seeds)] for i in range(count)]
+    for i, seed in enumerate(chosen):
+        _check_timeline(seed, sub_plans_of(spec.of_conversation(i).length, seed.category))
+    return chosen, warnings
 
 
 def _is_elsewhere(seed: Seed, own: OwnDomain) -> bool:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import import_module
 from ipaddress import ip_address
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from longbeam.errors import require_extra
@@ -42,16 +43,22 @@ _KEY = re.compile(
 _DRAWN = re.compile(
     r"(?<!base64,)(?<![\w/+.-])(?:[\w-]{24,400}(?![\w/+-])|(?<!:)[A-Za-z0-9+/]{40,400}={0,2}(?![\w/+-]))", re.ASCII
 )
+_LONG = re.compile(r"[\w.~+/-]{16}", re.ASCII)
+"""Each key has so many characters without a space."""
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----")
 _BLOCK_END = "-----END"
-_PASSWORD_WORD = (
-    r"pass(?:word|wort|phrase|code)s?|pwd|pw(?=\s?[:=])|passwd|wi-?fi key|"
-    r"kennwort|parola|wachtwoord|lösenord|kodeord|adgangskode|passord|salasana"
-    r"|contraseña|contrasena|clave|senha|mot de passe|hasło|haslo|heslo|jelszó|parolă|şifre|sifre|mật khẩu|kata sandi"
-    r"|пароль|паролем|парола|κωδικός|κωδικό|كلمة المرور|كلمة السر|رمز عبور|סיסמה|סיסמא|पासवर्ड|পাসওয়ার্ড|รหัสผ่าน"
-    r"|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호"
+_WORDS_OF_PASSWORDS = (
+    "pwd|passwd|kennwort|parola|wachtwoord|lösenord|kodeord|adgangskode|passord|salasana"
+    "|contraseña|contrasena|clave|senha|mot de passe|hasło|haslo|heslo|jelszó|parolă|şifre|sifre|mật khẩu|kata sandi"
+    "|пароль|паролем|парола|κωδικός|κωδικό|كلمة المرور|كلمة السر|رمز عبور|סיסמה|סיסמא|पासवर्ड|পাসওয়ার্ড|รหัสผ่าน"
+    "|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호"
 )
+_PASSWORD_WORD = rf"pass(?:word|wort|phrase|code)s?|pw(?=\s?[:=])|wi-?fi key|{_WORDS_OF_PASSWORDS}"
+_STEMS = tuple(
+    f"pass|pw|fi key|secret|token|api|access|pin|otp|cvv|cvc|login|cred|{_WORDS_OF_PASSWORDS}".casefold().split("|")
+)
+"""Each text that tells a secret has one of these; most texts have none, and looking for these is quick."""
 _SECRET_WORD = rf"{_PASSWORD_WORD}|pass|secret|token|api[_ -]?key|access[_ -]?key|client[_ -]?secret|pin"
 _BEFORE_WORD = "(?<![A-Za-z0-9\u00c0-\u024f])"
 """A word of a Latin script begins here; scripts that join words to others may have anything before it."""
@@ -66,8 +73,8 @@ _TOLD_PASSWORD = re.compile(
     r"(?:(?<![!-~])|['\"`])(?P<secret>(?=[!-~]{0,80}\d)(?=[!-~]{0,80}[A-Za-z])[!-~][^\s'\"“”„«»`,;，。]{5,119})"
 )
 """A password at most four words behind its own, `with password hunter2!Zz`: it has a letter and a digit."""
+_LINK_SECRET = re.compile(r"://[^\s:/@]{1,80}:(?P<secret>[^\s@/:]{1,120})@")
 _MORE_SECRETS = (
-    re.compile(r"://[^\s:/@]{1,80}:(?P<secret>[^\s@/:]{1,120})@"),
     re.compile(r"(?i)\bpass ?phrase\s{0,3}[:=]\s{0,3}['\"“„«`]?(?P<secret>[\w-]{2,20}(?: [\w-]{2,20}){1,11})"),
     re.compile(
         rf"(?i)\b(?:pin|otp|cvv|cvc)(?:[ -]?(?:code|number))?[\s:=]{{1,3}}(?:{_IS} )?"
@@ -78,7 +85,7 @@ _MORE_SECRETS = (
         r"(?P<secret>(?=[!-~]{0,80}\d)(?=[!-~]{0,80}[A-Za-z])[!-~]{6,120})"
     ),
 )
-"""Secrets of a link, passphrases of several words, numbers that let somebody in, and a login with its password."""
+"""Passphrases of several words, numbers that let somebody in, and a login with its password."""
 _CODE = re.compile(
     rf"(?i)[{{(\[<]|\$[{{(]|%[(s]|(?:none|null|nil|true|false|undefined)\b|[a-z_][\w.]*[(\[]|[a-z_]+\.[a-z_.]+$|\w*(?:{_SECRET_WORD}|hash)\w*[^\w\s]?$"
 )
@@ -105,8 +112,10 @@ _DIGITS = re.compile(
 )
 _CARD = re.compile(r"(?:[39]\d{13,18}|2[2-7]\d{14,17}|(?:1800|2131)\d{11}|4\d{12,18}|[56]\d{11,18})")
 """First digits and lengths of cards by ISO/IEC 7812; a check digit decides."""
-_FOURS = re.compile(r"\d{4}([./])\d{4}(?:\1\d{4}){1,2}(?:\1\d{1,4})?")
-"""Groups in which a card may be written with dots and slashes, too."""
+_CARD_SIGNS = re.compile(r"[\d -]+|\d{4}([./])\d{4}(?:\1\d{4}){1,2}(?:\1\d{1,4})?")
+"""How a card is written; with dots and slashes only in groups of four."""
+_DOUBLED = str.maketrans("0123456789", "0246813579")
+"""Twice a digit, and the sum of the digits of that."""
 _NUMBERED = re.compile(r"(?i)(?:chapter|section|version|release|table|figure|part|kapitel|abschnitt|§|v)\.? ?$")
 _ADDRESS = re.compile(
     r"(?<![\w.:])(?:\d{1,3}(?:\.|\[\.\])){3}\d{1,3}(?![\w.]{0,20}\d)"
@@ -220,10 +229,10 @@ class Redaction:
         plain, places = _plain(text)
         found = [*_structured(plain), *self._named(plain)]
         if places is not None:
-            found = [RedactedSpan(places[span.start], places[span.end - 1] + 1, span.kind) for span in found]
+            found = [RedactedSpan(places[start], places[end - 1] + 1, kind) for start, end, kind in found]
         for span in found:
             self._remember(text[span.start : span.end], span.kind)
-        return _apart([*found, *self._repeats(text)])
+        return _apart([*found, *self._repeats(text, sorted(span for span in found if span.kind != "name"))])
 
     def _named(self, text: str) -> Iterator[RedactedSpan]:
         if self.names:
@@ -247,9 +256,15 @@ class Redaction:
         if first is not None and _LEAST_REPEATED <= len(text) <= _MOST_REPEATED and not is_word:
             self._known.setdefault(first[0], {}).setdefault((first.start(), len(text)), {})[text] = kind
 
-    def _repeats(self, text: str) -> Iterator[RedactedSpan]:
-        """Yield the places where a text that was found once stands again."""
-        for word in _WORD.finditer(text):
+    def _repeats(self, text: str, found: list[RedactedSpan]) -> Iterator[RedactedSpan]:
+        """Yield the places where a text that was found once stands again, outside of those that have a form."""
+        places = iter([*found, RedactedSpan(len(text), len(text), "")])
+        place = next(places)
+        for word in _WORD.finditer(text) if self._known else ():
+            while place.end <= word.start():
+                place = next(places)
+            if place.start <= word.start():
+                continue
             for (before, length), known in self._known.get(word[0], {}).items():
                 start = word.start() - before
                 kind = known.get(text[start : start + length]) if start >= 0 else None
@@ -329,9 +344,14 @@ Analyser = Callable[[str], list[tuple[int, int]]]
 def _structured(text: str) -> Iterator[RedactedSpan]:
     """Yield what has a form: keys, passwords, addresses of computers and people, numbers."""
     yield from _blocks(text)
-    yield from (RedactedSpan(*match.span(), "key") for match in _KEY.finditer(text))
-    yield from (RedactedSpan(*match.span(), "key") for match in _DRAWN.finditer(text) if _is_drawn(match[0]))
-    yield from _passwords(text)
+    if _LONG.search(text):
+        yield from (RedactedSpan(*match.span(), "key") for match in _KEY.finditer(text))
+        yield from (RedactedSpan(*match.span(), "key") for match in _DRAWN.finditer(text) if _is_drawn(match[0]))
+    folded = text.casefold()
+    if any(stem in folded for stem in _STEMS):
+        yield from _passwords(text)
+    if "://" in text:
+        yield from (RedactedSpan(*match.span("secret"), "password") for match in _LINK_SECRET.finditer(text))
     if _AT.search(text):
         yield from (RedactedSpan(*match.span(), "email") for match in _EMAIL.finditer(text))
     analysers = _analysers()
@@ -402,14 +422,14 @@ def _is_odd(secret: str) -> bool:
 def _numbers(text: str, start: int, end: int, analysers: dict[str, Analyser]) -> Iterator[RedactedSpan]:
     """Yield the cards, social security numbers and telephone numbers in a run of digits."""
     run = text[start:end]
-    digits = sum(character.isdigit() for character in re.split("x|ext", run)[0])
-    if digits > 11 and (cards := _cards(run)):
+    digits = len(re.sub(r"[ex].*|\D", "", run))
+    groups = re.findall(r"\d+", run)
+    if digits > 11 and digits >= 2 * len(groups) and (cards := _cards(run)):
         yield from (RedactedSpan(start + begin, start + stop, "card") for begin, stop in cards)
         return
     if digits == 9 and (analysers["ssn"](run) or _SSN_WORD.search(text[max(0, start - 40) : start])):
         yield RedactedSpan(start, end, "ssn")
         return
-    groups = re.findall(r"\d+", run)
     is_series = digits < 2 * len(groups) or (len(groups[0]) < 3 and len(groups) > 2 and {*map(len, groups[1:])} == {3})
     if digits > 15 or _DATE.fullmatch(run.strip("() ")):
         return
@@ -418,44 +438,59 @@ def _numbers(text: str, start: int, end: int, analysers: dict[str, Analyser]) ->
         return
     if is_series:  # 1 2 3 4 5 6 7, or 1 234 567 890
         return
-    is_surely = run.startswith("00") or _PHONE_WORD.search(text[max(0, start - 40) : start]) is not None
     is_grouped = digits >= 9 and re.search(r"[ ()/-]|\d\.\d+\.\d", run) is not None
-    if is_surely or is_grouped or re.match(r"\(|0\d", run):
-        window = f"+{run[2:]}" if run.startswith("00") else run
-        if digits > 8:  # the last four are a subscriber's in every plan: thousands of numbers are few questions
-            window = re.sub(r"\d(?=\D*$|\D*(?:\d\D*){1,3}$)", "5", window)
-        if _is_phone(window, is_possible_enough=is_surely):
-            yield RedactedSpan(start, end, "phone")
+    window = f"+{run[2:]}" if run.startswith("00") else run
+    if digits > 8:  # the last four are a subscriber's in every plan: thousands of numbers are few questions
+        window = re.sub(r"\d(?=\D*$|\D*(?:\d\D*){1,3}$)", "5", window)
+    if ((is_grouped or re.match(r"\(|0\d", run)) and _is_phone(window)) or (
+        (run.startswith("00") or _PHONE_WORD.search(text[max(0, start - 40) : start])) and _is_possible_phone(window)
+    ):
+        yield RedactedSpan(start, end, "phone")
 
 
-@lru_cache(maxsize=65_536)
-def _is_phone(window: str, *, is_possible_enough: bool) -> bool:
-    """Whether a number is one of the plan of a region; a possible one has at least a length of that plan."""
+def _parsed_phones(window: str) -> Iterator[tuple[Any, str | None]]:
+    """Yield a number as each region reads it."""
     import phonenumbers
 
     for region in (None,) if window.startswith("+") else _REGIONS:
         with suppress(phonenumbers.NumberParseException):
-            number = phonenumbers.parse(window, region)
-            if is_possible_enough and phonenumbers.is_possible_number(number):
-                return True
-            # The matcher is slow, and refuses what no telephone number is written like: (20-8)(20-15).
-            if phonenumbers.is_valid_number(number) and phonenumbers.PhoneNumberMatcher(window, region).has_next():
-                return True
-    return False
+            yield phonenumbers.parse(window, region), region
+
+
+@lru_cache(maxsize=65_536)
+def _is_possible_phone(window: str) -> bool:
+    """Whether a number has a length of the plan of a region."""
+    from phonenumbers import is_possible_number
+
+    return any(is_possible_number(number) for number, _ in _parsed_phones(window))
+
+
+@lru_cache(maxsize=65_536)
+def _is_phone(window: str) -> bool:
+    """Whether a number is one of the plan of a region, and written like one."""
+    from phonenumbers import PhoneNumberMatcher, is_valid_number
+
+    # The matcher is slow, and refuses what no telephone number is written like: (20-8)(20-15).
+    return any(
+        is_valid_number(number) and PhoneNumberMatcher(window, region).has_next()
+        for number, region in _parsed_phones(window)
+    )
 
 
 def _cards(run: str) -> list[tuple[int, int]]:
     """Return the places of the longest series of groups that are cards."""
     groups = [match.span() for match in re.finditer(r"\d+", run)]
+    digits = re.sub(r"\D", "", run)
+    before = [0, *accumulate(end - begin for begin, end in groups)]
     found, at = [], 0
     while at < len(groups):
         for stop in range(min(len(groups), at + READING.card_groups), at, -1):
-            if groups[stop - 1][1] - groups[at][0] < 12:  # digits of the shortest card
+            number = digits[before[at] : before[stop]]
+            if len(number) < 12:  # as many as the shortest card has
                 break
-            piece = run[groups[at][0] : groups[stop - 1][1]]
-            digits = re.sub(r"[ ./-]" if _FOURS.fullmatch(piece) else "[ -]", "", piece)
-            if _CARD.fullmatch(digits) and _is_checked(digits):
-                found.append((groups[at][0], groups[stop - 1][1]))
+            begin, end = groups[at][0], groups[stop - 1][1]
+            if _CARD.fullmatch(number) and _is_checked(number) and _CARD_SIGNS.fullmatch(run, begin, end):
+                found.append((begin, end))
                 at = stop - 1
                 break
         at += 1
@@ -464,8 +499,7 @@ def _cards(run: str) -> list[tuple[int, int]]:
 
 def _is_checked(digits: str) -> bool:
     """Whether the last digit is the check digit of the others (Luhn)."""
-    doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
-    return (sum(map(int, digits[-1::-2])) + sum(doubled)) % 10 == 0
+    return sum(map(int, digits[-1::-2] + digits[-2::-2].translate(_DOUBLED))) % 10 == 0
 
 
 @cache

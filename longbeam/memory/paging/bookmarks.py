@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 from longbeam.errors import ReplyError
 from longbeam.memory.base import Tools, in_order
@@ -23,8 +23,9 @@ from longbeam.text import words_of
 
 MOST_KEYWORDS, RANDOM_KEYWORDS, HEAD_TURNS = 5, 4, 4
 SNIPPET_CHARS = 160
-Generator = Literal["random", "heuristic", "tfidf", "contextual", "batch", "hybrid"]
-GENERATORS: tuple[Generator, ...] = ("random", "heuristic", "tfidf", "contextual", "batch", "hybrid")
+Generator = Literal["random", "heuristic", "tfidf", "contextual", "batch", "hybrid", "generic", "specific"]
+GENERATORS: tuple[Generator, ...] = get_args(Generator)
+"""The paper's six; `generic` and `specific` are its ablation of keyword specificity: words of most or fewest pages."""
 Format = Literal["id", "minimal", "medium", "structured"]
 FORMATS: tuple[Format, ...] = ("id", "minimal", "medium", "structured")
 
@@ -165,6 +166,16 @@ def _hybrid(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
     ]
 
 
+def _by_spread(pages: Sequence[Page], seed: str, *, sign: int) -> list[tuple[str, ...]]:
+    """Choose the words that fewest pages have, or most (`sign` -1); among these the most frequent of the page."""
+    counted = [_counts(page) for page in pages]
+    pages_with = Counter(word.casefold() for counts in counted for word in counts)
+    return [
+        tuple(sorted(own, key=lambda w: (sign * pages_with[w.casefold()], -own[w], w))[:MOST_KEYWORDS])
+        for own in counted
+    ]
+
+
 _GENERATORS: dict[Generator, Callable[[Sequence[Page], str], list[tuple[str, ...]]]] = {
     "random": _random,
     "heuristic": _heuristic,
@@ -172,6 +183,8 @@ _GENERATORS: dict[Generator, Callable[[Sequence[Page], str], list[tuple[str, ...
     "contextual": _contextual,
     "batch": _batch,
     "hybrid": _hybrid,
+    "generic": partial(_by_spread, sign=-1),
+    "specific": partial(_by_spread, sign=1),
 }
 
 

@@ -79,7 +79,7 @@ def workload_of(name: str, messages: Iterable[Message], probes: Iterable[Probe])
 def run_study(
     name: str, workloads: Sequence[Workload], count: CountTokens, capacity: Capacity, *, boundaries: Sequence[str] = ()
 ) -> Study:
-    """Return all studies: boundaries × four evictions, six generators × three selectors, four formats.
+    """Return all studies: boundaries × four evictions, eight generators × three selectors, four formats.
 
     Boundaries default to the paper's five, and `session` where a conversation has several sessions.
     """
@@ -128,7 +128,11 @@ _HEADS = ("accuracy", "resident", "triggered", "right page", "context tokens", "
 def _lines(study: Study) -> Iterator[str]:
     yield f"## {study.name}, {study.capacity}"
     yield ""
-    yield f"{study.conversations} conversations, {study.questions} questions; readers take the best bookmark by words."
+    settings = len(study.ablation)
+    yield (
+        f"{study.conversations} conversations, {study.questions} questions, so {settings * study.questions:,} in the"
+        f" {settings} settings of the first table; readers take the best bookmark by words."
+    )
     yield ""
     yield from _table(
         "Boundary and eviction (heuristic bookmarks)",

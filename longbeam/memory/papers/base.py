@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from longbeam.errors import ReplyError
 from longbeam.memory.base import ExchangeMemory, Settings, Tools
 from longbeam.memory.context import ContextBuilder
+from longbeam.memory.exchanges import said
 from longbeam.memory.retrieval import Embedder, Vectors
 from longbeam.models.embedders import HashedEmbedder
-from longbeam.prompts.calls import SelectNotesInputs, UpdateSummaryInputs
+from longbeam.prompts.calls import ExtractKeysInputs, KeyValue, SelectNotesInputs, UpdateSummaryInputs
 from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, PromptInputs, Question, digest_of
 from longbeam.text import format_date
 
@@ -104,6 +105,12 @@ class PaperMemory(ExchangeMemory[Settings]):
         except ReplyError:
             self._failed.add(key)
             return None
+
+    async def _entries(self, exchange: Exchange) -> Sequence[KeyValue]:
+        """Return the keys and values that a model extracts from an exchange."""
+        inputs = ExtractKeysInputs(before="", exchange=said(exchange))
+        reply = await self._ask("extract_keys", inputs, f"e{exchange.position}")
+        return () if reply is None else reply.entries
 
     async def _summarize(self, texts: Sequence[str], max_tokens: int, *, before: str = "") -> str:
         """Return a summary of texts by a model; where it fails, their beginning."""

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from longbeam.memory.base import in_order
-from longbeam.memory.exchanges import said
 from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of
 from longbeam.memory.retrieval import Vectors
 from longbeam.memory.tuning import MEMORIZING
-from longbeam.prompts.calls import ExtractKeysInputs, KeyValue
-from longbeam.schemas import Exchange, Question, Record
+from longbeam.prompts.calls import KeyValue
+from longbeam.schemas import Question, Record
 from longbeam.text import content_words, values_in
 
 Edges = Counter[tuple[int, int]]
@@ -77,11 +76,6 @@ class HippoRag(PaperMemory[HippoRagSettings]):
             at, fact = at + len(exchange.messages), fact + len(of_one)
         self._add_synonyms(edges, await self._vectors(names))
         self._edges = edges
-
-    async def _entries(self, exchange: Exchange) -> Sequence[KeyValue]:
-        inputs = ExtractKeysInputs(before="", exchange=said(exchange))
-        reply = await self._ask("extract_keys", inputs, f"e{exchange.position}")
-        return () if reply is None else reply.entries
 
     def _add_synonyms(self, edges: Edges, vectors: Vectors) -> None:
         first = len(self._passages)

@@ -36,7 +36,7 @@ from longbeam.pipeline.services import Services
 from longbeam.pipeline.tuning import RUNNING
 from longbeam.prompts import default_registry
 from longbeam.prompts.calls import MOST_STATEMENTS, ExtractFactsInputs
-from longbeam.schemas import COUNTS, BenchmarkSpec, Limits, MessageRole, ModelReply, Record, TurnWriting, Usage
+from longbeam.schemas import COUNTS, BenchmarkSpec, Limits, MessageRole, ModelReply, Record, TurnWriting, Usage, summed
 from longbeam.store import Benchmark, SealedConversation, create_benchmark
 
 
@@ -65,18 +65,38 @@ class Rehearsal(Record):
 
 
 async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
-    """Make the first conversations of a spec with the stand-in model and return their usage.
+    """Make the first conversations of each length of a spec with the stand-in model and return their usage.
 
     Raises SpecError for a name in `models` that is no model.
     """
     check_models(spec, services.kinds)
-    count = max(1, min(spec.conversations, RUNNING.rehearsed_conversations, RUNNING.rehearsed_tokens // spec.length))
-    # Nothing waits for anything here, so a limit would only cost time; a cap would end the rehearsal.
-    # Plans are alike in what they use: of a conversation of many, one is rehearsed.
-    lengths = plan_lengths(spec.length)
+    counting = CountingModel(services.stand_in(), load_tokenizer(spec.tokenizer))
+    rehearsed, usage = 0, list[Usage]()
+    for length, conversations in (spec.composition or {spec.length: spec.conversations}).items():
+        count = max(1, min(conversations, RUNNING.rehearsed_conversations, RUNNING.rehearsed_tokens // length))
+        # Plans are alike in what they use: of a conversation of many, one is rehearsed.
+        lengths = plan_lengths(length)
+        rows = await _rehearsed(spec, services, counting, {"conversations": count, "length": lengths[0]})
+        usage += (_scaled(row, len(lengths) * conversations / count) for row in rows)
+        rehearsed += count
+    return Rehearsal(
+        length=spec.length,
+        conversations=spec.conversations,
+        rehearsed=rehearsed,
+        tokenizer=spec.tokenizer,
+        usage=tuple(summed(usage)),
+        sizes=counting.prompt_sizes(),
+    )
+
+
+async def _rehearsed(
+    spec: BenchmarkSpec, services: Services, counting: CountingModel, part: dict[str, int]
+) -> list[Usage]:
+    """Make the conversations that `part` of a spec asks for in a folder of their own and return their usage."""
     changes = {
-        "conversations": count,
-        "length": lengths[0],
+        **part,
+        "composition": {},
+        # Nothing waits for anything here, so a limit would only cost time; a cap would end the rehearsal.
         "limits": Limits(concurrency=256),
         # The stand-in answers by rule; what is asked of the spec's own models is asked of the stand-in.
         "checks": spec.checks.model_copy(update={"model": has_model_checks(spec)}),
@@ -84,20 +104,12 @@ async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
     smaller = spec.model_copy(update=changes)
     with tempfile.TemporaryDirectory(prefix="longbeam-rehearsal-") as folder:
         benchmark = create_benchmark(smaller, Path(folder))
-        counting = CountingModel(services.stand_in(), load_tokenizer(spec.tokenizer))
         meter = CostMeter(counting, smaller)
         benchmark, models = replace(benchmark, spec=smaller.for_any_model()), services.models(meter)
         await run_inline(benchmark, models)
         for conversation_id in benchmark.conversation_ids:
             await _rehearse_judging(benchmark, models, conversation_id)
-    return Rehearsal(
-        length=spec.length,
-        conversations=spec.conversations,
-        rehearsed=count,
-        tokenizer=spec.tokenizer,
-        usage=tuple(_scaled(row, len(lengths) * spec.conversations / count) for row in meter.usage()),
-        sizes=counting.prompt_sizes(),
-    )
+    return meter.usage()
 
 
 async def rehearse_probing(benchmark: Benchmark, services: Services) -> Rehearsal:

@@ -247,7 +247,8 @@ class RunContext:
 @asynccontextmanager
 async def open_run(context: RunContext, conversation_id: str, seed: Seed) -> AsyncIterator[ConversationRun]:
     """Open a conversation's work log for writing, for as long as the block lasts."""
-    benchmark, spec = context.benchmark, context.benchmark.spec
+    benchmark, index = context.benchmark, int(conversation_id[1:])
+    spec = benchmark.spec.of_conversation(index)
     # A package that brings an ability may be missing here: better now than after all other stages.
     check_generators(spec.abilities)
     prompts = context.prompts or registry_for(spec)
@@ -265,7 +266,7 @@ async def open_run(context: RunContext, conversation_id: str, seed: Seed) -> Asy
         units.reporting_to(context.progress or SilentProgress(), journalled)
         conversation = Conversation(
             conversation_id=conversation_id,
-            index=int(conversation_id[1:]),
+            index=index,
             seed=seed,
             units=units,
             tokenizer=load_tokenizer(spec.tokenizer),
