@@ -41,7 +41,7 @@ from .reading import (
     read_json as read_json,
     read_text as read_text,
     stream_list as stream_list,
-    want_dict as want_dict,
+    want as want,
 )
 from .registry import (
     ENTRY_POINTS as ENTRY_POINTS,

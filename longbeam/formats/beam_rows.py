@@ -12,7 +12,7 @@ from longbeam.errors import UserError
 from longbeam.formats.beam_read import RawChat, batches_of
 from longbeam.formats.exporting import json_text
 from longbeam.formats.parquet_files import read_parquet
-from longbeam.formats.reading import Notes, describe, parse_json, refuse, stream_list, want_dict, want_list
+from longbeam.formats.reading import Notes, describe, parse_json, refuse, stream_list, want
 from longbeam.formats.session_reading import numbered_elements
 from longbeam.schemas import NoteKind
 
@@ -35,7 +35,7 @@ def read_rows(path: Path) -> Iterator[RawChat]:
     seen: dict[str, int] = {}
     files = [path] if path.is_file() else _table_files(path)
     for number, (where, row) in enumerate(numbered_elements(files, "row", _rows_of), start=1):
-        raw = _read_row(want_dict(row, where, "an object with chat and probing_questions"), where, number)
+        raw = _read_row(want(dict, row, where, "an object with chat and probing_questions"), where, number)
         if raw.name in seen:
             refuse(where, f"conversation_id {raw.name!r} is that of row {seen[raw.name]}, too")
         seen[raw.name] = number
@@ -60,8 +60,8 @@ def _read_row(row: dict[str, Any], where: str, number: int) -> RawChat:
     if not row.get("conversation_seed"):
         notes.add(NoteKind.MISSING_FILE, "conversation_seed", "there is no seed; nothing says domain, title and theme")
     name = str(row.get("conversation_id") or number)
-    plans = want_list(row.get("plans") or [], f"{where}: plans", "a list of plans")
-    chat = want_list(row["chat"], f"{where}: chat", "a list of sub-plans")
+    plans = want(list, row.get("plans") or [], f"{where}: plans", "a list of plans")
+    chat = want(list, row["chat"], f"{where}: chat", "a list of sub-plans")
     raw = RawChat(
         name=name,
         where=where,
@@ -126,7 +126,7 @@ def _user_messages(row: Mapping[str, Any], plans: list[Any], where: str) -> dict
         row.get("user_questions")
     ]
     return {
-        i: [_with_roles(batch) for batch in want_list(listed, f"{where}: user_questions", "a list of sub-plans")]
+        i: [_with_roles(batch) for batch in want(list, listed, f"{where}: user_questions", "a list of sub-plans")]
         for i, listed in enumerate(sources)
         if listed is not None
     }

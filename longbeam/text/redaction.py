@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -23,6 +23,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from longbeam.errors import require_extra
+from longbeam.text.tuning import READING
 
 KINDS = ("key", "password", "email", "iban", "card", "ssn", "ip", "phone", "name")
 """Kinds of private texts; where two meet, the earlier one counts."""
@@ -44,8 +45,6 @@ _DRAWN = re.compile(
 )
 _LONG = re.compile(r"[\w.~+/-]{16}", re.ASCII)
 """Each key has so many characters without a space."""
-_DRAWN_PARTS = 0.34
-"""Parts a character of a drawn text, `Get`, `URL` or `42` being one each: chance makes .47, names in code .2 to .3."""
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----")
 _BLOCK_END = "-----END"
@@ -117,8 +116,6 @@ _CARD_SIGNS = re.compile(r"[\d -]+|\d{4}([./])\d{4}(?:\1\d{4}){1,2}(?:\1\d{1,4})
 """How a card is written; with dots and slashes only in groups of four."""
 _DOUBLED = str.maketrans("0123456789", "0246813579")
 """Twice a digit, and the sum of the digits of that."""
-_MOST_GROUPS = 7
-"""Groups in which people write a card: 4-4-4-4-3 has most, and a slip or two."""
 _NUMBERED = re.compile(r"(?i)(?:chapter|section|version|release|table|figure|part|kapitel|abschnitt|§|v)\.? ?$")
 _ADDRESS = re.compile(
     r"(?<![\w.:])(?:\d{1,3}(?:\.|\[\.\])){3}\d{1,3}(?![\w.]{0,20}\d)"
@@ -242,11 +239,12 @@ class Redaction:
             longest_first = sorted(filter(None, self.names), key=len, reverse=True)
             given = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
             yield from (RedactedSpan(*match.span(), "name") for match in given.finditer(text))
+        first_names, family_names = _listed("first_names_female", "first_names_male"), _listed("last_names")
         for match in _NAME.finditer(text):
             first, last = _bare(match[1]), _bare(match[2].strip())
             is_word = first.casefold() in _WORDS
-            has_family = last in family_names()
-            if first not in first_names() or (is_word and not has_family):
+            has_family = last in family_names
+            if first not in first_names or (is_word and not has_family):
                 continue
             has_family = has_family or (len(last) > 2 and last not in _NO_FAMILY)
             yield RedactedSpan(
@@ -340,9 +338,6 @@ def _apart(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
 
 # --- rules ------------------------------------------------------------------------------------------------
 
-Analyser = Callable[[str], list[tuple[int, int]]]
-"""Returns the places of one kind in a short text."""
-
 
 def _structured(text: str) -> Iterator[RedactedSpan]:
     """Yield what has a form: keys, passwords, addresses of computers and people, numbers."""
@@ -357,7 +352,7 @@ def _structured(text: str) -> Iterator[RedactedSpan]:
         yield from (RedactedSpan(*match.span("secret"), "password") for match in _LINK_SECRET.finditer(text))
     if _AT.search(text):
         yield from (RedactedSpan(*match.span(), "email") for match in _EMAIL.finditer(text))
-    analysers = _analysers()
+    _analysers()  # it is missed here, whatever the text holds
     for match in _IBAN.finditer(text):
         window = match.group()
         while len(window) > 14 and not _is_iban(re.sub(r"[ ./-]", "", window).upper()):
@@ -371,14 +366,14 @@ def _structured(text: str) -> Iterator[RedactedSpan]:
         if not (is_time or is_nobody or _NUMBERED.search(before)) and _is_address(address):
             yield RedactedSpan(*match.span(), "ip")
     for match in _DIGITS.finditer(text):
-        yield from _numbers(text, match.start(), match.end(), analysers)
+        yield from _numbers(text, match.start(), match.end())
 
 
 @lru_cache(maxsize=65_536)
 def _is_iban(account: str) -> bool:
     """Whether an account number has its check digits (ISO 7064), which is quick to say, and is of a country."""
     turned = account[4:] + account[:4]
-    return int(turned.translate(_LETTER_DIGITS)) % 97 == 1 and bool(_analysers()["iban"](account))
+    return int(turned.translate(_LETTER_DIGITS)) % 97 == 1 and _is_recognised(account, "IBAN_CODE")
 
 
 @lru_cache(maxsize=65_536)
@@ -401,7 +396,7 @@ def _is_drawn(token: str) -> bool:
     """Whether chance made a token: letters and digits in turn, as in no word, no name in code and no hash."""
     parts = _PARTS.findall(token)
     is_mixed = any(part.isdigit() for part in parts) and re.search("[g-z]", token) is not None  # a hash has a to f
-    return is_mixed and len(parts) >= _DRAWN_PARTS * len(token)
+    return is_mixed and len(parts) >= READING.drawn_parts * len(token)
 
 
 def _passwords(text: str) -> Iterator[RedactedSpan]:
@@ -422,7 +417,7 @@ def _is_odd(secret: str) -> bool:
     return re.search(r"[\d\W_]|[a-z][A-Z]", secret) is not None
 
 
-def _numbers(text: str, start: int, end: int, analysers: dict[str, Analyser]) -> Iterator[RedactedSpan]:
+def _numbers(text: str, start: int, end: int) -> Iterator[RedactedSpan]:
     """Yield the cards, social security numbers and telephone numbers in a run of digits."""
     run = text[start:end]
     digits = len(re.sub(r"[ex].*|\D", "", run))
@@ -430,7 +425,7 @@ def _numbers(text: str, start: int, end: int, analysers: dict[str, Analyser]) ->
     if digits > 11 and digits >= 2 * len(groups) and (cards := _cards(run)):
         yield from (RedactedSpan(start + begin, start + stop, "card") for begin, stop in cards)
         return
-    if digits == 9 and (analysers["ssn"](run) or _SSN_WORD.search(text[max(0, start - 40) : start])):
+    if digits == 9 and (_is_recognised(run, "US_SSN") or _SSN_WORD.search(text[max(0, start - 40) : start])):
         yield RedactedSpan(start, end, "ssn")
         return
     is_series = digits < 2 * len(groups) or (len(groups[0]) < 3 and len(groups) > 2 and {*map(len, groups[1:])} == {3})
@@ -446,38 +441,26 @@ def _numbers(text: str, start: int, end: int, analysers: dict[str, Analyser]) ->
     if digits > 8:  # the last four are a subscriber's in every plan: thousands of numbers are few questions
         window = re.sub(r"\d(?=\D*$|\D*(?:\d\D*){1,3}$)", "5", window)
     if ((is_grouped or re.match(r"\(|0\d", run)) and _is_phone(window)) or (
-        (run.startswith("00") or _PHONE_WORD.search(text[max(0, start - 40) : start])) and _is_possible_phone(window)
+        (run.startswith("00") or _PHONE_WORD.search(text[max(0, start - 40) : start]))
+        and _is_phone(window, is_possible_enough=True)
     ):
         yield RedactedSpan(start, end, "phone")
 
 
-def _parsed_phones(window: str) -> Iterator[tuple[Any, str | None]]:
-    """Yield a number as each region reads it."""
+@lru_cache(maxsize=65_536)
+def _is_phone(window: str, *, is_possible_enough: bool = False) -> bool:
+    """Whether a number is one of the plan of a region, and written like one; or has a length of that plan."""
     import phonenumbers
 
     for region in (None,) if window.startswith("+") else _REGIONS:
         with suppress(phonenumbers.NumberParseException):
-            yield phonenumbers.parse(window, region), region
-
-
-@lru_cache(maxsize=65_536)
-def _is_possible_phone(window: str) -> bool:
-    """Whether a number has a length of the plan of a region."""
-    from phonenumbers import is_possible_number
-
-    return any(is_possible_number(number) for number, _ in _parsed_phones(window))
-
-
-@lru_cache(maxsize=65_536)
-def _is_phone(window: str) -> bool:
-    """Whether a number is one of the plan of a region, and written like one."""
-    from phonenumbers import PhoneNumberMatcher, is_valid_number
-
-    # The matcher is slow, and refuses what no telephone number is written like: (20-8)(20-15).
-    return any(
-        is_valid_number(number) and PhoneNumberMatcher(window, region).has_next()
-        for number, region in _parsed_phones(window)
-    )
+            number = phonenumbers.parse(window, region)
+            if is_possible_enough and phonenumbers.is_possible_number(number):
+                return True
+            # The matcher is slow, and refuses what no telephone number is written like: (20-8)(20-15).
+            if phonenumbers.is_valid_number(number) and phonenumbers.PhoneNumberMatcher(window, region).has_next():
+                return True
+    return False
 
 
 def _cards(run: str) -> list[tuple[int, int]]:
@@ -487,7 +470,7 @@ def _cards(run: str) -> list[tuple[int, int]]:
     before = [0, *accumulate(end - begin for begin, end in groups)]
     found, at = [], 0
     while at < len(groups):
-        for stop in range(min(len(groups), at + _MOST_GROUPS), at, -1):
+        for stop in range(min(len(groups), at + READING.card_groups), at, -1):
             number = digits[before[at] : before[stop]]
             if len(number) < 12:  # as many as the shortest card has
                 break
@@ -506,23 +489,17 @@ def _is_checked(digits: str) -> bool:
 
 
 @cache
-def _analysers() -> dict[str, Analyser]:
+def _analysers() -> dict[str, Any]:
     """Return the recognisers by kind; loading them takes some seconds, once."""
     require_extra("redact", "redaction", "presidio_analyzer")
     from presidio_analyzer import predefined_recognizers as known
 
-    def of(recogniser: Any, entity: str) -> Analyser:
-        def analyse(window: str) -> list[tuple[int, int]]:
-            return [
-                (found.start, found.end) for found in recogniser.analyze(window, [entity], None) if found.score > 0.1
-            ]
+    return {"IBAN_CODE": known.IbanRecognizer(), "US_SSN": known.UsSsnRecognizer()}
 
-        return analyse
 
-    return {
-        "iban": of(known.IbanRecognizer(), "IBAN_CODE"),
-        "ssn": of(known.UsSsnRecognizer(), "US_SSN"),
-    }
+def _is_recognised(window: str, entity: str) -> bool:
+    """Whether Presidio finds something of a kind in a short text."""
+    return any(found.score > 0.1 for found in _analysers()[entity].analyze(window, [entity], None))
 
 
 _NAMED_IN = ("en_US", "en_GB", "en_IN", "de_DE", "fr_FR", "es_ES", "it_IT")
@@ -530,18 +507,8 @@ _NAMED_IN = ("en_US", "en_GB", "en_IN", "de_DE", "fr_FR", "es_ES", "it_IT")
 
 
 @cache
-def first_names() -> frozenset[str]:
-    """Return the first names of the lists of seven countries."""
-    return _listed("first_names_female", "first_names_male")
-
-
-@cache
-def family_names() -> frozenset[str]:
-    """Return the family names of the same lists."""
-    return _listed("last_names")
-
-
 def _listed(*lists: str) -> frozenset[str]:
+    """Return the names in the lists of seven countries."""
     tables = (import_module(f"faker.providers.person.{place}").Provider for place in _NAMED_IN)
     return frozenset(name for table in tables for which in lists for name in getattr(table, which) if len(name) > 2)
 

@@ -18,11 +18,9 @@ from pydantic import Field
 from longbeam.memory.base import in_order
 from longbeam.memory.papers.base import PaperMemory, TextPiece
 from longbeam.memory.retrieval import Vectors
+from longbeam.memory.tuning import MEMORIZING
 from longbeam.schemas import Exchange, Question, Record, digest_of
 from longbeam.text import sentences
-
-_ROUNDS = 10
-"""Rounds of k-means; a tree of 1,300 chunks settles within eight."""
 
 
 class RaptorSettings(Record):
@@ -81,7 +79,7 @@ def k_means(vectors: Vectors, k: int, seed: int) -> list[NDArray[np.intp]]:
     """Return the places of the vectors in each of at most k clusters, by cosine; the same for the same seed."""
     centres = vectors[np.random.default_rng(seed).choice(len(vectors), size=k, replace=False)]
     nearest = np.zeros(len(vectors), dtype=np.intp)
-    for _ in range(_ROUNDS):
+    for _ in range(MEMORIZING.cluster_rounds):
         nearest = np.argmax(vectors @ centres.T, axis=1)
         sums = np.zeros_like(centres)
         np.add.at(sums, nearest, vectors)
