@@ -35,7 +35,6 @@ from longbeam.evaluation.resampling import (
 )
 from longbeam.evaluation.results import DECILES, Evaluated
 from longbeam.evaluation.table import (
-    HALF_READ,
     HIT_AT,
     Group,
     Row,
@@ -52,6 +51,7 @@ from longbeam.evaluation.table import (
     without_budget,
 )
 from longbeam.evaluation.timings import Latency
+from longbeam.evaluation.tuning import MEASURING
 from longbeam.evaluation.variations import ABLATION, Variation, alike_notes, variations_of
 from longbeam.formats import advice_without_probes
 from longbeam.pages import PAGE_END, page_start, stylesheet
@@ -391,7 +391,7 @@ def report_environment(*folders: Path, is_html: bool = True) -> Environment:
     environment.filters.update(_FILTERS)
     environment.globals.update(
         hit_at=HIT_AT,
-        half_read=HALF_READ,
+        half_read=MEASURING.half_read,
         ablation=ABLATION,
         leads_released=leads_released,
         blank_floors=BEAM_BLANK_FLOORS,

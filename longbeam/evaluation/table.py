@@ -13,17 +13,14 @@ from statistics import fmean
 from longbeam.abilities import Trait, ability_of
 from longbeam.evaluation.arms import EVIDENCE
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS, WRITTEN_ANSWERS
-from longbeam.evaluation.resampling import FEW, Interval, few_conversations, interval_of
+from longbeam.evaluation.resampling import Interval, few_conversations, interval_of
+from longbeam.evaluation.tuning import MEASURING
 from longbeam.memory import FLOORS
 from longbeam.schemas import AskedProbe, EvaluationRun, Result, Spending, digest_of, is_language_model
 
 Measure = Callable[[Result], float | None]
 RULES = ("paper", "released")
 HIT_AT = (1, 5, 10, 20)
-FITS = 1.25
-"""Lengths of a conversation, in budgets, up to which most of it is read whatever is chosen."""
-HALF_READ = 0.5
-"""Share of the budget below which a system is named as read at another budget than the others."""
 
 
 @dataclass(frozen=True)
@@ -224,8 +221,8 @@ def ranked_rows(run: EvaluationRun, rows: Sequence[Row], *, can_score: bool = Tr
 
     Only systems have ranks. Rows are sorted by score, or by recall of evidence where the judge cannot score; at several
     budgets, which follow each other, within each. Equal systems share a rank. There is none for a system without a
-    figure, for one that reads no budget beside several, and with fewer conversations than `FEW`. Rows that calibrate
-    the judge are left out.
+    figure, for one that reads no budget beside several, and with too few conversations. Rows that calibrate the judge
+    are left out.
     """
     budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     found = []
@@ -238,7 +235,7 @@ def ranked_rows(run: EvaluationRun, rows: Sequence[Row], *, can_score: bool = Tr
                 -round(figure or 0.0, 3),
                 kind != "system",
             )
-            is_ranked = kind == "system" and figure is not None and run.conversations >= FEW
+            is_ranked = kind == "system" and figure is not None and run.conversations >= MEASURING.few_conversations
             found.append((place, is_ranked and not (budgets and row.system not in budgets), row))
     found.sort(key=lambda one: one[0])
     return [
@@ -257,7 +254,7 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
     budget = run.settings.budget
     budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     fits = ""
-    if run.tokens <= FITS * budget and run.tokens:
+    if run.tokens <= MEASURING.fits * budget and run.tokens:
         fits = (
             f"A conversation of {run.tokens:,} tokens fits into the budget of {budget:,}: there nothing has to be found"
         )
@@ -282,7 +279,7 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
         f"{row.system} ({row.tokens:,.0f} of {allowed:,})"
         for row in rows
         if kind_of(row.system) == "system" and row.tokens is not None
-        if row.tokens < HALF_READ * min(allowed := budgets.get(row.system, budget), run.tokens or allowed)
+        if row.tokens < MEASURING.half_read * min(allowed := budgets.get(row.system, budget), run.tokens or allowed)
     ]
     unequal = f"Not at equal budget, less than half of it was read: {', '.join(below)}." if below else ""
     return [note for note in (fits, unequal, rehearsed, floored, equality_line(equal_systems(results))) if note]

@@ -21,6 +21,7 @@ from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.quotas import UNTOUCHED, Demand
+from longbeam.generators.tuning import PLANNING
 from longbeam.keys import plan_index_of
 from longbeam.prompts.calls import (
     ContradictionTarget,
@@ -48,25 +49,7 @@ from longbeam.schemas import (
 )
 from longbeam.text import says
 
-APART_MESSAGES, APART_DAYS = 20, 14
-"""Least distance between a slip and its statement: nobody gets wrong what they have just said."""
-FLAT_APART_DAYS = 30
-"""Least age of what is denied altogether."""
-FLAT_DENIALS = 3
-"""One of so many slips denies the whole thing, where one can; the others give another value."""
-SETTLED_DAYS = 5
-"""Days that a value stands before an update changes it."""
 POSTPONED_BY_AT_MOST = dt.timedelta(days=14)
-JUST_TOLD = 4
-"""Bullets before a slip that are still fresh in mind."""
-MOST_RELATED = 6
-"""Bullets of other stages about a target's thing that its writer sees."""
-PLACES_PER_SPECIAL = 2
-"""Places of a stage for each special bullet that it has room for."""
-USES = 2
-"""Later events, at least, that meet the condition of a wish."""
-LOOKING_BACK = 0.5
-"""Share of the updates and slips of a later plan that are about an earlier one, as far as there are any."""
 DENIABLE = {
     ValueKind.DATE: Slip.DAY,
     ValueKind.DURATION: Slip.LENGTH,
@@ -184,7 +167,7 @@ class _Chooser:
         """Return places behind bullets of a stage, spread evenly; none is behind its first bullet or in the ending."""
         sub_plan = self.given.plan.sub_plans[stage_index]
         going_on = sub_plan.bullets[1 : start_of_ending(sub_plan)] or sub_plan.bullets[:1]
-        count = min(PLACES_PER_SPECIAL * 4 * max(self.given.layout.specials_in(stage_index), 1), len(going_on))
+        count = min(PLANNING.places_per_special * 4 * max(self.given.layout.specials_in(stage_index), 1), len(going_on))
         ordinals = dict.fromkeys(i * len(going_on) // count for i in range(count))
         return [Place(after=going_on[i].bullet_id, day=going_on[i].happens_on) for i in ordinals]
 
@@ -205,8 +188,8 @@ class _Chooser:
             flat = sum(o.slip is Slip.ONCE for o in chosen)
             weights = _Weights(
                 part=len(chosen) / count,
-                of_a_back=3.0 * (back < LOOKING_BACK * (len(chosen) + 1)),
-                of_a_denial=2.0 * (flat * FLAT_DENIALS <= len(chosen)),
+                of_a_back=3.0 * (back < PLANNING.looking_back * (len(chosen) + 1)),
+                of_a_denial=2.0 * (flat * PLANNING.flat_denials <= len(chosen)),
                 of_a_stage={
                     i: len(self.places) / count * sum(self.stage_of[o.place.after] == i for o in chosen)
                     for i in self.places
@@ -317,8 +300,8 @@ class _Chooser:
         days = (place.day - bullet.happens_on).days
         end = self._end_of(assertion.fact_id)
         if use == UPDATE:
-            if days < SETTLED_DAYS:
-                return f"changes less than {SETTLED_DAYS} days behind it"
+            if days < PLANNING.settled_days:
+                return f"changes less than {PLANNING.settled_days} days behind it"
             if self._position(place) >= end:
                 return "its matter is over by then"
             if plan_index_of(bullet.bullet_id) != self.given.plan.plan_index and value.date is not None:
@@ -326,11 +309,11 @@ class _Chooser:
             return self._day_reason(bullet, value, place)
         if slip is None:
             return "it may have changed by then"
-        apart = FLAT_APART_DAYS if slip is Slip.ONCE else APART_DAYS
-        if days < apart or self.pace.messages_between(place.after, bullet.bullet_id) < APART_MESSAGES:
-            return f"nearer than {apart} days or {APART_MESSAGES} messages"
+        apart = PLANNING.flat_apart_days if slip is Slip.ONCE else PLANNING.apart_days
+        if days < apart or self.pace.messages_between(place.after, bullet.bullet_id) < PLANNING.apart_messages:
+            return f"nearer than {apart} days or {PLANNING.apart_messages} messages"
         at = self._position(place)
-        if any(b.topic == bullet.topic for b in self.ledger.bullets[max(at + 1 - JUST_TOLD, 0) : at + 1]):
+        if any(b.topic == bullet.topic for b in self.ledger.bullets[max(at + 1 - PLANNING.just_told, 0) : at + 1]):
             return "its thing was just told of"
         if self._is_replaced(bullet, at):
             return "it is another one by then"
@@ -471,7 +454,7 @@ class _Chooser:
         """Return the bullets about the same thing outside of a stage, the newest ones if there are many."""
         own = {b.bullet_id for b in self.given.plan.sub_plans[stage_index].bullets}
         others = [b for b in self.ledger.by_topic[bullet.topic] if b.bullet_id not in {*own, bullet.bullet_id}]
-        return tuple(others[-MOST_RELATED:])
+        return tuple(others[-PLANNING.most_related :])
 
     def _update(self, ordinal: int, option: _Option) -> UpdateTarget:
         related = self._related(option.bullet, self.stage_of[option.place.after])
@@ -509,7 +492,7 @@ class _Chooser:
         """
         fitting, spare = dict[str, frozenset[int]](), dict[str, frozenset[int]]()
         for aspect, its in self._aspects().items():
-            if len(its) > USES:
+            if len(its) > PLANNING.wish_uses:
                 fitting[aspect] = its
             else:
                 self.refused[WISH, aspect] = "fewer than two later events come back to it"
@@ -533,7 +516,7 @@ class _Chooser:
             for other in [a for a, its in fitting.items() if 2 * len(own & its) > min(len(own), len(its))]:
                 self.refused[WISH, other] = f"overlaps with the wish about {aspect}"
                 spare[other] = fitting.pop(other)
-            spare = {a: its - own for a, its in spare.items() if len(its - own) > USES}
+            spare = {a: its - own for a, its in spare.items() if len(its - own) > PLANNING.wish_uses}
         return found
 
     def _aspects(self) -> dict[str, frozenset[int]]:
@@ -577,9 +560,9 @@ class _Chooser:
             aspect=aspect,
             narrative=told[min(own)].narrative,
             place=place,
-            uses=uses[: USES + 1],
+            uses=uses[: PLANNING.wish_uses + 1],
             unlike=unlike,
-            moments=self._moments(at, sorted(own)[-USES]),
+            moments=self._moments(at, sorted(own)[-PLANNING.wish_uses]),
         )
 
 

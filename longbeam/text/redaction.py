@@ -23,6 +23,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from longbeam.errors import require_extra
+from longbeam.text.tuning import READING
 
 KINDS = ("key", "password", "email", "iban", "card", "ssn", "ip", "phone", "name")
 """Kinds of private texts; where two meet, the earlier one counts."""
@@ -44,8 +45,6 @@ _DRAWN = re.compile(
 )
 _LONG = re.compile(r"[\w.~+/-]{16}", re.ASCII)
 """Each key has so many characters without a space."""
-_DRAWN_PARTS = 0.34
-"""Parts a character of a drawn text, `Get`, `URL` or `42` being one each: chance makes .47, names in code .2 to .3."""
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----")
 _BLOCK_END = "-----END"
@@ -117,8 +116,6 @@ _CARD_SIGNS = re.compile(r"[\d -]+|\d{4}([./])\d{4}(?:\1\d{4}){1,2}(?:\1\d{1,4})
 """How a card is written; with dots and slashes only in groups of four."""
 _DOUBLED = str.maketrans("0123456789", "0246813579")
 """Twice a digit, and the sum of the digits of that."""
-_MOST_GROUPS = 7
-"""Groups in which people write a card: 4-4-4-4-3 has most, and a slip or two."""
 _NUMBERED = re.compile(r"(?i)(?:chapter|section|version|release|table|figure|part|kapitel|abschnitt|§|v)\.? ?$")
 _ADDRESS = re.compile(
     r"(?<![\w.:])(?:\d{1,3}(?:\.|\[\.\])){3}\d{1,3}(?![\w.]{0,20}\d)"
@@ -399,7 +396,7 @@ def _is_drawn(token: str) -> bool:
     """Whether chance made a token: letters and digits in turn, as in no word, no name in code and no hash."""
     parts = _PARTS.findall(token)
     is_mixed = any(part.isdigit() for part in parts) and re.search("[g-z]", token) is not None  # a hash has a to f
-    return is_mixed and len(parts) >= _DRAWN_PARTS * len(token)
+    return is_mixed and len(parts) >= READING.drawn_parts * len(token)
 
 
 def _passwords(text: str) -> Iterator[RedactedSpan]:
@@ -473,7 +470,7 @@ def _cards(run: str) -> list[tuple[int, int]]:
     before = [0, *accumulate(end - begin for begin, end in groups)]
     found, at = [], 0
     while at < len(groups):
-        for stop in range(min(len(groups), at + _MOST_GROUPS), at, -1):
+        for stop in range(min(len(groups), at + READING.card_groups), at, -1):
             number = digits[before[at] : before[stop]]
             if len(number) < 12:  # as many as the shortest card has
                 break

@@ -17,6 +17,7 @@ from typing import Literal, get_args
 from longbeam.errors import ReplyError
 from longbeam.memory.base import Tools, in_order
 from longbeam.memory.paging.pages import Page
+from longbeam.memory.tuning import MEMORIZING
 from longbeam.prompts.calls import BookmarkPagesInputs, BookmarkPagesReply, PageToBookmark
 from longbeam.text import words_of
 
@@ -189,12 +190,6 @@ _GENERATORS: dict[Generator, Callable[[Sequence[Page], str], list[tuple[str, ...
 
 ASKING: tuple[Generator, ...] = ("contextual", "batch", "hybrid")
 """Generators that ask a model, in the paper."""
-_AT_ONCE = 50
-"""Pages in one call: those of a conversation of ten million tokens fit no window."""
-_TURN_CHARS = 300
-"""Characters that a call shows of each turn."""
-_OTHERS_SHOWN = 200
-"""Bookmarks of other pages that `contextual` shows: the nearest."""
 
 
 class Bookmarker:
@@ -213,8 +208,10 @@ class Bookmarker:
         if self._generator == "contextual":
             found = await in_order(partial(self._alone, pages, i, heuristic) for i in range(len(pages)))
         else:
-            starts = range(0, len(pages), _AT_ONCE)
-            found = await in_order(partial(self._together, pages[i : i + _AT_ONCE], heuristic) for i in starts)
+            starts = range(0, len(pages), MEMORIZING.bookmarked_at_once)
+            found = await in_order(
+                partial(self._together, pages[i : i + MEMORIZING.bookmarked_at_once], heuristic) for i in starts
+            )
         asked = {page_id: words for part in found for page_id, words in part.items()}
         return [
             self._joined(asked.get(page.page_id, ()), own, ruled)
@@ -230,7 +227,10 @@ class Bookmarker:
     async def _alone(
         self, pages: Sequence[Page], place: int, digests: Sequence[Sequence[str]]
     ) -> Mapping[int, tuple[str, ...]]:
-        near = range(max(0, place - _OTHERS_SHOWN // 2), min(len(pages), place + _OTHERS_SHOWN // 2 + 1))
+        near = range(
+            max(0, place - MEMORIZING.bookmarks_shown // 2),
+            min(len(pages), place + MEMORIZING.bookmarks_shown // 2 + 1),
+        )
         others = tuple(f"p{pages[i].page_id}: {', '.join(digests[i])}" for i in near if i != place)
         return await self._ask((pages[place],), others, MOST_KEYWORDS)
 
@@ -264,4 +264,7 @@ class Bookmarker:
 
 def _shown(page: Page) -> str:
     lines = (f"{turn.speaker}: {' '.join(turn.text.split())}" for turn in page.turns)
-    return "\n".join(line if len(line) <= _TURN_CHARS else line[:_TURN_CHARS] + "…" for line in lines)
+    return "\n".join(
+        line if len(line) <= MEMORIZING.bookmarked_characters else line[: MEMORIZING.bookmarked_characters] + "…"
+        for line in lines
+    )

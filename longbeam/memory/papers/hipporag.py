@@ -23,12 +23,11 @@ from pydantic import Field
 from longbeam.memory.base import in_order
 from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of
 from longbeam.memory.retrieval import Vectors
+from longbeam.memory.tuning import MEMORIZING
 from longbeam.prompts.calls import KeyValue
 from longbeam.schemas import Question, Record
 from longbeam.text import content_words, values_in
 
-_ROUNDS = 40
-"""Rounds of PageRank; with a damping of .5 each halves what is left to spread."""
 Edges = Counter[tuple[int, int]]
 
 
@@ -125,7 +124,7 @@ def page_rank(edges: Edges, seeds: NDArray[np.float64], damping: float) -> NDArr
     out = np.bincount(source, weight, minlength=len(seeds))
     share = weight / out[source]
     rank: NDArray[np.float64] = start
-    for _ in range(_ROUNDS):
+    for _ in range(MEMORIZING.rank_rounds):
         passed = np.bincount(target, rank[source] * share, minlength=len(seeds))
         rank = (1 - damping) * start + damping * (passed + rank[out == 0].sum() * start)
     return rank
