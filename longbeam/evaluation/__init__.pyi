@@ -69,6 +69,7 @@ from .metrics import (
     retrieval_of as retrieval_of,
     rubric_values as rubric_values,
 )
+from .plots import plot_paging as plot_paging
 from .probe_gate import (
     CHECK as CHECK,
     GUESS_PROMPTS as GUESS_PROMPTS,

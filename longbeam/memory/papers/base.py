@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from longbeam.models.embedders import HashedEmbedder
 from longbeam.prompts.calls import ExtractKeysInputs, KeyValue, SelectNotesInputs, UpdateSummaryInputs
 from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, PromptInputs, Question, digest_of
 from longbeam.text import format_date
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,11 @@ class PaperMemory(ExchangeMemory[Settings]):
     async def _query_vector(self, query: str) -> Vectors:
         vector: Vectors = (await self._embedder.embed([query], is_query=True))[0]
         return vector
+
+    async def _nearest(self, things: Sequence[T], matrix: Vectors, query: str, k: int | None) -> list[tuple[T, float]]:
+        """Return the k things whose vectors are nearest to a query with their cosines, best first; all without a k."""
+        scores = matrix @ await self._query_vector(query) if things else np.zeros(0, dtype=np.float32)
+        return [(things[i], float(scores[i])) for i in best(scores, k or len(things))]
 
     async def _ask(self, prompt_id: str, inputs: PromptInputs, place: str) -> Any:  # Any: the prompt's output
         """Return the reply to a call of preparation; None where no reply could be used."""

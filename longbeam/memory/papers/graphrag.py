@@ -22,7 +22,7 @@ from pydantic import Field
 from longbeam.memory.base import in_order
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import dated
-from longbeam.memory.papers.base import PaperMemory, TextPiece, best
+from longbeam.memory.papers.base import PaperMemory, TextPiece
 from longbeam.memory.papers.hipporag import phrases_of
 from longbeam.schemas import Context, Exchange, Question, Record
 
@@ -74,10 +74,8 @@ class GraphRag(PaperMemory[GraphRagSettings]):
 
     async def _near(self, question: Question) -> list[str]:
         """Return the nearest entities of a question, best first."""
-        if not self._names:
-            return []
-        scores = self._matrix @ await self._query_vector(question.text)
-        return [self._names[i] for i in best(scores, self._settings.entities)]
+        found = await self._nearest(self._names, self._matrix, question.text, self._settings.entities)
+        return [name for name, _ in found]
 
     def _ranked(self, near: Sequence[str]) -> list[tuple[Exchange, int]]:
         """Return the exchanges that name entities, with how many, most first; of equals the latest."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from longbeam.memory.base import in_order
-from longbeam.memory.papers.base import PaperMemory, TextPiece, best
+from longbeam.memory.papers.base import PaperMemory, TextPiece
 from longbeam.memory.retrieval import Vectors
 from longbeam.memory.tuning import MEMORIZING
 from longbeam.schemas import Exchange, Question, Record, digest_of
@@ -58,10 +58,7 @@ class Raptor(PaperMemory[RaptorSettings]):
             self._matrix = np.concatenate([self._matrix, vectors])
 
     async def _found(self, question: Question) -> Sequence[tuple[TextPiece, float]]:
-        if not self._nodes:
-            return []
-        scores = self._matrix @ await self._query_vector(question.text)
-        return [(self._nodes[i], float(scores[i])) for i in best(scores, len(self._nodes))]
+        return await self._nearest(self._nodes, self._matrix, question.text, None)
 
     def _chunks(self, exchange: Exchange) -> list[TextPiece]:
         """Return an exchange in chunks that end with a sentence."""

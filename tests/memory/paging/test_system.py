@@ -129,7 +129,7 @@ def test_the_study_is_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert run(["study", "paging", "facts", "--pages", "2", "--markdown", str(table), "--plot", str(plot), *out]) == OK
     rows = table.read_text(encoding="utf-8").splitlines()
     assert sum(row.startswith(("| fixed", "| topic", "| exchange")) for row in rows) == 20
-    assert plot.read_text(encoding="utf-8").count("rotate(60)") == 20
+    assert plot.read_text(encoding="utf-8").count("<polyline") == 2 * 4
     assert run(["evaluate", "facts", "--system", "paging", "--budget", "600", *out]) == OK
     assert "paging" in capsys.readouterr().out
     assert run(["study", "paging", "nothing", *out]) == USER_ERROR
