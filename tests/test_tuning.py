@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,9 @@ This page is written by `python -m tests.test_tuning`.
 TABLE = "| name | value | unit and reason |\n|---|---|---|\n"
 
 
+FIELD = re.compile(r"^    (\w+): [^=#]+ = ([^#]+?)  # (.+)$")
+
+
 def records() -> Iterator[tuple[str, ast.ClassDef]]:
     """Yield the path and the class of each record of tuning."""
     for path in sorted(REPOSITORY.glob("longbeam/*/tuning.py")):
@@ -31,13 +35,12 @@ def records() -> Iterator[tuple[str, ast.ClassDef]]:
                 yield str(path.relative_to(REPOSITORY)), node
 
 
-def fields(record: ast.ClassDef) -> Iterator[tuple[str, str, str]]:
-    """Yield name, value and docstring of each field of a record; the docstring is empty where there is none."""
-    for node, after in zip(record.body, [*record.body[1:], None], strict=True):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-            is_told = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-            told = " ".join(str(after.value.value).split()) if is_told else ""  # type: ignore[union-attr]
-            yield node.target.id, ast.unparse(node.value), told
+def fields(path: str, record: ast.ClassDef) -> list[tuple[str, str, str]]:
+    """Return name, value and comment of each field of a record; the comment is empty where there is none."""
+    lines = (REPOSITORY / path).read_text(encoding="utf-8").splitlines()
+    nodes = [node for node in record.body if isinstance(node, ast.AnnAssign)]
+    found = [(ast.unparse(node.target), FIELD.match(lines[node.lineno - 1])) for node in nodes]
+    return [(match[1], match[2], match[3]) if match else (name, "", "") for name, match in found]
 
 
 def page() -> str:
@@ -46,7 +49,8 @@ def page() -> str:
     for path, record in records():
         parts.append(f"\n## {record.name}\n\n{ast.get_docstring(record)} (`{path}`)\n\n{TABLE}")
         parts += [
-            f"| `{name}` | {value} | {told.replace('|', chr(92) + '|')} |\n" for name, value, told in fields(record)
+            f"| `{name}` | {value} | {told.replace('|', chr(92) + '|')} |\n"
+            for name, value, told in fields(path, record)
         ]
     return "".join(parts)
 
@@ -69,7 +73,7 @@ def test_each_number_has_a_unit_and_a_reason() -> None:
     assert [
         f"{path}: {record.name}.{name}: begin with a unit and give the reason behind a colon: {told!r}"
         for path, record in records()
-        for name, _, told in fields(record)
+        for name, _, told in fields(path, record)
         if told.split(" ")[0] not in UNITS.split() or ": " not in told
     ] == []
 

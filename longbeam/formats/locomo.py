@@ -15,7 +15,7 @@ from typing import Any
 from longbeam import __version__
 from longbeam.abilities import Trait, abilities, ability_named, ability_of
 from longbeam.formats.dataset_card import format_card
-from longbeam.formats.dates import locomo_time, read_locomo_time
+from longbeam.formats.dates import LOCOMO_SESSIONS, locomo_time, read_locomo_time
 from longbeam.formats.exporting import (
     CANARY,
     ExportWriter,
@@ -26,7 +26,6 @@ from longbeam.formats.exporting import (
     sessions_of,
 )
 from longbeam.formats.reading import ImportOptions, Notes, describe, refuse, want
-from longbeam.formats.registry import LOCOMO_SESSIONS
 from longbeam.formats.session_reading import (
     EXPORTED,
     GivenQuestion,

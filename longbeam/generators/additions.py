@@ -25,6 +25,7 @@ from longbeam.prompts.calls import (
     StoryEvent,
 )
 from longbeam.schemas import (
+    ADULT,
     AMOUNT_KINDS,
     CLOSING,
     CONFIDED,
@@ -54,8 +55,6 @@ from longbeam.text import (
 
 OWN = r"(?:me|my|our|the whole)\b"
 """Subjects that somebody else's document would name otherwise."""
-GROWN = 18
-"""Age from which somebody comes along, or is kept from knowing."""
 Entry = dict[str, Value]
 """Values of an entry by role."""
 
@@ -65,7 +64,7 @@ Entry = dict[str, Value]
 
 def with_asides(story: StageStory, reply: EventsReply, asked: EventsInputs) -> tuple[StageStory, list[str]]:
     """Return a stage with the good entries and confidences of a reply, and what is wrong with the others."""
-    grown = [p.first_name for p in asked.people if p.age >= GROWN]
+    grown = [p.first_name for p in asked.people if p.age >= ADULT]
     near = [name for name in grown if name in asked.stages[story.stage_index].cast]
     log = asked.log or reply.log.strip()
     told = {e.event_id: e for e in story.events if e.part != CLOSING}

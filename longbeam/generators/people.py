@@ -19,7 +19,7 @@ from faker.providers.job.en_US import Provider as Jobs
 
 from longbeam.generators.names import Names
 from longbeam.generators.tuning import PLANNING
-from longbeam.schemas import FAMILY, Circle, Gender, Person, Profile, Relation, RelationshipGraph
+from longbeam.schemas import ADULT, FAMILY, Circle, Gender, Person, Profile, Relation, RelationshipGraph
 
 _T = TypeVar("_T")
 
@@ -232,7 +232,6 @@ def age_bounds(profession: str) -> tuple[int, int]:
     return youngest, 58 if _STRENUOUS_JOBS.search(profession) else PLANNING.oldest
 
 
-ADULT = 18
 AROUND = (Circle.FAMILY, Circle.FRIENDS)
 """Circles of people around a user where the spec names none."""
 WORK: Mapping[Circle, tuple[Relation, int, int]] = {

@@ -21,7 +21,7 @@ from longbeam.generators import (
     choose_targets,
     layout_for,
 )
-from longbeam.prompts.calls import Slip, StoryEvent, Weight
+from longbeam.prompts.calls import ContradictionKind, StoryEvent, Weight
 from longbeam.schemas import Assertion, Bullet, BulletKind, Category, Fact, Plan, Stance, SubPlan, ValueKind
 from longbeam.text import date_value, money, name, number, ratio
 
@@ -134,8 +134,10 @@ def test_a_stage_that_cannot_contradict_anything_leaves_it_to_the_next() -> None
 def test_fixed_facts_are_denied_and_never_updated() -> None:
     for stage in _chosen():
         assert not any(t.fact.is_fixed for t in stage.updates)
-        assert all(t.slip in {Slip.PRICE, Slip.ONCE} for t in stage.contradictions)
-        assert all(t.fact is not None and t.fact.is_fixed for t in stage.contradictions if t.slip is Slip.PRICE)
+        assert all(t.slip in {ContradictionKind.PRICE, ContradictionKind.ONCE} for t in stage.contradictions)
+        assert all(
+            t.fact is not None and t.fact.is_fixed for t in stage.contradictions if t.slip is ContradictionKind.PRICE
+        )
 
 
 def test_facts_that_another_bullet_touches_are_no_targets() -> None:
@@ -216,7 +218,7 @@ def _denied(plan: Plan, **more: object) -> set[str]:
     """Return the bullets that are denied altogether by any draw."""
     events = _events(plan, **more)
     drawn = (_chosen(plan, f"{seed}/c000", events=events) for seed in range(30))
-    return {t.bullet.bullet_id for d in drawn for c in d for t in c.contradictions if t.slip is Slip.ONCE}
+    return {t.bullet.bullet_id for d in drawn for c in d for t in c.contradictions if t.slip is ContradictionKind.ONCE}
 
 
 def _counted(plan: Plan) -> Plan:
