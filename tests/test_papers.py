@@ -11,13 +11,21 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.abilities import Trait, abilities
 from longbeam.cli import OK, run
+from longbeam.schemas import ABILITIES, Domain
 from tests.memory.cmv.lines import call, line, result, write_session
 from tests.test_docs_commands import unknown_part
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGE = REPOSITORY / "docs" / "papers.md"
-ROWS: list[dict[str, str]] = tomllib.loads((REPOSITORY / "tests" / "papers.toml").read_text("utf-8"))["row"]
+LISTED: dict[str, list[dict[str, str]]] = tomllib.loads((REPOSITORY / "tests" / "papers.toml").read_text("utf-8"))
+ROWS = LISTED["row"]
+INITIALS = {
+    "IE": "information_extraction", "MR": "multi_session_reasoning", "KU": "knowledge_update",
+    "TR": "temporal_reasoning", "ABS": "abstention", "CR": "contradiction_resolution", "EO": "event_ordering",
+    "IF": "instruction_following", "PF": "preference_following", "SUM": "summarization",
+}  # fmt: skip
 COLUMNS = ("paper", "section", "what", "command", "where", "standing", "figure", "run")
 HEAD = """# What the four papers have, and where it is
 
@@ -42,7 +50,31 @@ def page() -> str:
             "figure": _link(row["figure"]) if row["figure"].startswith("docs/") else row["figure"] or "–",
         }
         lines.append(f"| {' | '.join(shown[column] for column in COLUMNS)} |")
-    return HEAD + "\n".join(lines) + "\n"
+    return HEAD + "\n".join([*lines, "", *table_2()]) + "\n"
+
+
+def table_2() -> list[str]:
+    """Return BEAM's Table 2 with a line for longbeam; the abilities of imported benchmarks are what its readers map."""
+    read = {
+        "LoCoMo": {a.name for a in abilities() if a.reads_locomo},
+        "LongMemEval": {a.name for a in abilities() if a.reads_longmemeval or a.has(Trait.ABSTAINS)},
+        "BEAM": set(ABILITIES),
+    }
+    own = {"name": "longbeam", "domain": f"{len(Domain) - 1}, or your own", "length": "16K to 64M, any"}
+    lines = [
+        "## BEAM's Table 2",
+        "",
+        "Domain and length as the paper has them. The copy that was read lacks the marks of abilities: those",
+        "of benchmarks that longbeam [imports](imports.md) are what its readers map, the others are left out (–).",
+        "",
+        f"| benchmark | domain | tokens of a conversation | {' | '.join(INITIALS)} |",
+        "|" + "---|" * (3 + len(INITIALS)),
+    ]
+    for of in [*LISTED["benchmark"], own]:
+        known = set(ABILITIES) if of is own else read.get(of["name"])
+        marks = ["–" if known is None else "✓" if name in known else "" for name in INITIALS.values()]
+        lines.append(f"| {of['name']} | {of['domain']} | {of['length']} | {' | '.join(marks)} |")
+    return lines
 
 
 def _link(path: str) -> str:

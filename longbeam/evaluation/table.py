@@ -110,11 +110,13 @@ class Group:
 
 
 def groups_of(probes: Sequence[AskedProbe], results: Sequence[Result]) -> list[Group]:
-    """Return groups by the time of asking, if some probes are asked on the way, then by ability and kind."""
+    """Return groups by length, of several, by the time of asking, of two, and by ability and kind."""
     of_kinds = {probe.ability for probe in probes if probe.variety}
     groups: dict[tuple[str, str], list[AskedProbe]] = defaultdict(list)
     for probe in probes:
         groups["", "asked on the way" if probe.is_on_the_way else "asked at the end"].append(probe)
+        if probe.length:
+            groups["", f"{probe.length:>11,} tokens"].append(probe)  # padded, so that they sort as numbers
         if probe.ability in of_kinds:
             groups[probe.ability, probe.variety or "other"].append(probe)
     if not any(probe.is_on_the_way for probe in probes):
@@ -124,7 +126,7 @@ def groups_of(probes: Sequence[AskedProbe], results: Sequence[Result]) -> list[G
         scores[r.conversation_id, r.probe_id][r.system] = r.score("paper")
     systems = dict.fromkeys(r.system for r in results)
     return [
-        Group(ability or "all", name, len(of), {s: _mean(scores[p.key].get(s) for p in of) for s in systems})
+        Group(ability or "all", name.strip(), len(of), {s: _mean(scores[p.key].get(s) for p in of) for s in systems})
         for (ability, name), of in sorted(groups.items())
     ]
 

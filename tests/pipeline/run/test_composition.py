@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.cli import OK, run
 from longbeam.errors import SpecError
 from longbeam.formats import export_huggingface
 from longbeam.pipeline import load_spec
@@ -69,6 +70,11 @@ def test_conversations_of_a_composition_are_as_long_as_it_says_and_exported_by_s
     assert files == ["16K", "16K", "32K"]
     for one in sealed:
         one.close()
+    assert run(["evaluate", "all", "--system", "rag", "--out", str(tmp_path)]) == OK
+    assert run(["report", "all", "--markdown", str(tmp_path / "report.md"), "--out", str(tmp_path)]) == OK
+    table = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "| all | 16,000 tokens |" in table
+    assert "| all | 30,000 tokens |" in table
     with pytest.raises(SpecError, match="composition cannot change from"):
         create_benchmark(spec_of(tmp_path, '[composition]\n"16K" = 2\n"30K" = 2\n'), tmp_path)
 
