@@ -1,11 +1,13 @@
 """Six kinds of faults of BEAM 500K, planted into BEAM 100K: which the rules name, and which reach the model checks.
 
-    python -m benchmarks.unseen_kinds --beam FOLDER_OF_100K [--missed] [--kind PREFIX ...]
+    python -m benchmarks.unseen_kinds --beam FOLDER_OF_100K [--missed] [--kind PREFIX ...] [--make OUT]
 
-Every fault is planted alone in its conversation. *Named*: a finding of the kind that says what the fault is, no note,
-is new on the planted probe. *Reaches a reader*: the planted or dropped message is among the passages that `validate
---model-checks` shows to the critic for this probe, so that a language model can name it. *Untouched*: findings of the
-same kinds, no notes, on the conversations as they are; `--missed` prints them, too.
+`--make` writes ten benchmarks of seven probes for `longbeam validate --model-checks` into a folder, and which probes
+are faulty into `OUT.key.json`. Else a table is printed, and every fault is planted alone in its conversation. *Named*:
+a finding of the kind that says what the fault is, no note, is new on the planted probe. *Reaches a reader*: the planted
+or dropped message is among the passages that `validate --model-checks` shows to the critic for this probe, so that a
+language model can name it. *Untouched*: findings of the same kinds, no notes, on the conversations as they are;
+`--missed` prints them, too.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import json
+import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -21,7 +24,8 @@ from pathlib import Path
 
 from longbeam.evaluation import matters_of
 from longbeam.formats import ImportOptions, import_beam
-from longbeam.schemas import Finding, Message, Probe, Severity, ValueKind
+from longbeam.pipeline import Origin, import_benchmark
+from longbeam.schemas import Finding, GivenConversation, Message, Probe, Severity, ValueKind
 from longbeam.text import format_date, values_in
 from longbeam.validation import check_conversation
 from tests.builders import MemoryReader
@@ -143,6 +147,34 @@ def reaches_reader(fault: Fault) -> bool:
     return not fault.message_key or any(m.message_key == fault.message_key for m in shown)
 
 
+def make(beam: Path, out: Path) -> None:
+    """Write a benchmark for each conversation: both answered abstentions, a stale day, two drops, and controls."""
+    rng, key = random.Random(20261129), list[tuple[str, str, str]]()
+    for number, folder in enumerate(sorted(beam.iterdir(), key=lambda path: int(path.name))):
+        (given,) = import_beam(folder, ImportOptions())
+        clean = reader = MemoryReader(given.head, tuple(given.messages()), given.probes)
+        said, probes = {m.message_key: m.content for m in clean.messages()}, {p.probe_id: p for p in clean.probes()}
+        kinds: dict[str, str] = {}
+        for role, ordinal, sentence in ANSWERS[folder.name]:
+            reader, _ = with_sentence(reader, role, sentence, 0.6)
+            kinds[f"abstention.{ordinal}"] = f"abstention answered, {role}"
+        moved = [f for n in (0, 1) for f in _stale(clean, probes[f"temporal_reasoning.{n}"])]
+        for fault in rng.sample(moved, min(1, len(moved))):
+            told = next(m for m in fault.planted.messages() if m.message_key == fault.message_key).content
+            reader, _ = with_sentence(reader, "user", told.removeprefix(said[fault.message_key]).strip(), 0.97)
+            kinds[fault.probe_id] = fault.kind
+        dropped = [f for f in faults(folder.name, clean) if f.kind.startswith("evidence") and f.probe_id not in kinds]
+        for fault in rng.sample(dropped, 2):
+            reader = with_probe(reader, next(p for p in fault.planted.probes() if p.probe_id == fault.probe_id))
+            kinds[fault.probe_id] = fault.kind
+        kinds |= dict.fromkeys(rng.sample([name for name in probes if name not in kinds], 7 - len(kinds)), "control")
+        key += [(f"e{number}", name, kind) for name, kind in kinds.items()]
+        kept = tuple(p for p in reader.probes() if p.probe_id in kinds)
+        made = GivenConversation(given.head, reader.messages, kept)
+        import_benchmark([made], f"e{number}", out, Origin("beam", "", "o200k_base"))
+    out.with_suffix(".key.json").write_text(json.dumps(key, indent=0), encoding="utf-8")
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Plant six kinds of faults into BEAM 100K.")
@@ -151,7 +183,11 @@ def main() -> None:
         "--missed", action="store_true", help="print what is not named, and what is untouched and named"
     )
     parser.add_argument("--kind", nargs="*", default=[""], help="only kinds that begin so")
+    parser.add_argument("--make", type=Path, help="folder for benchmarks with drawn faults, for the model checks")
     args = parser.parse_args()
+    if args.make is not None:
+        make(args.beam, args.make)
+        return
     planted, named, shown = defaultdict[str, int](int), defaultdict[str, int](int), defaultdict[str, int](int)
     untouched = defaultdict[str, int](int)
     folders = sorted(args.beam.iterdir(), key=lambda path: int(path.name))

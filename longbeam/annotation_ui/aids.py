@@ -28,7 +28,7 @@ from longbeam.errors import SpecError
 from longbeam.keys import conversation_of
 from longbeam.review import CounterEvidence, OpenConversation, dates_view
 from longbeam.schemas import MessageRole, Probe
-from longbeam.text import WINDOW, LaterPassage, distinct_values, says, says_equivalent
+from longbeam.text import READING, LaterPassage, distinct_values, says, says_equivalent
 
 GENERIC = PanelKind(name="generic")
 ORDER = PanelKind(name="order", draft_field="items", draft_hint="items in order, one a line")
@@ -219,7 +219,7 @@ def _word_bounds(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _counter_row(place: ItemPlace, candidate: LaterPassage, terms: Sequence[str], is_cleared: bool) -> CounterRow:
     message, centre = candidate.message, candidate.centre
-    start, end = _word_bounds(message.content, max(centre - WINDOW, 0), centre + 2 * WINDOW)
+    start, end = _word_bounds(message.content, max(centre - READING.sign_window, 0), centre + 2 * READING.sign_window)
     shown = without_markdown(message.content[start:end])
     places = (re.search(rf"{re.escape(term)}\w*", shown, re.IGNORECASE) for term in terms)
     marks = [TextMark(start=place.start(), end=place.end(), kind="search") for place in places if place]

@@ -30,7 +30,7 @@ from longbeam.annotation_ui.security import Access, Guard, Reach
 from longbeam.annotation_ui.server import listening
 from longbeam.errors import UserError
 from longbeam.evaluation import (
-    PASSED,
+    MEASURING,
     ReportLine,
     RunPair,
     Section,
@@ -210,7 +210,9 @@ class _Table:
             of = figures.values() if chosen == ANY else [figures[chosen]] if chosen else []
             return not chosen or any(figure is not None and test(figure) for figure in of)
 
-        return meets(self.wanted.won, lambda f: f >= PASSED) and meets(self.wanted.lost, lambda f: f < PASSED)
+        return meets(self.wanted.won, lambda f: f >= MEASURING.passed) and meets(
+            self.wanted.lost, lambda f: f < MEASURING.passed
+        )
 
     def answers(self, key: tuple[str, str], quotes: Sequence[str]) -> Iterator[SystemAnswer]:
         """Yield each column's answer to a probe."""
@@ -250,7 +252,9 @@ class RunPages:
         self._section = lru_cache(maxsize=4)(self._read)  # a run never changes, and takes seconds to read and resample
         environment = report_environment(TEMPLATES).overlay(finalize=shown_value)
         environment.filters.update(reading=_read_text, local_time=local_time)
-        environment.globals.update(static=STATIC_PATH, benchmark=benchmark.spec.name, any=ANY, page=PAGE, passed=PASSED)
+        environment.globals.update(
+            static=STATIC_PATH, benchmark=benchmark.spec.name, any=ANY, page=PAGE, passed=MEASURING.passed
+        )
         environment.globals["theme_switch"] = Markup(theme_switch())
         self.templates = Jinja2Templates(env=environment)
 

@@ -7,6 +7,7 @@ import functools
 import hashlib
 import inspect
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -83,6 +84,8 @@ from longbeam.schemas import Record
 
 _FILES = sorted(f for f in STATIC.rglob("*") if f.is_file())
 STATIC_BUILD = hashlib.sha256(b"".join(f.read_bytes() for f in _FILES)).hexdigest()[:12]
+_FORMULA = re.compile(r"[\t\r\n]|\s*[=+@＝＋＠－-]")
+"""A text that a spreadsheet would take for a formula, or would take white space off to find one."""
 STATIC_PATH = f"/static/{STATIC_BUILD}"
 """Scripts and styles have a hash of their content in their address, so that browsers can cache them for ever."""
 router = APIRouter()
@@ -321,10 +324,9 @@ def export_queue(workspace: WorkspaceOf, viewer: ViewerOf, wanted: QueueOf) -> R
     text = io.StringIO()
     table = csv.writer(text)
     table.writerow(columns)
-    # A spreadsheet would take a text that begins with one of these signs for a formula.
     for row in rows:
         cells = [str(getattr(row, name)) for name in columns]
-        table.writerow([f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells])
+        table.writerow([f"'{cell}" if _FORMULA.match(cell) else cell for cell in cells])
     return _download(text.getvalue(), "text/csv", f"{workspace.archive.name}-queue.csv")
 
 

@@ -99,7 +99,7 @@ def evaluate(
     Replies are kept, so a killed or stopped evaluation continues where it stopped. Probes are asked in their reviewed
     form.
     """
-    from longbeam.evaluation import ablations, arms_of, render_grid, variants
+    from longbeam.evaluation import ablations, arms_of, render_grid, render_judges, variants
     from longbeam.library import MeasuringOptions, read_evaluation, write_evaluation
 
     options = MeasuringOptions(spec=spec, reader=reader, judge=judge, extractor=extractor, embedder=embedder,
@@ -111,7 +111,8 @@ def evaluate(
         named = read_evaluation(Path(name))
         code = max(_evaluate_one(one.benchmark, one.arms, {**options, **one.options}, output) for one in named)
         if len(output.done) > 1:
-            print(printable(render_grid(output.done)), end="", file=sys.stderr if json else sys.stdout)
+            text = render_grid(output.done) + render_judges(output.done)
+            print(printable(text), end="", file=sys.stderr if json else sys.stdout)
         return code
     with _stdout_of_results():
         sets = [*variants(variant, system), *(settings or ())]

@@ -3,6 +3,7 @@ from .agreement import (
     cohen_kappa as cohen_kappa,
     render_agreement as render_agreement,
     render_agreements as render_agreements,
+    render_judges as render_judges,
 )
 from .arms import (
     EVIDENCE as EVIDENCE,
@@ -19,7 +20,6 @@ from .arms import (
 )
 from .calibration import RIGHT_ANSWERS as RIGHT_ANSWERS, WRONG as WRONG, calibration_of as calibration_of
 from .comparing import (
-    PASSED as PASSED,
     RunPair as RunPair,
     compare_runs as compare_runs,
     conversations_needed as conversations_needed,
@@ -64,12 +64,13 @@ from .judging import (
 from .leaderboard import faults_of as faults_of, merged as merged, render_board as render_board, rows_in as rows_in
 from .metrics import (
     contains_all as contains_all,
+    missing_values as missing_values,
     ndcg as ndcg,
     retrieval_of as retrieval_of,
     rubric_values as rubric_values,
 )
+from .plots import plot_paging as plot_paging
 from .probe_gate import (
-    BATCH as BATCH,
     CHECK as CHECK,
     GUESS_PROMPTS as GUESS_PROMPTS,
     GUESSED_AT_ONCE as GUESSED_AT_ONCE,
@@ -93,12 +94,7 @@ from .report import (
     report_json as report_json,
     sections_of as sections_of,
 )
-from .resampling import (
-    DRAWS as DRAWS,
-    compare as compare,
-    few_conversations as few_conversations,
-    interval_of as interval_of,
-)
+from .resampling import compare as compare, few_conversations as few_conversations, interval_of as interval_of
 from .results import (
     TIMINGS_FILE as TIMINGS_FILE,
     Evaluated as Evaluated,
@@ -137,4 +133,5 @@ from .table import (
 )
 from .terminal_table import render_grid as render_grid, render_table as render_table
 from .timings import Ingestion as Ingestion, Timings as Timings
+from .tuning import MEASURING as MEASURING
 from .variations import alike_notes as alike_notes, variations_of as variations_of

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
+from itertools import combinations
 from typing import TypeVar
 
 from longbeam.errors import UserError
 from longbeam.evaluation.results import Evaluated
-from longbeam.schemas import Record
+from longbeam.evaluation.timings import Timings
+from longbeam.schemas import EvaluationRun, Record, Result
 
 T = TypeVar("T", bound=Hashable)
 VERDICTS = (0.0, 0.5, 1.0)
@@ -132,6 +134,19 @@ def render_agreements(reports: Sequence[AgreementReport]) -> str:
         kappa = f"{row.kappa:5.3f}" if row.kappa is not None else "    -"
         lines.append(f"{pair:9}  {row.verdicts:8,}  {row.equal:5.3f}  {kappa}")
     return "\n".join([*lines, "", *(f"{number}: {name}" for number, name in enumerate(judges, 1))]) + "\n"
+
+
+def render_judges(evaluations: Sequence[tuple[EvaluationRun, Sequence[Result]]]) -> str:
+    """Return the agreement of the judges of each benchmark and reader that has several; empty where none has."""
+    groups: dict[tuple[str, str], list[Evaluated]] = defaultdict(list)
+    for run, results in evaluations:
+        groups[run.benchmark, run.reader].append(Evaluated(run, tuple(results), Timings()))
+    text = ""
+    for (benchmark, reader), of in groups.items():
+        if len({one.run.judge for one in of}) > 1:
+            found = [agreement_of(*pair) for pair in combinations(of, 2)]
+            text += f"\nagreement of judges on {benchmark}, reader {reader}:\n{render_agreements(found)}"
+    return text
 
 
 def render_agreement(report: AgreementReport) -> str:

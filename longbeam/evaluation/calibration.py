@@ -7,11 +7,8 @@ from dataclasses import dataclass
 
 from longbeam.evaluation.arms import EVIDENCE
 from longbeam.evaluation.table import Row
+from longbeam.evaluation.tuning import MEASURING
 
-LEAST_RIGHT, MOST_WRONG = 0.9, 0.1
-"""Scores of right answers below which, and of wrong ones above which, a judge ranks nothing."""
-LEAST_READ = 0.8
-"""Score of the cited messages below which a reader hides the differences of systems."""
 RIGHT_ANSWERS = ("gold", "paraphrased")
 WRONG = ("wrong", "echo", "swapped", "denied", "candidates", "two_values", "other_subject")
 """Answers that are known to be right or wrong; the last four and `paraphrased` are made to tempt a judge of words."""
@@ -33,8 +30,8 @@ class Calibration:
     @property
     def can_score(self) -> bool:
         """Whether the judge tells right from wrong; True where nothing was judged that would show it."""
-        is_right = all(score >= LEAST_RIGHT for score in self.right.values())
-        return is_right and all(score <= MOST_WRONG for score in self.wrong.values())
+        is_right = all(score >= MEASURING.least_right for score in self.right.values())
+        return is_right and all(score <= MEASURING.most_wrong for score in self.wrong.values())
 
     @property
     def scores(self) -> str:
@@ -58,16 +55,16 @@ class Calibration:
             return ""
         where = f" It fails at {', '.join(self.fails_at)}." if self.fails_at else ""
         return (
-            f"This judge cannot score this benchmark: {self.scores}; right answers must score {LEAST_RIGHT} or more, "
-            f"wrong ones {MOST_WRONG} or less.{where} Scores are left out, and the table is of evidence recall; name "
-            "another judge: similarity, gguf:PATH, openai:NAME."
+            f"This judge cannot score this benchmark: {self.scores}; right answers must score {MEASURING.least_right} "
+            f"or more, wrong ones {MEASURING.most_wrong} or less.{where} Scores are left out, and the table is of "
+            "evidence recall; name another judge: similarity, gguf:PATH, openai:NAME."
         )
 
 
 def reader_note(rows: Sequence[Row]) -> str:
     """Return a sentence on a reader that cannot use the evidence itself; empty for one that can."""
     score = next((row.score for row in rows if row.system == EVIDENCE), None)
-    if score is None or score >= LEAST_READ:
+    if score is None or score >= MEASURING.least_read:
         return ""
     return (
         f"This reader scores {score:.3f} with the cited messages alone, so most of what systems lose is the reader's: "
@@ -85,6 +82,7 @@ def calibration_of(rows: Sequence[Row], judge: str = "") -> Calibration:
         for row in rows
         if row.system in (*_RIGHT, *_ALL_WRONG)
         for ability, score in row.by_ability.items()
-        if score is not None and (score < LEAST_RIGHT if row.system in _RIGHT else score > MOST_WRONG)
+        if score is not None
+        and (score < MEASURING.least_right if row.system in _RIGHT else score > MEASURING.most_wrong)
     }
     return Calibration(right, wrong, tuple(sorted(failing)), "no language model" in judge)

@@ -9,16 +9,13 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist, fmean, stdev
 
 from longbeam.errors import UserError
-from longbeam.evaluation.resampling import ALPHA, Comparison, compare, few_conversations, holm
+from longbeam.evaluation.resampling import Comparison, compare, few_conversations, holm
 from longbeam.evaluation.results import Evaluated
 from longbeam.evaluation.table import kind_of, rule
+from longbeam.evaluation.tuning import MEASURING
 from longbeam.schemas import Result
 from longbeam.terminal import counted
 
-_POWER = 0.8
-"""Chance to see the difference that is asked for."""
-PASSED = 0.5
-"""Score from which a system has won a probe, here and in the filter of `view`: below it, most nuggets are missed."""
 _SEEN = 0.005
 """Difference of an ability that two digits show."""
 _NAMED = 10
@@ -31,7 +28,7 @@ class RunPair:
 
     comparison: Comparison
     won: int
-    """Probes that went from below `PASSED` to it or above; `lost` is the reverse, `tied` all others."""
+    """Probes that went from below `MEASURING.passed` to it or above; `lost` is the reverse, `tied` all others."""
     lost: int
     tied: int
     by_ability: dict[str, float]
@@ -75,7 +72,7 @@ def _paired(first: Sequence[Result], second: Sequence[Result], names: tuple[str,
         for r in first
         if (new := r.score("paper")) is not None and (old := before.get((r.conversation_id, r.probe_id))) is not None
     ]
-    changed = tuple(row[:4] for row in scored if (row[2] >= PASSED) is not (row[3] >= PASSED))
+    changed = tuple(row[:4] for row in scored if (row[2] >= MEASURING.passed) is not (row[3] >= MEASURING.passed))
     differences: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for conversation, _, old, new, ability in scored:
         differences[ability][conversation].append(new - old)
@@ -105,7 +102,8 @@ def render_pairs(pairs: Sequence[RunPair], before: Evaluated, now: Evaluated) ->
 
 def _pair_lines(pairs: Sequence[RunPair], before: Evaluated, now: Evaluated) -> Iterator[str]:
     yield f"{now.label} minus {before.label}, on the probes that have a score in both"
-    yield f"(95 % interval over conversations; p by Holm; won: from a score below {PASSED} to one of {PASSED} or more)"
+    passed = MEASURING.passed
+    yield f"(95 % interval over conversations; p by Holm; won: from a score below {passed} to one of {passed} or more)"
     for pair in pairs:
         c = pair.comparison
         name = c.system.removesuffix(" now")
@@ -141,5 +139,5 @@ def conversations_needed(one: Evaluated, first: str, second: str, difference: fl
         )
     spread = stdev(fmean(means[first][c]) - fmean(means[second][c]) for c in both)
     normal = NormalDist()
-    z = normal.inv_cdf(1 - ALPHA / 2) + normal.inv_cdf(_POWER)
+    z = normal.inv_cdf(1 - MEASURING.alpha / 2) + normal.inv_cdf(MEASURING.power)
     return max(2, math.ceil((z * spread / difference) ** 2)), spread

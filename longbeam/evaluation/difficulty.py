@@ -16,13 +16,12 @@ from datetime import datetime
 from statistics import fmean
 
 from longbeam.evaluation.interference import DIGITS, count_competitors, overlap_of
+from longbeam.evaluation.tuning import MEASURING
 from longbeam.memory import Bm25Index, exchanges_of, ranked, said
 from longbeam.schemas import EvaluationSettings, MeasuredDifficulty, Message, MessageRole, Plan, Probe
 from longbeam.text import words_of
 
 BUDGETS = EvaluationSettings()
-READ = 256
-"""Exchanges that a floor ranks at most; the budget ends long before."""
 
 
 @dataclass
@@ -92,10 +91,12 @@ class DifficultyMeter:
         return len(ends) if probe.asked_at is None else bisect_right(ends, probe.asked_at)
 
     def _found(self, probe: Probe, exchanges: int) -> list[int]:
-        return ranked(self._index.scores(probe.question)[:exchanges], READ)
+        return ranked(self._index.scores(probe.question)[:exchanges], MEASURING.floor_exchanges)
 
     def _drawn(self, probe: Probe, exchanges: int) -> list[int]:
-        return random.Random(f"{self._key}/{probe.probe_id}").sample(range(exchanges), min(exchanges, READ))
+        return random.Random(f"{self._key}/{probe.probe_id}").sample(
+            range(exchanges), min(exchanges, MEASURING.floor_exchanges)
+        )
 
     def _read(self, order: Iterable[int]) -> Callable[[str], bool]:
         """Return whether a message is in the exchanges, best first, up to the first that does not fit the budget."""

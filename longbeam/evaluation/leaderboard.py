@@ -23,6 +23,7 @@ from longbeam.evaluation.report import Section, sections_of
 from longbeam.evaluation.resampling import few_conversations
 from longbeam.evaluation.results import Evaluated
 from longbeam.evaluation.scoring import score_of
+from longbeam.evaluation.tuning import MEASURING
 from longbeam.schemas import AskedProbe, Difficulty, Probe, Result, digest_of
 from longbeam.terminal import printable, whole_text
 
@@ -32,8 +33,6 @@ KEY = ("benchmark", "probes_digest", "control", "system", "settings_digest")
 _DIGITS = 12
 """Hex digits of a digest that a row shows."""
 
-MOST_MISSING = 0.1
-"""Share of a system's answers that may have failed: those that are missing would be the bad ones."""
 
 LeaderboardRow = dict[str, Any]
 
@@ -123,7 +122,7 @@ def _missing(one: Evaluated, there: Collection[tuple[str, str, str]]) -> Iterato
         lost = [(c, p) for c, p in absent if not {f"{c}/answer/{system}/{p}", f"{c}/judge/{system}/{p}"} & named]
         if lost:
             yield f"{len(lost)} answers are missing of {system}, such as {' '.join(lost[0])}, and no failure names them"
-        elif len(absent) > MOST_MISSING * len(one.run.probes):
+        elif len(absent) > MEASURING.most_missing * len(one.run.probes):
             yield f"{system} has no answer to {len(absent)} of {len(one.run.probes)} probes; at most a tenth may fail"
 
 

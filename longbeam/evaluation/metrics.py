@@ -8,9 +8,9 @@ cites.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from longbeam.schemas import Answer, Probe, Retrieval, Value
+from longbeam.schemas import Answer, AskedProbe, Probe, Result, Retrieval, Value, ValueKind
 from longbeam.text import says, values_in
 
 
@@ -69,7 +69,26 @@ def contains_all(text: str, quotes: Sequence[str]) -> bool:
     return all((words := " ".join(quote.split())) != "" and words in plain for quote in quotes)
 
 
-def rubric_values(probe: Probe) -> tuple[Value, ...]:
+def missing_values(probes: Iterable[AskedProbe], results: Iterable[Result]) -> dict[str, tuple[int, int, int]]:
+    """Count the typed values of rubrics that answers lack, by system: times not read, others not read, and those read.
+
+    They are the three kinds of failure in CogCanvas's error analysis (its 4.8): temporal blindness, gaps of extraction
+    and gaps of reasoning. Answers without a context, and systems that lack nothing, are left out.
+    """
+    asked = {probe.key: rubric_values(probe) for probe in probes}
+    counted: dict[str, list[int]] = {}
+    for r in results:
+        if r.answer.context is None:
+            continue
+        for value in asked.get((r.conversation_id, r.probe_id), ()):
+            if not says(r.answer.text, value):
+                is_time = value.kind in (ValueKind.DATE, ValueKind.DURATION)
+                kind = 2 if says(r.answer.context.text, value) else 0 if is_time else 1
+                counted.setdefault(r.system, [0, 0, 0])[kind] += 1
+    return {system: (times, others, read) for system, (times, others, read) in counted.items()}
+
+
+def rubric_values(probe: Probe | AskedProbe) -> tuple[Value, ...]:
     """Return the typed values of the rubric that the question does not contain."""
     # Two nuggets may ask for one value, which counts once.
     values = {v.model_dump_json(): v for nugget in probe.rubric for v in values_in(nugget.text)}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from zlib import crc32
+
+from longbeam.memory.paging import Study
 
 WIDTH, HEIGHT = 720, 340
 LEFT, RIGHT, TOP, BOTTOM = 48, 190, 14, 44
@@ -14,6 +17,10 @@ LEFT, RIGHT, TOP, BOTTOM = 48, 190, 14, 44
 _COLOURS = 10
 """Colours of systems in the stylesheet, `.series-0` and so on."""
 _LABEL_STEP = 14
+_ALONE = "svg{background:#fff}.grid,.tickmark,.leader{stroke:#ddd}" + "".join(
+    f".series-{i}{{color:hsl({36 * i},65%,38%)}}" for i in range(_COLOURS)
+)
+"""Style of a plot in a file of its own, which no page's stylesheet reaches."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,21 @@ def plot(
         "</svg>",
     ]
     return "\n".join(parts)
+
+
+def plot_paging(study: Study) -> str:
+    """Return an SVG file of a study's boundaries: questions answered under each eviction, and resident ones, dashed."""
+    boundaries = [*dict.fromkeys(row.config.boundary for row in study.ablation)]
+    points: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for row in study.ablation:
+        place, eviction = float(boundaries.index(row.config.boundary)), row.config.eviction
+        points[eviction, "system"].append((place, row.summary.accuracy))
+        points[f"{eviction}, resident", "floor"].append((place, row.summary.residency))
+    series = [Series(name, kind, tuple(of)) for (name, kind), of in points.items()]
+    ticks = [(float(place), name) for place, name in enumerate(boundaries)]
+    svg = plot(series, x_label="boundary", ticks=ticks, title=f"{study.name}, {study.capacity}")
+    alone = f'<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11"><style>{_ALONE}</style>'
+    return svg.replace("<svg", alone, 1)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from longbeam.abilities import Trait, ability_of
+from longbeam.evaluation.tuning import MEASURING
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import (
     AskedQuestion,
@@ -34,26 +35,16 @@ from longbeam.prompts.calls import (
     ReadReply,
 )
 from longbeam.schemas import Difficulty, Evidence, EvidencePart, Message, MessageRole, Nugget, Probe, Record, Severity
-from longbeam.text import PASSAGE, LaterPassage, Subject, find_evidence, sentences, values_in, words_of
+from longbeam.text import READING, LaterPassage, Subject, find_evidence, sentences, values_in, words_of
 
 CHECK = "gate"
 GUESS_PROMPTS = ("guess_answers",)
 PROMPTS = (*GUESS_PROMPTS, "read_passages", "criticise_probes", "mark_answers")
-BATCH = 7
-"""Most probes of one request. What is the same for each batch takes 2,900 tokens, and neighbours share passages."""
-GUESSED_AT_ONCE = 4 * BATCH
+GUESSED_AT_ONCE = 4 * MEASURING.gate_batch
 """Most questions of one request for guesses: a reply of at most some 1,500 tokens."""
-LUCK = 0.05
-"""Greatest chance at which a guess that hits refuses a probe: one in twenty is the share of good probes that the gate
-may refuse. An order of four things is hit once in 24 tries, one of three once in six."""
 SHOWN = {MessageRole.USER: 8, MessageRole.ASSISTANT: 3}
 """Uncited passages of each probe, by speaker: replies share more words with a question than the facts do that would
 change its answer. Of the nine that readers and critic used in a run by a very good model, eight were among these."""
-READ = 96
-"""Passages of a probe that are read for signs: eight times as many as are shown."""
-MOST_CHARACTERS = 4_000
-"""Characters of a cited message that are shown. People state facts before or after pasted code and logs, so the middle
-of a longer message is left out."""
 SEVERITIES: Mapping[str, Severity] = {
     "refused": Severity.ERROR,
     "reword": Severity.WARNING,
@@ -119,7 +110,7 @@ def matters_of(
         )
         for p in probes
     }
-    found = find_evidence(messages, subjects, cited, read=READ)
+    found = find_evidence(messages, subjects, cited, read=MEASURING.gate_passages)
     wanted = set[str]().union(*cited.values()) if cited else set[str]()
     kept: dict[str, Message] = {}
     beside: dict[str, list[Message]] = {}
@@ -158,7 +149,9 @@ def _nearest(passages: Iterable[LaterPassage]) -> list[Message]:
 def _in_context(passage: LaterPassage) -> str:
     """Return a passage with as much before it: what "I assume that this suits" is about stands there."""
     content, start = passage.message.content, passage.start
-    return content[next((a for a, _ in sentences(content) if start - PASSAGE <= a < start), start) : passage.end]
+    return content[
+        next((a for a, _ in sentences(content) if start - READING.passage_characters <= a < start), start) : passage.end
+    ]
 
 
 @dataclass(frozen=True)
@@ -204,8 +197,8 @@ def _in_one_form(groups: Sequence[Sequence[Message]]) -> list[list[Message]]:
 
 
 def _cut(text: str) -> str:
-    half = MOST_CHARACTERS // 2
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:half]}\n[...]\n{text[-half:]}"
+    half = MEASURING.gate_characters // 2
+    return text if len(text) <= MEASURING.gate_characters else f"{text[:half]}\n[...]\n{text[-half:]}"
 
 
 async def guess_answers(asker: Asker, probes: Sequence[Probe]) -> list[Guess]:
@@ -455,7 +448,7 @@ def _faults(trial: _Trial, critique: Critique) -> Iterator[Fault]:
         yield Fault(kind, f"from all that was said on it a reader answers: {trial.answers.get('all', 'nothing')}")
     if trial.is_full("guess"):
         guess = f"a reader who has seen nothing meets the rubric: {trial.answers['guess']}"
-        if trial.chance > LUCK:
+        if trial.chance > MEASURING.luck:
             yield Fault("lucky", f"{guess}; one guess of {round(1 / trial.chance)} does")
         else:
             yield Fault("guessed", guess)

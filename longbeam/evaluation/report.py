@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations
@@ -22,6 +22,7 @@ from markupsafe import Markup
 from longbeam.abilities import Trait, ability_of
 from longbeam.errors import UserError
 from longbeam.evaluation.calibration import Calibration, calibration_of, reader_note
+from longbeam.evaluation.metrics import missing_values
 from longbeam.evaluation.plots import Series, plot
 from longbeam.evaluation.resampling import (
     Comparison,
@@ -34,7 +35,6 @@ from longbeam.evaluation.resampling import (
 )
 from longbeam.evaluation.results import DECILES, Evaluated
 from longbeam.evaluation.table import (
-    HALF_READ,
     HIT_AT,
     Group,
     Row,
@@ -51,6 +51,7 @@ from longbeam.evaluation.table import (
     without_budget,
 )
 from longbeam.evaluation.timings import Latency
+from longbeam.evaluation.tuning import MEASURING
 from longbeam.evaluation.variations import ABLATION, Variation, alike_notes, variations_of
 from longbeam.formats import advice_without_probes
 from longbeam.pages import PAGE_END, page_start, stylesheet
@@ -99,6 +100,8 @@ class Section:
     groups: tuple[Group, ...]
     """Probes by the time of asking and by kind."""
     variations: tuple[Variation, ...]
+    missing: Mapping[str, tuple[int, int, int]]
+    """By system, counts of `missing_values`."""
     comparisons: tuple[Comparison, ...]
     """Every system with every baseline; p-values are corrected for the number of comparisons."""
     calibration: Calibration
@@ -167,6 +170,7 @@ def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Secti
         abilities=tuple(sorted({r.ability for r in one.results})),
         groups=tuple(groups_of(one.run.probes, one.results)),
         variations=tuple(varied),
+        missing=missing_values(one.run.probes, one.results),
         comparisons=tuple(holm([pair for pair in pairs if pair is not None])),
         calibration=judged,
         notes=(
@@ -342,6 +346,7 @@ def report_json(sections: Sequence[Section]) -> str:
             "lines": [asdict(line) for line in section.lines],
             "groups": [asdict(group) for group in section.groups],
             "comparisons": [asdict(comparison) for comparison in section.comparisons],
+            "missing": section.missing,
             "judge": section.calibration.refusal or section.calibration.line,
             "warning": few_conversations(section.evaluated.run.conversations),
             "notes": section.notes,
@@ -386,7 +391,7 @@ def report_environment(*folders: Path, is_html: bool = True) -> Environment:
     environment.filters.update(_FILTERS)
     environment.globals.update(
         hit_at=HIT_AT,
-        half_read=HALF_READ,
+        half_read=MEASURING.half_read,
         ablation=ABLATION,
         leads_released=leads_released,
         blank_floors=BEAM_BLANK_FLOORS,

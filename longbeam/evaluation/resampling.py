@@ -16,21 +16,12 @@ from statistics import NormalDist, fmean
 import numpy as np
 from numpy.typing import NDArray
 
+from longbeam.evaluation.tuning import MEASURING
 from longbeam.schemas import Result
 
-DRAWS = 4_000
-PATTERNS = 2**14
-"""Patterns of signs that are tried; with more conversations than 14, so many are drawn."""
-ALPHA = 0.05
-"""Corrected p below which a difference counts."""
-FEW = 8
-"""Conversations below which intervals are too narrow and rows have no ranks: a bootstrap has little to draw from."""
-_NO_PROOF = 6
-"""Conversations below which no difference can reach p < 0.05 in the sign-flip test: 2 / 2^5 is .0625."""
 _SEED = 20_251_027
 """Any fixed number: the same results give the same intervals."""
 
-_TAIL = 0.025
 _ROUNDING = 1e-12
 """Difference below which two means are equal."""
 
@@ -60,12 +51,12 @@ class Comparison:
     p_value: float | None
     """Of the sign-flip test; corrected where several comparisons are shown."""
     bootstrap_p: float | None = None
-    """Of the paired bootstrap, as the paging paper tests; not corrected. None below `FEW`, where it is too small."""
+    """p of the paired bootstrap, as the paging paper tests, not corrected; None for `few_conversations`."""
 
     @property
     def verdict(self) -> str:
         """Whether the first system is better or worse, by the corrected sign-flip test alone."""
-        if self.p_value is None or self.p_value >= ALPHA:
+        if self.p_value is None or self.p_value >= MEASURING.alpha:
             return "cannot tell"
         return "better" if self.difference > 0 else "worse"
 
@@ -74,7 +65,7 @@ def proof_line(comparisons: Sequence[Comparison]) -> str:
     """Return that so many comparisons of so few conversations can prove nothing; empty where they can."""
     count = min((c.conversations for c in comparisons), default=0)
     least = min(1.0, 2 / 2**count * len(comparisons))
-    if count < 2 or least < ALPHA:
+    if count < 2 or least < MEASURING.alpha:
         return ""
     return (
         f"With {count} conversations and {len(comparisons)} comparisons no p can fall below {least:.3g}, so nothing "
@@ -84,14 +75,13 @@ def proof_line(comparisons: Sequence[Comparison]) -> str:
 
 def few_conversations(count: int) -> str:
     """Return what intervals over so few conversations cannot show, in one line; empty where there are enough."""
-    if count >= FEW:
+    if count >= MEASURING.few_conversations:
         return ""
     if count == 1:
         return "One conversation: there is no interval, no ranking, and no difference can be told from chance."
     proof = f"; p cannot fall below {2 / 2**count:.3g}, so no difference can be called significant"
-    return (
-        f"{count} conversations: intervals are too narrow; no ranking below {FEW}{proof if count < _NO_PROOF else ''}."
-    )
+    unproved = proof if count < MEASURING.no_proof else ""
+    return f"{count} conversations: intervals are too narrow; no ranking below {MEASURING.few_conversations}{unproved}."
 
 
 def interval_of(
@@ -133,7 +123,7 @@ def compare(
         probes=len(shared),
         interval=_interval(grid) if len(grid) > 1 else None,
         p_value=_sign_flip(grid) if len(grid) > 1 else None,
-        bootstrap_p=_bootstrap_p(grid) if len(grid) >= FEW else None,
+        bootstrap_p=_bootstrap_p(grid) if len(grid) >= MEASURING.few_conversations else None,
     )
 
 
@@ -177,23 +167,23 @@ def _macro(grid: Grid, draws: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _bootstrap_p(grid: Grid) -> float:
-    """Return the two-sided p-value: twice the smaller share of resamples on one side of 0; at least 2 / DRAWS."""
+    """Return the two-sided p-value: twice the smaller share of resamples on one side of 0; at least 2 / draws."""
     resampled = _resampled(grid)
     smaller = min(np.count_nonzero(resampled <= _ROUNDING), np.count_nonzero(resampled >= -_ROUNDING))
-    return min(1.0, 2 * max(1, int(smaller)) / DRAWS)
+    return min(1.0, 2 * max(1, int(smaller)) / MEASURING.draws)
 
 
 def _resampled(grid: Grid) -> NDArray[np.float64]:
     size = len(grid)
-    drawn = np.random.default_rng(_SEED).integers(0, size, size=(DRAWS, size))
-    draws = np.zeros((DRAWS, size))
-    np.add.at(draws, (np.arange(DRAWS)[:, None], drawn), 1)
+    drawn = np.random.default_rng(_SEED).integers(0, size, size=(MEASURING.draws, size))
+    draws = np.zeros((MEASURING.draws, size))
+    np.add.at(draws, (np.arange(MEASURING.draws)[:, None], drawn), 1)
     return _macro(grid, draws)
 
 
 def _interval(grid: Grid) -> Interval:
     resampled = _resampled(grid)
-    tails = (_TAIL, 1 - _TAIL)
+    tails = (MEASURING.tail, 1 - MEASURING.tail)
     low, high = np.percentile(resampled, [100 * tail for tail in _bca_tails(grid, resampled, tails) or tails])
     return Interval(float(low), float(high))
 
@@ -218,16 +208,16 @@ def _bca_tails(grid: Grid, resampled: NDArray[np.float64], tails: Sequence[float
 def _sign_flip(grid: Grid) -> float:
     """Return the two-sided p-value of the mean: the share of sign patterns under which it is as far from 0.
 
-    All patterns are tried where there are no more than PATTERNS; else as many are drawn, and the observed one counts.
+    All patterns are tried where there are no more than `MEASURING.patterns`; else as many are drawn, with the observed.
     """
     size = len(grid)
     # The mean is linear in the signs: each conversation has a weight.
     weights = np.nan_to_num(grid / np.count_nonzero(~np.isnan(grid), axis=0)).mean(axis=1)
-    is_exact = 2**size <= PATTERNS
+    is_exact = 2**size <= MEASURING.patterns
     if is_exact:
         bits = np.arange(2**size)[:, None] >> np.arange(size) & 1
     else:
-        bits = np.random.default_rng(_SEED).integers(0, 2, size=(PATTERNS, size), dtype=np.int8)
+        bits = np.random.default_rng(_SEED).integers(0, 2, size=(MEASURING.patterns, size), dtype=np.int8)
     means = np.abs((2.0 * bits - 1) @ weights)
     extreme = np.count_nonzero(means >= abs(weights.sum()) - _ROUNDING)
     return float(extreme / len(means) if is_exact else (extreme + 1) / (len(means) + 1))

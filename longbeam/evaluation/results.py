@@ -152,7 +152,7 @@ def reworded(asked: Sequence[AskedProbe], now: Mapping[str, Sequence[Probe]]) ->
     return [str(ItemId(*a.key)) for a in asked if said.get(a.key) != (a.question, a.gold_answer, a.rubric)]
 
 
-def asked_probe(conversation_id: str, probe: Probe, places: Mapping[str, float]) -> AskedProbe:
+def asked_probe(conversation_id: str, probe: Probe, places: Mapping[str, float], length: int = 0) -> AskedProbe:
     """Return the probe as reports need it; `places` has the share of the conversation before each message."""
     cited = {places[e.message_key] for e in probe.evidence if e.message_key in places}
     return AskedProbe(
@@ -166,6 +166,7 @@ def asked_probe(conversation_id: str, probe: Probe, places: Mapping[str, float])
         deciles=tuple(sorted({int(place * DECILES) for place in cited})),
         variety=probe.details.variety,
         is_on_the_way=probe.asked_at is not None,
+        length=length,
     )
 
 

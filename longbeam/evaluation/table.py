@@ -13,17 +13,14 @@ from statistics import fmean
 from longbeam.abilities import Trait, ability_of
 from longbeam.evaluation.arms import EVIDENCE
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS, WRITTEN_ANSWERS
-from longbeam.evaluation.resampling import FEW, Interval, few_conversations, interval_of
+from longbeam.evaluation.resampling import Interval, few_conversations, interval_of
+from longbeam.evaluation.tuning import MEASURING
 from longbeam.memory import FLOORS
 from longbeam.schemas import AskedProbe, EvaluationRun, Result, Spending, digest_of, is_language_model
 
 Measure = Callable[[Result], float | None]
 RULES = ("paper", "released")
 HIT_AT = (1, 5, 10, 20)
-FITS = 1.25
-"""Lengths of a conversation, in budgets, up to which most of it is read whatever is chosen."""
-HALF_READ = 0.5
-"""Share of the budget below which a system is named as read at another budget than the others."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +110,13 @@ class Group:
 
 
 def groups_of(probes: Sequence[AskedProbe], results: Sequence[Result]) -> list[Group]:
-    """Return groups by the time of asking, if some probes are asked on the way, then by ability and kind."""
+    """Return groups by length, of several, by the time of asking, of two, and by ability and kind."""
     of_kinds = {probe.ability for probe in probes if probe.variety}
     groups: dict[tuple[str, str], list[AskedProbe]] = defaultdict(list)
     for probe in probes:
         groups["", "asked on the way" if probe.is_on_the_way else "asked at the end"].append(probe)
+        if probe.length:
+            groups["", f"{probe.length:>11,} tokens"].append(probe)  # padded, so that they sort as numbers
         if probe.ability in of_kinds:
             groups[probe.ability, probe.variety or "other"].append(probe)
     if not any(probe.is_on_the_way for probe in probes):
@@ -127,7 +126,7 @@ def groups_of(probes: Sequence[AskedProbe], results: Sequence[Result]) -> list[G
         scores[r.conversation_id, r.probe_id][r.system] = r.score("paper")
     systems = dict.fromkeys(r.system for r in results)
     return [
-        Group(ability or "all", name, len(of), {s: _mean(scores[p.key].get(s) for p in of) for s in systems})
+        Group(ability or "all", name.strip(), len(of), {s: _mean(scores[p.key].get(s) for p in of) for s in systems})
         for (ability, name), of in sorted(groups.items())
     ]
 
@@ -224,8 +223,8 @@ def ranked_rows(run: EvaluationRun, rows: Sequence[Row], *, can_score: bool = Tr
 
     Only systems have ranks. Rows are sorted by score, or by recall of evidence where the judge cannot score; at several
     budgets, which follow each other, within each. Equal systems share a rank. There is none for a system without a
-    figure, for one that reads no budget beside several, and with fewer conversations than `FEW`. Rows that calibrate
-    the judge are left out.
+    figure, for one that reads no budget beside several, and with too few conversations. Rows that calibrate the judge
+    are left out.
     """
     budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     found = []
@@ -238,7 +237,7 @@ def ranked_rows(run: EvaluationRun, rows: Sequence[Row], *, can_score: bool = Tr
                 -round(figure or 0.0, 3),
                 kind != "system",
             )
-            is_ranked = kind == "system" and figure is not None and run.conversations >= FEW
+            is_ranked = kind == "system" and figure is not None and run.conversations >= MEASURING.few_conversations
             found.append((place, is_ranked and not (budgets and row.system not in budgets), row))
     found.sort(key=lambda one: one[0])
     return [
@@ -257,7 +256,7 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
     budget = run.settings.budget
     budgets = {of.name: int(of.settings["budget"]) for of in run.described if "budget" in of.settings}
     fits = ""
-    if run.tokens <= FITS * budget and run.tokens:
+    if run.tokens <= MEASURING.fits * budget and run.tokens:
         fits = (
             f"A conversation of {run.tokens:,} tokens fits into the budget of {budget:,}: there nothing has to be found"
         )
@@ -282,7 +281,7 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
         f"{row.system} ({row.tokens:,.0f} of {allowed:,})"
         for row in rows
         if kind_of(row.system) == "system" and row.tokens is not None
-        if row.tokens < HALF_READ * min(allowed := budgets.get(row.system, budget), run.tokens or allowed)
+        if row.tokens < MEASURING.half_read * min(allowed := budgets.get(row.system, budget), run.tokens or allowed)
     ]
     unequal = f"Not at equal budget, less than half of it was read: {', '.join(below)}." if below else ""
     return [note for note in (fits, unequal, rehearsed, floored, equality_line(equal_systems(results))) if note]

@@ -60,16 +60,19 @@ def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
 def render_grid(evaluations: Sequence[tuple[EvaluationRun, Sequence[Result]]]) -> str:
     """Return the scores of several evaluations as one table of readers and systems by benchmark, as BEAM's Table 1.
 
+    Of several judges each has its own rows.
     Scores are those of the rule that leads; where a judge cannot score, a dash. It ends with a line break.
     """
     cells: dict[tuple[str, str], dict[str, str]] = {}
     heads = dict.fromkeys(f"{run.benchmark} ({run.tokens:,})" for run, _ in evaluations)
+    judges = {run.judge for run, _ in evaluations}
     for run, results in evaluations:
         rows = rows_of(results, run.spending)
         can_score = calibration_of(rows, run.judge).can_score
         for _, row in ranked_rows(run, rows, can_score=can_score):
             score = (row.released if leads_released(run) else row.score) if can_score else None
-            cells.setdefault((run.reader, row.system), {})[f"{run.benchmark} ({run.tokens:,})"] = _cell(score, 5)
+            reader = f"{run.reader}, judge {run.judge}" if len(judges) > 1 else run.reader
+            cells.setdefault((reader, row.system), {})[f"{run.benchmark} ({run.tokens:,})"] = _cell(score, 5)
     lines = ["readers, systems and benchmarks (tokens of a conversation):"]
     for reader in dict.fromkeys(reader for reader, _ in cells):
         lines += ["", f"reader {reader}", f"    {'':{_NAME}}" + "".join(f"  {head:>{len(head)}}" for head in heads)]

@@ -9,13 +9,12 @@ from itertools import pairwise
 from statistics import fmean
 
 from longbeam.evaluation.table import Row, ability_figures
+from longbeam.evaluation.tuning import MEASURING
 from longbeam.memory import SYSTEMS
 from longbeam.schemas import EvaluationRun, Result
 
 ABLATION = "without"
 """The setting that leaves a part of a system out; its figures are differences to the whole system."""
-ALIKE = 0.9
-"""Share of probes answered from the same messages from which two values of a setting are named as alike."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def alike_notes(run: EvaluationRun, variations: Sequence[Variation], results: Se
         alike: dict[str, None] = {}
         for first, second in pairwise(numbers):
             one, other = read[of.rows[first].system], read[of.rows[second].system]
-            if one and fmean(one[key] == other.get(key) for key in one) >= ALIKE:
+            if one and fmean(one[key] == other.get(key) for key in one) >= MEASURING.alike_settings:
                 alike |= {first: None, second: None}
         if alike:
             notes.append(

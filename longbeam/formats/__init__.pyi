@@ -6,6 +6,7 @@ from .card_sections import making_section as making_section
 from .chat import import_chat as import_chat
 from .dataset_card import features_of as features_of, who_wrote_it as who_wrote_it
 from .dates import (
+    LOCOMO_SESSIONS as LOCOMO_SESSIONS,
     beam_day as beam_day,
     find_day as find_day,
     locomo_time as locomo_time,
@@ -41,13 +42,12 @@ from .reading import (
     read_json as read_json,
     read_text as read_text,
     stream_list as stream_list,
-    want_dict as want_dict,
+    want as want,
 )
 from .registry import (
     ENTRY_POINTS as ENTRY_POINTS,
     EXPORTS as EXPORTS,
     IMPORTS as IMPORTS,
-    LOCOMO_SESSIONS as LOCOMO_SESSIONS,
     advice_without_probes as advice_without_probes,
     exporter as exporter,
     importer as importer,

@@ -31,8 +31,7 @@ from longbeam.formats.reading import (
     read_json,
     read_text,
     stream_list,
-    want_dict,
-    want_list,
+    want,
 )
 from longbeam.schemas import ConversationReader, GivenConversation, NoteKind
 
@@ -98,11 +97,11 @@ def _read_folder(folder: Path, options: ImportOptions) -> RawChat:
     where = folder.name
     seed: dict[str, Any] = {}
     if (folder / TOPIC).is_file():
-        seed = want_dict(read_json(folder / TOPIC), f"{where}/{TOPIC}", "an object")
+        seed = want(dict, read_json(folder / TOPIC), f"{where}/{TOPIC}", "an object")
     else:
         notes.add(NoteKind.MISSING_FILE, TOPIC, f"there is no {TOPIC}; nothing says domain, title and theme")
     user_messages = {
-        i: want_list(read_json(p / USER_MESSAGES), f"{where}/{p.name}/{USER_MESSAGES}", "a list of sub-plans")
+        i: want(list, read_json(p / USER_MESSAGES), f"{where}/{p.name}/{USER_MESSAGES}", "a list of sub-plans")
         for i, p in enumerate(plan_folders or [folder])
         if (p / USER_MESSAGES).is_file()
     }

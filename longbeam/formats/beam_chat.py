@@ -14,7 +14,7 @@ from typing import Any
 
 from longbeam.formats.beam_text import has_marker, is_usual_index, read_index, split_marker
 from longbeam.formats.dates import beam_day, find_day
-from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
+from longbeam.formats.reading import Notes, describe, refuse, want
 from longbeam.keys import BulletId, MessageKey
 from longbeam.schemas import ConversationHead, Message, MessageKind, MessageRole, NoteKind
 
@@ -62,12 +62,12 @@ class BeamChatReader:
 
     def _message(self, item: object, place: BeamPlace, day: dt.date, notes: Notes) -> tuple[int, Message]:
         where = f"{self.where}: message {place.ordinal}"
-        kept = dict(want_dict(item, where, "a message with role and content"))
+        kept = dict(want(dict, item, where, "a message with role and content"))
         role_name = kept.pop("role", None)
         if role_name not in list(MessageRole):
             refuse(where, f"role {describe(role_name)}; allowed: user, assistant")
         role = MessageRole(role_name)
-        text, marker = split_marker(want_text(kept.pop("content", None), where, "a content text"))
+        text, marker = split_marker(want(str, kept.pop("content", None), where, "a content text"))
         message_id = self._id(kept, place, notes)
         kind = self._kind(kept, role, place, notes)
         _note_markers(text, marker, kind, place, notes)
@@ -149,12 +149,12 @@ class BeamPlace:
 
 def turns_of(batch: Mapping[str, Any], where: str) -> list[list[Any]]:
     """Return the turns of a batch; a flat list of messages is cut at its main questions, as BEAM's script does."""
-    turns = want_list(batch.get("turns"), where, "a list of turns")
+    turns = want(list, batch.get("turns"), where, "a list of turns")
     if all(isinstance(turn, list) for turn in turns):
         return turns
     cut: list[list[Any]] = []
     for item in turns:
-        message = want_dict(item, where, "a message")
+        message = want(dict, item, where, "a message")
         if not cut or message.get("question_type") == "main_question":
             cut.append([])
         # Tables have every key in every row, with null for absent ones.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longbeam.abilities import Ability, Trait, ability_named, ability_of
-from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
+from longbeam.formats.reading import Notes, describe, refuse, want
 from longbeam.keys import MessageKey, NuggetId, ProbeId, SubPlanKey
 from longbeam.schemas import Difficulty, Evidence, EvidencePart, MessageRole, NoteKind, Nugget, Probe, ProbeDetails
 
@@ -51,12 +51,12 @@ _OTHER_DIFFICULTIES = frozenset({"clear", "moderate"})
 
 def read_probes(questions: object, where: str, index: MessageIndex | None, notes: Notes) -> tuple[Probe, ...]:
     """Return the probes of a probing_questions dict; `index` is None if there are no messages to cite."""
-    found = want_dict(questions, where, "an object with a list of questions per ability")
+    found = want(dict, questions, where, "an object with a list of questions per ability")
     probes: list[Probe] = []
     for category, items in found.items():
-        for i, item in enumerate(want_list(items, f"{where}: {category}", "a list of questions")):
+        for i, item in enumerate(want(list, items, f"{where}: {category}", "a list of questions")):
             place = f"{where}: {category}[{i}]"
-            question = _BeamQuestion(category, i, want_dict(item, place, "a question"), place, notes)
+            question = _BeamQuestion(category, i, want(dict, item, place, "a question"), place, notes)
             probes.append(_read_probe(question, index))
     if not probes:
         notes.add(NoteKind.NO_PROBES, "conversation", "there are no probing questions")
@@ -89,7 +89,7 @@ class _BeamQuestion:
 def _read_probe(question: _BeamQuestion, index: MessageIndex | None) -> Probe:
     ability, item, probe_id = question.ability, question.item, question.probe_id
     kept = dict(item)
-    text = want_text(kept.pop("question", None), f"{question.where}: question", "the question's text")
+    text = want(str, kept.pop("question", None), f"{question.where}: question", "the question's text")
     gold = _read_gold(question, kept)
     rubric = _read_rubric(question, kept, gold)
     difficulty = str(kept.get("difficulty", ""))

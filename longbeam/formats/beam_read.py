@@ -26,7 +26,7 @@ from longbeam.formats.beam_text import (
     to_plan,
 )
 from longbeam.formats.dates import find_day
-from longbeam.formats.reading import ImportOptions, Notes, parse_json, want_dict, want_list
+from longbeam.formats.reading import ImportOptions, Notes, parse_json, want
 from longbeam.keys import SubPlanKey
 from longbeam.models import load_tokenizer
 from longbeam.schemas import ConversationHead, GivenConversation, NoteKind, Plan, Profile, UserTurn
@@ -125,9 +125,9 @@ def batches_of(elements: Iterator[Any], where: str) -> Iterator[Batch]:
         if isinstance(element, dict) and "turns" not in element:
             plans = {int(m[1]) - 1: value for key, value in element.items() if (m := PLAN_KEY.fullmatch(key)) and value}
             if not plans:
-                want_list(None, f"{where}: element {number + 1}", "a sub-plan with turns, or plan-1, plan-2, ...")
+                want(list, None, f"{where}: element {number + 1}", "a sub-plan with turns, or plan-1, plan-2, ...")
             for plan in sorted(plans):
-                listed = want_list(plans[plan], f"{where}: plan-{plan + 1}", "a list of sub-plans")
+                listed = want(list, plans[plan], f"{where}: plan-{plan + 1}", "a list of sub-plans")
                 yield from ((plan, i, _batch(item, f"{where}: plan-{plan + 1}")) for i, item in enumerate(listed))
         else:
             yield 0, number, _batch(element, where)
@@ -136,7 +136,7 @@ def batches_of(elements: Iterator[Any], where: str) -> Iterator[Batch]:
 def _batch(element: object, where: str) -> dict[str, Any]:
     if isinstance(element, list):
         return {"turns": element}
-    return want_dict(element, where, "a sub-plan: an object with turns, or a list of messages")
+    return want(dict, element, where, "a sub-plan: an object with turns, or a list of messages")
 
 
 def _plan_texts(raw: RawChat) -> list[PlanText]:
@@ -209,10 +209,10 @@ def planned_batches(planned: Mapping[int, list[Any]], place: str) -> Iterator[Ba
     for plan, listed in sorted(planned.items()):
         for sub_plan, batch in enumerate(listed):
             where = f"{place}: user messages of sub-plan {sub_plan + 1}"
-            said = want_dict(batch, where, "an object with messages")
+            said = want(dict, batch, where, "an object with messages")
             turns = [
                 [{"role": "user", "id": next(ids), **m, "question_type": "main_question", **_planned_index(m)}]
-                for m in want_list(said.get("messages"), where, "a list of messages")
+                for m in want(list, said.get("messages"), where, "a list of messages")
                 if isinstance(m, dict)
             ]
             yield plan, sub_plan, {"turns": turns, "time_anchor": said.get("time_anchor")}
@@ -261,5 +261,6 @@ def _plan_topics(raw: RawChat) -> dict[int, dict[str, Any]]:
     for i, folder in enumerate(raw.plan_folders):
         name = f"{folder}topic.json"
         if folder and name in raw.texts:
-            found[i] = want_dict(parse_json(raw.texts[name], f"{raw.where}/{name}"), f"{raw.where}/{name}", "an object")
+            where = f"{raw.where}/{name}"
+            found[i] = want(dict, parse_json(raw.texts[name], where), where, "an object")
     return found

@@ -12,7 +12,7 @@ from longbeam.errors import UserError
 from longbeam.formats.beam_read import RawChat, batches_of
 from longbeam.formats.exporting import json_text
 from longbeam.formats.parquet_files import read_parquet
-from longbeam.formats.reading import Notes, describe, parse_json, refuse, stream_list, want_dict, want_list
+from longbeam.formats.reading import Notes, describe, parse_json, refuse, stream_list, want
 from longbeam.formats.session_reading import numbered_elements
 from longbeam.schemas import NoteKind
 
@@ -24,18 +24,18 @@ _KNOWN = {
 
 
 def is_table(path: Path) -> bool:
-    """Return whether a path is a file of rows, or a folder of parquet files."""
+    """Return whether a path is a file of rows, or a folder of them."""
     if path.is_file():
         return path.suffix in (*_JSON_SUFFIXES, ".parquet")
-    return path.is_dir() and bool(_parquet_files(path))
+    return path.is_dir() and bool(_table_files(path))
 
 
 def read_rows(path: Path) -> Iterator[RawChat]:
     """Yield the rows of a JSON list, JSON Lines or parquet files as raw chats, one in memory at a time."""
     seen: dict[str, int] = {}
-    files = [path] if path.is_file() else _parquet_files(path)
+    files = [path] if path.is_file() else _table_files(path)
     for number, (where, row) in enumerate(numbered_elements(files, "row", _rows_of), start=1):
-        raw = _read_row(want_dict(row, where, "an object with chat and probing_questions"), where, number)
+        raw = _read_row(want(dict, row, where, "an object with chat and probing_questions"), where, number)
         if raw.name in seen:
             refuse(where, f"conversation_id {raw.name!r} is that of row {seen[raw.name]}, too")
         seen[raw.name] = number
@@ -46,8 +46,10 @@ def _rows_of(file: Path) -> Iterator[Any]:
     return read_parquet(file) if file.suffix == ".parquet" else stream_list(file)
 
 
-def _parquet_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.parquet")) or sorted((folder / "data").glob("*.parquet"))
+def _table_files(folder: Path) -> list[Path]:
+    """Return parquet files, or the JSON files that harnesses read, of which a size each."""
+    names = ("*.parquet", "data/*.parquet", "beam_*.json")
+    return next((found for name in names if (found := sorted(folder.glob(name)))), [])
 
 
 def _read_row(row: dict[str, Any], where: str, number: int) -> RawChat:
@@ -58,8 +60,8 @@ def _read_row(row: dict[str, Any], where: str, number: int) -> RawChat:
     if not row.get("conversation_seed"):
         notes.add(NoteKind.MISSING_FILE, "conversation_seed", "there is no seed; nothing says domain, title and theme")
     name = str(row.get("conversation_id") or number)
-    plans = want_list(row.get("plans") or [], f"{where}: plans", "a list of plans")
-    chat = want_list(row["chat"], f"{where}: chat", "a list of sub-plans")
+    plans = want(list, row.get("plans") or [], f"{where}: plans", "a list of plans")
+    chat = want(list, row["chat"], f"{where}: chat", "a list of sub-plans")
     raw = RawChat(
         name=name,
         where=where,
@@ -124,7 +126,7 @@ def _user_messages(row: Mapping[str, Any], plans: list[Any], where: str) -> dict
         row.get("user_questions")
     ]
     return {
-        i: [_with_roles(batch) for batch in want_list(listed, f"{where}: user_questions", "a list of sub-plans")]
+        i: [_with_roles(batch) for batch in want(list, listed, f"{where}: user_questions", "a list of sub-plans")]
         for i, listed in enumerate(sources)
         if listed is not None
     }

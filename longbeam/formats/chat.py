@@ -131,6 +131,9 @@ class _Source:
         lists = _lists_of(element)
         for other in lists[1:]:
             self.odd.add(NoteKind.UNREAD, f"`{other}` stands beside `{lists[0]}`, and is not read", place)
+        beside = {name: held for name, held in element.items() if name not in {*lists, "title", "system"}}
+        if lists:
+            ChatReader(self.odd).heard([], beside, place)
         listed = lists[0] if lists and lists[0] in _LISTS else None
         chat: GivenChat | None = None
         if lists[:1] == ["mapping"]:
@@ -149,7 +152,8 @@ class _Source:
             what = f"is no chat that is read (keys: {keys}); docs/imports.md names the shapes, such as `messages`"
             self.odd.add(NoteKind.UNREAD, what, place)
             return
-        self.chats.append(chat)
+        told = reader.said("system", reader.parts(element.get("system"), place), None, place)
+        self.chats.append(replace(chat, said=(*told, *chat.said)))
 
 
 def _lists_of(element: Mapping[str, Any]) -> list[str]:

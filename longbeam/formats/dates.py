@@ -1,4 +1,4 @@
-"""Dates and times as other benchmarks write them, with English names whatever the locale of the machine.
+"""Dates, times and numbers of sessions as other benchmarks write them, with English names in every locale.
 
 Names of months and weekdays come from `longbeam.text.times`.
 """
@@ -19,6 +19,8 @@ _DAY_PATTERNS = (
 _LOCOMO = re.compile(r"\s*(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+(.+)", re.IGNORECASE)
 _LONGMEMEVAL = re.compile(r"\s*(\d{4}/\d{1,2}/\d{1,2})(?:\s*\([A-Za-z]+\))?(?:\s+(\d{1,2}):(\d{2}))?\s*")
 
+LOCOMO_SESSIONS = 49
+"""Sessions of a conversation that LoCoMo's own scripts read: they count from 1 to 49."""
 _YEARS = range(1970, 2201)
 """Years of a chat's times: no computer kept the time before, and arithmetic with days stays within the calendar."""
 _MILLISECONDS = 1e11

@@ -19,8 +19,8 @@ from typing import Any, Protocol, Self, TypeVar
 from longbeam import __version__
 from longbeam.errors import UserError
 from longbeam.formats.card_sections import CardFacts
+from longbeam.formats.dates import LOCOMO_SESSIONS
 from longbeam.formats.folders import replaced_folder
-from longbeam.formats.registry import LOCOMO_SESSIONS
 from longbeam.schemas import Author, BenchmarkSpec, ConversationReader, FormFigure, Message, MessageKind, Probe
 from longbeam.store import sha256_of
 

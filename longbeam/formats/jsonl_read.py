@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from longbeam.errors import UserError
 from longbeam.formats.jsonl import FORMAT, FORMAT_VERSION
 from longbeam.formats.jsonl_lines import ConversationLine, MessageLine, ProbeLine, RelationshipColumns, SeedColumns
-from longbeam.formats.reading import ImportOptions, parse_json, read_json, refuse, want_dict
+from longbeam.formats.reading import ImportOptions, parse_json, read_json, refuse, want
 from longbeam.schemas import (
     Author,
     ConversationHead,
@@ -72,7 +72,7 @@ def _manifest(path: Path) -> dict[str, Any]:
     for name in (MANIFEST, CONVERSATIONS, MESSAGES, PROBES):
         if not (path / name).is_file():
             raise UserError(f"{path}: there is no {name}; name the folder that `longbeam export --format jsonl` wrote")
-    told = want_dict(read_json(path / MANIFEST), str(path / MANIFEST), "an object")
+    told = want(dict, read_json(path / MANIFEST), str(path / MANIFEST), "an object")
     found = (told.get("format"), told.get("format_version"))
     if found[0] != FORMAT or found[1] not in READ_VERSIONS:
         read = " and ".join(map(str, READ_VERSIONS))
@@ -82,7 +82,7 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 def _changed_files(path: Path, manifest: dict[str, Any]) -> Iterator[ImportNote]:
     """Yield a note for each table that is another file than its manifest says."""
-    files = want_dict(manifest.get("files", {}), f"{path / MANIFEST}: files", "an object")
+    files = want(dict, manifest.get("files", {}), f"{path / MANIFEST}: files", "an object")
     for name in (CONVERSATIONS, MESSAGES, PROBES):
         said = files.get(name)
         if isinstance(said, dict) and said.get("sha256") not in (None, sha256_of(path / name)):
@@ -105,7 +105,7 @@ def _starts(path: Path) -> dict[str, int]:
         for number, raw in enumerate(file, start=1):
             where = f"{path}: line {number}"
             found = str(
-                want_dict(parse_json(raw.decode(errors="replace"), where), where, "an object").get("conversation_id")
+                want(dict, parse_json(raw.decode(errors="replace"), where), where, "an object").get("conversation_id")
             )
             if found != last and starts.setdefault(found, at) != at:
                 refuse(where, f"messages of conversation {found!r} stand in two places")
@@ -119,6 +119,7 @@ def _lines(path: Path, kind: type[_Line], start: int = 0) -> Iterator[tuple[_Lin
         file.seek(start)
         for number, raw in enumerate(file, start=1):
             where = f"{path}: line {number}" + (f" from byte {start}" if start else "")
+            parse_json(raw.decode(errors="replace"), where)  # refuses a column that stands twice
             try:
                 yield kind.model_validate_json(raw), where
             except ValidationError as exc:
@@ -177,4 +178,4 @@ def _fields(record: Record, kind: type[Record], without: str = "") -> dict[str, 
 
 
 def _open(text: str) -> dict[str, Any]:
-    return want_dict(parse_json(text, "details"), "details", "a JSON object") if text else {}
+    return want(dict, parse_json(text, "details"), "details", "a JSON object") if text else {}

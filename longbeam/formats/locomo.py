@@ -15,7 +15,7 @@ from typing import Any
 from longbeam import __version__
 from longbeam.abilities import Trait, abilities, ability_named, ability_of
 from longbeam.formats.dataset_card import format_card
-from longbeam.formats.dates import locomo_time, read_locomo_time
+from longbeam.formats.dates import LOCOMO_SESSIONS, locomo_time, read_locomo_time
 from longbeam.formats.exporting import (
     CANARY,
     ExportWriter,
@@ -25,8 +25,7 @@ from longbeam.formats.exporting import (
     json_text,
     sessions_of,
 )
-from longbeam.formats.reading import ImportOptions, Notes, describe, refuse, want_dict, want_list, want_text
-from longbeam.formats.registry import LOCOMO_SESSIONS
+from longbeam.formats.reading import ImportOptions, Notes, describe, refuse, want
 from longbeam.formats.session_reading import (
     EXPORTED,
     GivenQuestion,
@@ -85,7 +84,7 @@ def import_locomo(path: Path, options: ImportOptions) -> Iterator[GivenConversat
     """Yield the conversations of a LoCoMo file, or of the JSON files of a folder."""
     seen: set[str] = set()
     for number, (where, element) in enumerate(numbered_elements(json_files(path), "sample")):
-        sample = want_dict(element, where, "an object with conversation and qa")
+        sample = want(dict, element, where, "an object with conversation and qa")
         name = str(sample.get("sample_id", number + 1))
         claim_id(seen, where, "sample_id", name)
         yield _SampleReader(sample, name, where, options).conversation(f"c{number:03d}")
@@ -96,13 +95,13 @@ class _SampleReader:
 
     def __init__(self, sample: dict[str, Any], name: str, where: str, options: ImportOptions) -> None:
         self.name, self.where, self.options = name, where, options
-        self.talk = want_dict(sample.get("conversation"), f"{where}: conversation", "an object with sessions")
-        self.questions = want_list(sample.get("qa"), f"{where}: qa", "a list of questions")
+        self.talk = want(dict, sample.get("conversation"), f"{where}: conversation", "an object with sessions")
+        self.questions = want(list, sample.get("qa"), f"{where}: qa", "a list of questions")
         self.rest = {k: v for k, v in sample.items() if k not in {"conversation", "qa", "sample_id"}}
         self.has_name = "sample_id" in sample
         self.notes = Notes()
         self.speakers = [
-            want_text(self.talk.get(key), f"{where}: {key}", "a speaker's name") for key in ("speaker_a", "speaker_b")
+            want(str, self.talk.get(key), f"{where}: {key}", "a speaker's name") for key in ("speaker_a", "speaker_b")
         ]
         numbered = ((int(m[1]), v) for k, v in self.talk.items() if (m := _SESSION.fullmatch(k)))
         self.sessions = sorted((n, v) for n, v in numbered if isinstance(v, list) and v)
@@ -143,7 +142,7 @@ class _SampleReader:
         for number, items in self.sessions:
             for i, item in enumerate(items):
                 where = f"{self.where}: session_{number}[{i}]"
-                key = want_text(want_dict(item, where, "a message").get("dia_id"), f"{where}: dia_id", "an id: D1:3")
+                key = want(str, want(dict, item, where, "a message").get("dia_id"), f"{where}: dia_id", "an id: D1:3")
                 if key in order:
                     refuse(where, f"dia_id {key!r} occurs twice")
                 if item.get("speaker") not in self.speakers:
@@ -154,7 +153,7 @@ class _SampleReader:
     def _session(self, session: tuple[int, list[dict[str, Any]]]) -> Iterator[SessionMessage]:
         number, items = session
         for i, item in enumerate(items):
-            text = want_text(item.get("text"), f"{self.where}: session_{number}[{i}]: text", "what is said")
+            text = want(str, item.get("text"), f"{self.where}: session_{number}[{i}]: text", "what is said")
             content, parts = _with_image(text, item)
             known = {"speaker", "dia_id", "text", *(_IMAGE_KEYS if parts else ())}
             yield SessionMessage(
@@ -168,7 +167,7 @@ class _SampleReader:
 
     def _probe(self, number: int, item: object, order: Mapping[str, int]) -> Probe:
         where = f"{self.where}: qa[{number}]"
-        fields = want_dict(item, where, "a question")
+        fields = want(dict, item, where, "a question")
         category = fields.get("category")
         if not isinstance(category, int | str) or isinstance(category, bool) or category == "":
             refuse(where, f"category {describe(category)}; a number or a name is needed")

@@ -29,7 +29,7 @@ from longbeam.formats.exporting import (
     json_text,
     sessions_of,
 )
-from longbeam.formats.reading import ImportOptions, Notes, describe, refuse, want_dict, want_list, want_text
+from longbeam.formats.reading import ImportOptions, Notes, describe, refuse, want
 from longbeam.formats.session_reading import (
     EXPORTED,
     GivenQuestion,
@@ -115,22 +115,22 @@ class _Item:
 
 
 def _read_item(item: object, where: str, seen: set[str]) -> _Item:
-    found = want_dict(item, where, "an object with question and haystack_sessions")
-    question_id = want_text(found.get("question_id"), f"{where}: question_id", "an id")
+    found = want(dict, item, where, "an object with question and haystack_sessions")
+    question_id = want(str, found.get("question_id"), f"{where}: question_id", "an id")
     claim_id(seen, where, "question_id", question_id)
-    if not want_text(found.get("question_type"), f"{where}: question_type", "a name"):
+    if not want(str, found.get("question_type"), f"{where}: question_type", "a name"):
         refuse(f"{where}: question_type", "it is empty; a name is needed")
     sessions: list[list[dict[str, Any]]] = []
     flags: list[list[Any]] = []
     ordinal = 0
-    for i, session in enumerate(want_list(found.get("haystack_sessions"), f"{where}: haystack_sessions", "a list")):
+    for i, session in enumerate(want(list, found.get("haystack_sessions"), f"{where}: haystack_sessions", "a list")):
         place = f"{where}: haystack_sessions[{i}]"
         sessions.append([])
-        for message in want_list(session, place, "a list of messages"):
-            plain = dict(want_dict(message, place, "a message with role and content"))
+        for message in want(list, session, place, "a list of messages"):
+            plain = dict(want(dict, message, place, "a message with role and content"))
             if plain.get("role") not in list(MessageRole):
                 refuse(place, f"role {describe(plain.get('role'))}; allowed: user, assistant")
-            want_text(plain.get("content"), place, "a content text")
+            want(str, plain.get("content"), place, "a content text")
             if "has_answer" in plain:
                 flags.append([ordinal, plain.pop("has_answer")])
             sessions[-1].append(plain)
@@ -138,7 +138,7 @@ def _read_item(item: object, where: str, seen: set[str]) -> _Item:
     if not ordinal:
         refuse(where, "the haystack holds no message")
     for key in ("haystack_session_ids", "haystack_dates"):
-        listed = want_list(found.get(key), f"{where}: {key}", "a list")
+        listed = want(list, found.get(key), f"{where}: {key}", "a list")
         if len(listed) != len(sessions):
             refuse(where, f"{key} has {len(listed)} entries, haystack_sessions {len(sessions)}")
     ids, prefixed = _without_marks(found["haystack_session_ids"])

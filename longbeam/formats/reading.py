@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, TypeVar
 
 from longbeam.errors import UserError
 from longbeam.schemas import GivenConversation, ImportNote, NoteKind
@@ -18,6 +18,7 @@ from longbeam.text import Redaction
 
 _PIECE = 2**20
 _SPACE = " \t\r\n"
+W = TypeVar("W")
 
 
 @dataclass(frozen=True)
@@ -122,23 +123,9 @@ def stream_values(path: Path, decoder: json.JSONDecoder | None = None) -> Iterat
         raise UserError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
 
 
-def want_dict(value: object, where: str, what: str) -> dict[str, Any]:
-    """Return a JSON object; UserError if it is something else."""
-    if not isinstance(value, dict):
-        refuse(where, f"found {describe(value)}; {what} is needed")
-    return value
-
-
-def want_list(value: object, where: str, what: str) -> list[Any]:
-    """Return a JSON list; UserError if it is something else."""
-    if not isinstance(value, list):
-        refuse(where, f"found {describe(value)}; {what} is needed")
-    return value
-
-
-def want_text(value: object, where: str, what: str) -> str:
-    """Return a string; UserError if it is something else."""
-    if not isinstance(value, str):
+def want(kind: type[W], value: object, where: str, what: str) -> W:
+    """Return a value of a kind; UserError if it is something else."""
+    if not isinstance(value, kind):
         refuse(where, f"found {describe(value)}; {what} is needed")
     return value
 

@@ -42,10 +42,6 @@ EXPORTS = {
 }
 """Module and function of each format that `export` writes."""
 
-LOCOMO_SESSIONS = 49
-"""Sessions of a conversation that LoCoMo's own scripts read: they count from 1 to 49."""
-
-
 ENTRY_POINTS = "longbeam.formats"
 """Group under which a package offers a `Format`: `name = "package.module:FORMAT"`."""
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from longbeam.abilities import ability_named
 from longbeam.formats.exporting import MANIFEST, json_text
-from longbeam.formats.reading import Notes, describe, refuse, stream_list, want_text
+from longbeam.formats.reading import Notes, describe, refuse, stream_list, want
 from longbeam.keys import NuggetId, ProbeId
 from longbeam.models import load_tokenizer
 from longbeam.schemas import (
@@ -176,7 +176,7 @@ class GivenQuestion:
         An ability that our own export wrote replaces the one of the category. Raises UserError without a text.
         """
         kept = dict(fields)
-        text = want_text(kept.pop("question", None), f"{where}: question", "the question's text")
+        text = want(str, kept.pop("question", None), f"{where}: question", "the question's text")
         exported = kept.get(EXPORTED)
         exported = exported if isinstance(exported, Mapping) and isinstance(exported.get("ability"), str) else {}
         ability = ability_named(exported["ability"]) if exported else category[1]

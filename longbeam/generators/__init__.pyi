@@ -1,7 +1,6 @@
 from .additions import AdditionInputs as AdditionInputs, with_additions as with_additions, with_asides as with_asides
 from .advice import (
     ADVICE_PROMPTS as ADVICE_PROMPTS,
-    LEAST_SET_ASIDE as LEAST_SET_ASIDE,
     Advised as Advised,
     StageToAdvise as StageToAdvise,
     advised_plan as advised_plan,
@@ -47,24 +46,11 @@ from .chat_ledger import (
     verified as verified,
     without_echoes as without_echoes,
 )
-from .choices import (
-    APART_DAYS as APART_DAYS,
-    APART_MESSAGES as APART_MESSAGES,
-    SETTLED_DAYS as SETTLED_DAYS,
-    USES as USES,
-    Choices as Choices,
-    choose_targets as choose_targets,
-)
+from .choices import Choices as Choices, choose_targets as choose_targets
 from .closed_world import ClosedWorld as ClosedWorld
-from .demand import LEAST as LEAST, MOST as MOST, QUICK as QUICK, STATEMENT as STATEMENT, demand_of as demand_of
+from .demand import demand_of as demand_of
 from .dialogue import Talk as Talk, extend as extend, talk as talk
-from .dialogue_history import (
-    HISTORY_TOKENS as HISTORY_TOKENS,
-    KEPT_SHARE as KEPT_SHARE,
-    USER_MESSAGES as USER_MESSAGES,
-    DialogueHistory as DialogueHistory,
-    history_tokens as history_tokens,
-)
+from .dialogue_history import DialogueHistory as DialogueHistory, history_tokens as history_tokens
 from .dialogue_material import SubPlanMaterial as SubPlanMaterial, context_of as context_of
 from .dialogue_wording import (
     DETECTOR_PROMPTS as DETECTOR_PROMPTS,
@@ -85,7 +71,6 @@ from .entailment_judge import (
     unsaid_claims as unsaid_claims,
 )
 from .layout import (
-    NARRATIVES as NARRATIVES,
     Layout as Layout,
     Pace as Pace,
     layout_for as layout_for,
@@ -104,7 +89,6 @@ from .names import LOCALES as LOCALES, Names as Names, romanised as romanised
 from .own_people import check_people as check_people, user_of as user_of
 from .people import (
     CORE as CORE,
-    LARGEST_SIZE as LARGEST_SIZE,
     MBTI_TRAITS as MBTI_TRAITS,
     aged as aged,
     birthdays as birthdays,
@@ -143,12 +127,7 @@ from .plans import (
     write_outline as write_outline,
 )
 from .quotas import Demand as Demand
-from .reply_excerpt import (
-    END_CHARACTERS as END_CHARACTERS,
-    asking_part as asking_part,
-    asks as asks,
-    ends_asking as ends_asking,
-)
+from .reply_excerpt import asking_part as asking_part, asks as asks, ends_asking as ends_asking
 from .said_advice import advice_quote as advice_quote
 from .said_plans import said_plans as said_plans
 from .seeds import (
@@ -193,21 +172,17 @@ from .sub_plans import (
 from .transcript import (
     FIRST_HOUR as FIRST_HOUR,
     LAST_HOUR as LAST_HOUR,
-    REPLY_S as REPLY_S,
     Transcript as Transcript,
     TranscriptLine as TranscriptLine,
     sent_times as sent_times,
     turns_asked as turns_asked,
 )
+from .tuning import DIALOGUE as DIALOGUE, PLANNING as PLANNING, PROBING as PROBING
 from .turn_cards import (
-    ASKS_AGAIN as ASKS_AGAIN,
-    ASKS_BACK as ASKS_BACK,
     DECILES as DECILES,
-    FEELING_SHARE as FEELING_SHARE,
     OPENINGS as OPENINGS,
     PASTES as PASTES,
     REACTIONS as REACTIONS,
-    REACTS_AGAIN as REACTS_AGAIN,
     TAKE_UPS as TAKE_UPS,
     WANTS as WANTS,
     Deck as Deck,
@@ -216,7 +191,7 @@ from .turn_cards import (
     draw_reaction as draw_reaction,
     draw_take_up as draw_take_up,
 )
-from .turn_loop import MAX_ANSWERS as MAX_ANSWERS, MAX_FOLLOW_UPS as MAX_FOLLOW_UPS, waiting_of as waiting_of
+from .turn_loop import waiting_of as waiting_of
 from .unasked import (
     Unasked as Unasked,
     items_in as items_in,
@@ -227,8 +202,6 @@ from .unasked import (
     with_advice as with_advice,
 )
 from .user_turns import (
-    FILE_CHARS as FILE_CHARS,
-    REMEMBERED_QUESTIONS as REMEMBERED_QUESTIONS,
     USER_TURNS_PROMPTS as USER_TURNS_PROMPTS,
     FurtherTurns as FurtherTurns,
     TurnBatch as TurnBatch,

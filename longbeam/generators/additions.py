@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from longbeam.generators.augmented import Augmented, augmented_plan
+from longbeam.generators.tuning import PLANNING
 from longbeam.keys import BulletId, FactId, SubPlanKey
 from longbeam.prompts.calls import (
     SIDE_NARRATIVE,
@@ -24,6 +25,7 @@ from longbeam.prompts.calls import (
     StoryEvent,
 )
 from longbeam.schemas import (
+    ADULT,
     AMOUNT_KINDS,
     CLOSING,
     CONFIDED,
@@ -51,14 +53,8 @@ from longbeam.text import (
     unrecorded_values,
 )
 
-PASTED_AT = (0.55, 0.85)
-"""Part of a plan in which a document is pasted."""
 OWN = r"(?:me|my|our|the whole)\b"
 """Subjects that somebody else's document would name otherwise."""
-GROWN = 18
-"""Age from which somebody comes along, or is kept from knowing."""
-MOST_WORDS = 45
-"""Words of an entry or a confidence, half as many again as asked for."""
 Entry = dict[str, Value]
 """Values of an entry by role."""
 
@@ -68,7 +64,7 @@ Entry = dict[str, Value]
 
 def with_asides(story: StageStory, reply: EventsReply, asked: EventsInputs) -> tuple[StageStory, list[str]]:
     """Return a stage with the good entries and confidences of a reply, and what is wrong with the others."""
-    grown = [p.first_name for p in asked.people if p.age >= GROWN]
+    grown = [p.first_name for p in asked.people if p.age >= ADULT]
     near = [name for name in grown if name in asked.stages[story.stage_index].cast]
     log = asked.log or reply.log.strip()
     told = {e.event_id: e for e in story.events if e.part != CLOSING}
@@ -142,7 +138,7 @@ def _confidence_faults(told_of: Confidence, told: Mapping[str, StoryEvent], grow
 
 def _text_faults(text: str, event: StoryEvent, words: Sequence[str], amount: str) -> Iterator[str]:
     assert event.day is not None  # the events of a stage have days
-    if len(text.split()) > MOST_WORDS:
+    if len(text.split()) > PLANNING.most_addition_words:
         yield f"has {len(text.split())} words; 30 are asked for"
     for said in filter(None, words):
         if said.casefold() not in text.casefold():
@@ -213,7 +209,7 @@ def paste_claim(pen: Pen, inputs: AdditionInputs) -> None:
     rng = random.Random(f"{inputs.rng_key}/pasted/{inputs.plan.plan_index}")
     by_day = {b.happens_on: b for b in inputs.plan.bullets() if b.variety != CLOSING}
     free = list(by_day.values())
-    first, last = (int(share * len(free)) for share in PASTED_AT)
+    first, last = (int(share * len(free)) for share in PLANNING.pasted_at)
     if first >= last or not (options := list(_claimable(inputs.plan, place := free[(first + last) // 2]))):
         return
     bullet_id, fact, value = rng.choice(options)

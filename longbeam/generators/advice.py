@@ -22,6 +22,7 @@ from longbeam.generators.ledger import Ledger, line_of
 from longbeam.generators.mentions import DECIDED, ENDED, Mentions
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.plans import Frame
+from longbeam.generators.tuning import PLANNING
 from longbeam.keys import SubPlanKey
 from longbeam.models import Asker
 from longbeam.prompts.calls import AdviceDraft, AdviceInputs, AdviceLine, AdviceReply, ChoiceLine, Stage
@@ -42,24 +43,13 @@ from longbeam.schemas import (
 )
 from longbeam.text import amount_like, date_value
 
-BULLETS_PER_ADVICE = 3
-"""Bullets of a stage for each piece of advice in it."""
-ADVICE_PER_STAGE = (4, 7)
-"""Fewest and most of these, besides corrections."""
 ROUNDS = tuple(
     (AdviceKind.OPTIONS, AdviceKind.FIGURE, AdviceKind.STEPS, kind, AdviceKind.FIGURE)
     for kind in (AdviceKind.USE, AdviceKind.DAY)
 )
 """Kinds of a stage's advice, in turn: of stages with an even and of those with an odd index."""
-CORRECTIONS_PER_STAGE = 2
-FRESH_DAYS = 10
-"""Days after the last word on a thing in which another message may bring somebody back to it."""
-OPTIONS, STEPS = 3, 4
-"""Items of a list of options, and of a plan."""
 HOSTS = frozenset({BulletKind.EVENT, BulletKind.UPDATE})
 """Kinds of bullets whose reply may bring something in."""
-AHEAD = (5, 25)
-"""Days from a reply to the day that it sets."""
 _SHARES = (0.1, 0.15, 0.2, 0.25, 0.3)
 _Amounts = dict[ValueKind, tuple[str, tuple[float, ...]]]
 _FIGURES: _Amounts = {
@@ -71,8 +61,6 @@ thing better, and the factors to choose from."""
 _USES: _Amounts = {ValueKind.MONEY: ("use of the money", (0.1, 0.15, 0.2, 0.3))}
 """The same of an amount that is set aside for something. A quarter is none: replies work out a week's share of what a
 month has, and the question goes by the amount."""
-LEAST_SET_ASIDE = 10.0
-"""Smallest amount that is set aside: nobody saves $3 for something of its own."""
 _NOT_SPENT = re.compile(
     r"\b(?:salary|pay|wages?|income|earnings|revenue|sales|prizes?|compensation|balance|owed|value|demanded|stake|"
     r"damages?|loss(?:es)?|target|transfer|involved)\b",
@@ -155,9 +143,9 @@ class AdviceSheet:
 
     def advice(self) -> tuple[AdviceLine, ...]:
         """Return the stage's lines in the order of the story."""
-        least, most = ADVICE_PER_STAGE
-        wanted = min(max(len(self._hosts) // BULLETS_PER_ADVICE, least), most, len(self._hosts))
-        drawn = [line for _ in range(CORRECTIONS_PER_STAGE) if (line := self._correction()) is not None]
+        least, most = PLANNING.advice_per_stage
+        wanted = min(max(len(self._hosts) // PLANNING.bullets_per_advice, least), most, len(self._hosts))
+        drawn = [line for _ in range(PLANNING.corrections_per_stage) if (line := self._correction()) is not None]
         first = self._task.stage.stage_index
         kinds = ROUNDS[first % len(ROUNDS)]
         for i in range(wanted):
@@ -173,8 +161,8 @@ class AdviceSheet:
             AdviceKind.FIGURE: lambda b: self._amount(b, AdviceKind.FIGURE, _FIGURES),
             AdviceKind.USE: lambda b: self._amount(b, AdviceKind.USE, _USES, count=1),
             AdviceKind.DAY: self._day,
-            AdviceKind.OPTIONS: lambda b: self._list(b, AdviceKind.OPTIONS, OPTIONS),
-            AdviceKind.STEPS: lambda b: self._list(b, AdviceKind.STEPS, STEPS),
+            AdviceKind.OPTIONS: lambda b: self._list(b, AdviceKind.OPTIONS, PLANNING.advice_options),
+            AdviceKind.STEPS: lambda b: self._list(b, AdviceKind.STEPS, PLANNING.advice_steps),
         }
         for maker in (makers[kind], self._day):
             for host in self._hosts:
@@ -197,7 +185,7 @@ class AdviceSheet:
             attribute, rates = amounts[value.kind]
             found = [new for rate in self._rng.sample(rates, len(rates)) if (new := _scaled(value, rate)) is not None]
             if kind is AdviceKind.USE:
-                found = [new for new in found if (new.number or 0) >= LEAST_SET_ASIDE]
+                found = [new for new in found if (new.number or 0) >= PLANNING.least_set_aside]
             if new := next((v for v in found if self._is_new(v) and not _shares_number(v.text, host.text)), None):
                 return _line_for(host, kind, attribute, base=line_of(fact, value), value=new, count=count)
         return None
@@ -205,7 +193,10 @@ class AdviceSheet:
     def _day(self, host: Bullet) -> AdviceLine | None:
         """Return a line that sets a day before the story ends, and before what the user has planned for the thing."""
         end = min(self._days_ahead(host))
-        days = (host.happens_on + dt.timedelta(days=n) for n in range(AHEAD[0], AHEAD[1] + 1))
+        days = (
+            host.happens_on + dt.timedelta(days=n)
+            for n in range(PLANNING.advice_ahead_days[0], PLANNING.advice_ahead_days[1] + 1)
+        )
         new = [value for day in days if day < end and self._is_new(value := date_value(day))]
         return _line_for(host, AdviceKind.DAY, _DAY, value=self._rng.choice(new)) if new else None
 
@@ -250,7 +241,7 @@ class AdviceSheet:
             for host in self._hosts:
                 if host.bullet_id in own:
                     yield former, host
-                elif host.narrative == former.narrative and self._days_since(former.topic, host) <= FRESH_DAYS:
+                elif host.narrative == former.narrative and self._days_since(former.topic, host) <= PLANNING.fresh_days:
                     near.append((former, host))
         yield from near
 
@@ -289,7 +280,7 @@ class AdviceSheet:
             fitting = [b for b in places if not self._has_ended(told, b) and not self._is_decided(told, b)]
             if not fitting:
                 continue  # given up or bought before the stage began
-            near = [b for b in fitting if self._days_since(told.topic, b) <= FRESH_DAYS]
+            near = [b for b in fitting if self._days_since(told.topic, b) <= PLANNING.fresh_days]
             after = self._rng.choice(near or fitting)
             ordinal = self._rng.randint(1, len(options.items))
             lines.append(

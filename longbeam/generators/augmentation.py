@@ -25,6 +25,7 @@ from longbeam.generators.entailment_judge import (
 from longbeam.generators.layout import SHORT
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
+from longbeam.generators.tuning import PLANNING
 from longbeam.keys import SubPlanKey
 from longbeam.models import Asker, ListTask, Sifted
 from longbeam.prompts.calls import (
@@ -62,8 +63,6 @@ AUGMENT_PROMPTS = ("augment", *ENTAILMENT_PROMPTS, *CONTRADICTION_PROMPTS)
 _Draft = UpdateDraft | ContradictionDraft | WishDraft
 EVOLVED = "evolved"
 """Variety of a preference that replaces an earlier one."""
-EVOLVES_AFTER_DAYS = 7
-"""Days that a preference stands before another one may replace it."""
 _VOW = re.compile(
     r"\b(?:no more|never again|not (?:another|one more)|for good(?=[^\w\s]|$| and\b)|from now on|once and for all)\b",
     re.IGNORECASE,
@@ -114,7 +113,7 @@ class StageToAugment:
         """Preferences that one told in the stage may replace."""
         if self.length <= SHORT or not any(t.kind is BulletKind.PREFERENCE for t in self.targets.wishes):
             return ()
-        before = self.stage.first_day - dt.timedelta(days=EVOLVES_AFTER_DAYS)
+        before = self.stage.first_day - dt.timedelta(days=PLANNING.evolves_after_days)
         return tuple(b for b in self.wishes if b.kind is BulletKind.PREFERENCE and b.happens_on <= before)
 
     @cached_property

@@ -7,24 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MIN_REPLY, MAX_REPLY = 90, 1_150
-"""Reply lengths asked for; BEAM's replies are 800 to 1,050 tokens on average."""
-MOST_DEMAND = 1.3
-"""Part of the longest reply to a question that a reply to a piece of work (a plan, a draft) may have."""
-LEAST_EXCHANGE = MIN_REPLY + 60
+from longbeam.generators.tuning import DIALOGUE
+
+LEAST_EXCHANGE = DIALOGUE.min_reply + 60
 """Tokens below which no further exchange is begun."""
-TYPICAL_EXCHANGE = 900
-CATCH_UP = 4_000
-"""Tokens by which a dialogue may lag behind its share before turns are put in between: four long exchanges. Below, the
-next replies are asked to be longer, as BEAM's are."""
-MORE_AT_ONCE = 8
-ENDING_REPLY = 380
-"""Tokens kept for the reply to each turn that ends the story."""
-MORE_ROUNDS = 40
-"""Times that further turns are asked for at the end of a sub-plan, at most."""
-EXCHANGES_PER_TURN = 1.15
-"""Full replies that a turn takes on average. BEAM has 1.32 (.22 answers and .10 follow-ups a turn); here the replies to
-acceptances, .10 a turn, are a sentence, and those to answers and objections are shorter than to questions."""
 
 
 @dataclass(frozen=True)
@@ -61,28 +47,30 @@ class Budget:
 
     def must_save(self, waiting: Waiting) -> bool:
         """Whether a turn that only elaborates has to be left out, so that the required ones get their tokens."""
-        return self.left < waiting.required_tokens + (waiting.required + 1) * (MIN_REPLY * 2)
+        return self.left < waiting.required_tokens + (waiting.required + 1) * (DIALOGUE.min_reply * 2)
 
     def can_afford(self, waiting: Waiting, reply: int = 0) -> bool:
         """Whether a turn may continue with an answer or a follow-up, behind a reply of so many tokens."""
         behind = Budget(self.share, self.used + reply)
-        return behind.left > MIN_REPLY * 2 and not behind.must_save(waiting)
+        return behind.left > DIALOGUE.min_reply * 2 and not behind.must_save(waiting)
 
     def reply_length(self, waiting: Waiting, demand: float = 1.0) -> int:
         """Tokens to ask a reply for: of what is left, the part that its message asks for beside the waiting turns.
 
         Who asks for little gets little, whatever is left: further turns use the rest.
         """
-        part = demand / (demand + waiting.demand * EXCHANGES_PER_TURN)
-        most = MAX_REPLY * min(demand, MOST_DEMAND)
-        least = min(MIN_REPLY, most)
+        part = demand / (demand + waiting.demand * DIALOGUE.exchanges_per_turn)
+        most = DIALOGUE.max_reply * min(demand, DIALOGUE.most_demand)
+        least = min(DIALOGUE.min_reply, most)
         return int(min(max((self.left - waiting.tokens) * part, least), most))
 
     def turns_to_catch_up(self, planned: int, waiting: int) -> int:
         """Further turns to ask now, where replies were too short; else they would all come at the end."""
         short = int(self.share * (planned - waiting) / planned) - self.used
-        return min(MORE_AT_ONCE, short // (CATCH_UP // 2)) if waiting and short > CATCH_UP else 0
+        is_late = waiting and short > DIALOGUE.catch_up
+        return min(DIALOGUE.more_at_once, short // (DIALOGUE.catch_up // 2)) if is_late else 0
 
     def turns_to_fill(self) -> int:
         """Further turns to ask for at the end, at a time."""
-        return max(1, min(MORE_AT_ONCE, round((self.left - self.kept) / (TYPICAL_EXCHANGE * EXCHANGES_PER_TURN))))
+        turn_tokens = DIALOGUE.typical_exchange * DIALOGUE.exchanges_per_turn
+        return max(1, min(DIALOGUE.more_at_once, round((self.left - self.kept) / turn_tokens)))

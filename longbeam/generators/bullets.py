@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
+from longbeam.generators.tuning import PLANNING
 from longbeam.keys import FactId, SubPlanKey
 from longbeam.prompts.calls import LONGEST_TEXT, ONCE, BulletDraft, FactDraft, NewSlot, Stage, StoryEvent
 from longbeam.schemas import (
@@ -50,18 +51,7 @@ from longbeam.text import (
 
 SELF = "me"
 """Subject of the facts of an introduction."""
-MOST_WORDS = 60
-"""Words of an event's text: twice as many as asked for. A text of more is a loop, or was cut by its form. What
-begins or ends a story may have twice as many."""
-MOST_WORDS_OF_A_NAME = 8
-"""Words of a value that is a name: the title of a book may be long."""
-CUT_MARGIN = 10
-"""Characters that a text cut by its form may be shorter than the form allows."""
 SENTENCE_ENDS = ".!?…:;)]\"'”’`"
-REPEATED = 0.8
-"""Share of the content words of the shorter of two texts that the other has, where both say the same."""
-LEAST_COMPARED = 8
-"""Content words of a text that can repeat another one."""
 WORDED = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.EXPRESSION, ValueKind.VERSION})
 """Kinds of values that are only their words."""
 _OF_THE_USER = re.compile(r"the user\b(?! (?:stor|inter|manual|guide|table|group))", re.IGNORECASE)
@@ -208,7 +198,7 @@ def length_fault(text: str, event: StoryEvent) -> str:
     """Return what is wrong with the length of an event's text; empty if nothing is."""
     if not text.strip():
         return "has no text"
-    most = 2 * MOST_WORDS if event.part else MOST_WORDS
+    most = 2 * PLANNING.most_event_words if event.part else PLANNING.most_event_words
     if (words := len(text.split())) > most:
         return f"has {words} words; write one or two sentences of at most 35"
     if is_cut(text):
@@ -224,7 +214,7 @@ def ended(text: str) -> str:
 
 def is_cut(text: str, longest: int = LONGEST_TEXT) -> bool:
     """Return whether the form of the reply, which allows so many characters, cut a text within a sentence."""
-    return len(text) >= longest - CUT_MARGIN and not text.rstrip().endswith(tuple(SENTENCE_ENDS))
+    return len(text) >= longest - PLANNING.cut_margin and not text.rstrip().endswith(tuple(SENTENCE_ENDS))
 
 
 def repeated(draft: BulletDraft, others: Iterable[BulletDraft]) -> str:
@@ -236,7 +226,7 @@ def repeated(draft: BulletDraft, others: Iterable[BulletDraft]) -> str:
 def same_words(words: frozenset[str], others: frozenset[str]) -> bool:
     """Return whether two texts say the same, by their content words."""
     shorter = min(len(words), len(others))
-    return shorter >= LEAST_COMPARED and len(words & others) >= REPEATED * shorter
+    return shorter >= PLANNING.least_compared and len(words & others) >= PLANNING.repeated * shorter
 
 
 def _fact_faults(fact: FactDraft, value: Value, draft: BulletDraft, event: StoryEvent, known: Known) -> Iterator[str]:
@@ -308,8 +298,8 @@ def value_of(fact: FactDraft, event: StoryEvent, known: Known, told: Fact | None
     """
     known_fact, slot = told or known.fact(fact.slot), new_slot(fact.slot)
     kind = known_fact.kind if known_fact else slot.kind if slot else ValueKind.TEXT
-    if kind is ValueKind.NAME and len(fact.value.split()) > MOST_WORDS_OF_A_NAME:
-        raise ValueError(f"{fact.value!r} is no name; a name has at most {MOST_WORDS_OF_A_NAME} words")
+    if kind is ValueKind.NAME and len(fact.value.split()) > PLANNING.most_value_words:
+        raise ValueError(f"{fact.value!r} is no name; a name has at most {PLANNING.most_value_words} words")
     if kind is not ValueKind.DATE or known.language.reads_days:
         return typed_value(fact.value, kind, told_on(event))
     try:  # code reads English dates only

@@ -13,16 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from longbeam.errors import ReplyError
+from longbeam.generators.tuning import PROBING
 from longbeam.keys import UnitKey
 from longbeam.models import Asker, answers_by_rule
 from longbeam.prompts.calls import EntailmentInputs, EntailmentReply, JudgeInputs, JudgeReply
 from longbeam.schemas import Role
 
 CALIBRATION_PROMPT, MARKING_PROMPT = "check_entailment", "judge_nugget"
-MESSAGES = 4
-"""Messages that a judge is asked about, each with four claims of which two are said."""
-MARKED = 2
-"""Of these, those that a judge marks as answers, each claim in a call of its own."""
 _THINGS = ("the workshop", "the second flat", "the canoe", "the printer", "the greenhouse", "the piano", "the old van")
 _NAMES = ("Ines", "Bruno", "Magda", "Oleg", "Priya", "Tomas", "Wanda")
 _DAYS = ("March 3", "April 17", "June 9", "August 22", "October 5", "November 28")
@@ -58,7 +55,7 @@ class Fitness:
 def calibration_items(seed: int) -> tuple[Item, ...]:
     """Return the items of a benchmark, the same for all of its judges."""
     rng = random.Random(f"{seed}/calibration")
-    return tuple(_item(rng) for _ in range(MESSAGES))
+    return tuple(_item(rng) for _ in range(PROBING.calibrated_messages))
 
 
 def _item(rng: random.Random) -> Item:
@@ -99,7 +96,7 @@ async def measured_fitness(judge: Asker, *, marks: bool = False) -> Fitness:
     unit = UnitKey(judge.unit_key.conversation_id, "checks", "calibration", role.value)
     # Neither generation nor incidents of the unit that happens to ask first: the calls are those of every unit.
     asker = replace(judge.acting_as(role), unit_key=unit, generation=0, incidents=[])
-    items = calibration_items(judge.spec.seed)[: MARKED if marks else MESSAGES]
+    items = calibration_items(judge.spec.seed)[: PROBING.calibrated_marks if marks else PROBING.calibrated_messages]
     count_right = _marked_right if marks else _right
     right = [await count_right(asker.within(f"m{i}"), item) for i, item in enumerate(items)]
     return Fitness(sum(right), sum(len(item.claims) for item in items), judge.spec.checks.least_accuracy)

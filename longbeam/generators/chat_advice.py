@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from longbeam.generators.said_advice import advice_quote
+from longbeam.generators.tuning import CHAT_READING
 from longbeam.generators.unasked import GIVER, is_typed
 from longbeam.keys import AdviceId, BulletId, natural_order
 from longbeam.schemas import Advice, AdviceKind, Assertion, Bullet, Fact, Message, MessageRole, Plan, Stance, ValueKind
 
-MOST_VALUES = 2
-"""Values of one thing: the first, and the one that corrects it."""
 Given = tuple[Bullet, Message]
 """A statement of the assistant's, with its reply."""
 
@@ -55,7 +54,7 @@ def _advice_of(fact: Fact, made: Sequence[Assertion], replies: Mapping[str, Give
     found: list[Advice] = []
     for assertion in made:
         value = assertion.value
-        is_clear = assertion.stance in (Stance.SETS, Stance.UPDATES) and len(made) <= MOST_VALUES
+        is_clear = assertion.stance in (Stance.SETS, Stance.UPDATES) and len(made) <= CHAT_READING.most_advised_values
         if assertion.bullet_id not in replies or value is None or not is_typed(value) or not is_clear:
             return ()
         bullet, message = replies[assertion.bullet_id]

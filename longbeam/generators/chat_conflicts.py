@@ -13,17 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from longbeam.generators.chat_ledger import ChatStatement
 from longbeam.generators.entailment_judge import exclude_each_other
 from longbeam.generators.probes.evidence import coverage, words_of
+from longbeam.generators.tuning import CHAT_READING
 from longbeam.models import Asker
 from longbeam.prompts.calls import ToldRemark
 from longbeam.schemas import CONTRADICTION_MESSAGES_APART, Message, MessageRole, Record, ValueKind
 from longbeam.text import content_words, is_planned, says, sentences, taken_back, words_of_denials
-
-NAMED = 0.5
-"""Share of the words of a thing's name that a remark must have to be about the thing."""
-DENIED = 0.5
-"""Share of the words of a denial above which a statement is what it denies."""
-MOST_DENIED = 3
-"""Remarks, all as close to a denial, that the checker is asked about."""
 
 
 class Opposed(Record):
@@ -115,7 +109,9 @@ def _may_exclude(pair: Opposed) -> bool:
     first, second = (remark.text for remark in pair.remarks)
     if says(first, later.value) or says(second, earlier.value) or taken_back(second):
         return False  # who tells both values, or takes one back, says how they come about
-    is_named = all(coverage(s.subject, text) >= NAMED for s, text in ((earlier, first), (later, second)))
+    is_named = all(
+        coverage(s.subject, text) >= CHAT_READING.conflict_named for s, text in ((earlier, first), (later, second))
+    )
     # A plan and what came of it are no contradiction.
     return is_named and is_planned(earlier.quote) == is_planned(later.quote)
 
@@ -123,20 +119,24 @@ def _may_exclude(pair: Opposed) -> bool:
 def _closest(denied: Sequence[Opposed]) -> list[Opposed]:
     """Return the pairs of a denial with the remarks that have most of its words; those on things of its name first."""
     most = max(map(_closeness, denied), default=0.0)
-    if most <= DENIED:
+    if most <= CHAT_READING.denied:
         return []
     close = [one for one in denied if _closeness(one) == most]
     close.sort(key=lambda one: -coverage(one.later.subject, f"{one.earlier.subject} {one.earlier.attribute}"))
     by_quote: dict[str, Opposed] = {}
     for one in close:
         by_quote.setdefault(one.earlier.quote, one)
-    return list(by_quote.values())[:MOST_DENIED]
+    return list(by_quote.values())[: CHAT_READING.most_denied]
 
 
 def _closeness(pair: Opposed) -> float:
     """Return the share of the words that a denial denies which the statement before it has; 0 for a plan."""
     first, second = (remark.text for remark in pair.remarks)
-    if coverage(pair.later.subject, first) < NAMED or is_planned(pair.earlier.quote) or taken_back(second):
+    if (
+        coverage(pair.later.subject, first) < CHAT_READING.conflict_named
+        or is_planned(pair.earlier.quote)
+        or taken_back(second)
+    ):
         return 0.0
     denied = _denied_of(pair.later) or content_words(pair.later.quote)
     return len(denied & content_words(pair.earlier.quote)) / max(1, len(denied))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from longbeam.generators.probes.evidence import words_of
 from longbeam.generators.said_advice import advice_quote
+from longbeam.generators.tuning import CHAT_READING
 from longbeam.keys import AdviceId, BulletId, FactId
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import ExtractFactsInputs, ExtractFactsReply, ReadMessage, Says, StatementDraft
@@ -57,10 +58,6 @@ from longbeam.text import (
     values_in,
 )
 
-FURTHEST_DAY = 150
-"""Days from a message to a day that it names without a year; a day further off may be of either year."""
-LONGEST_NAME = 60
-"""Characters of a subject, an attribute or a value."""
 _FROM_TODAY = re.compile(
     rf"\b(?:{DAY_WORD}|ago|(?:next|last|this|coming|past) (?:{WEEKDAY}|week(?:end)?|month|year|{'|'.join(SEASONS)}))\b",
     re.IGNORECASE,
@@ -72,8 +69,6 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 """End of the words in front of a number that bounds an amount and is none: `up to`, `less than`."""
-_NEAR = 60
-"""Characters in front of a value that are read for what it is a part of."""
 _COUNT = rf"(?:[{SIGNS}]?\d[\d.,]*|{SMALL_NUMBER})"
 _LENGTH = rf"{_COUNT}[\s-]?(?:{'|'.join(TIME_UNITS.values())})(?!\w)"
 _COMES = r"(?:comes?|came|adds?|added|amounts?|amounted|goes|went|rises?|rose|falls?|fell)\b"
@@ -112,14 +107,14 @@ def _value(text: str, quote: str, today: dt.date | None) -> Value | None:
     or where the verb tells of the other side of `today`.
     """
     said = standing(text, quote).strip(" .,:;")
-    if not said or len(said) > LONGEST_NAME or _is_part(said, quote):
+    if not said or len(said) > CHAT_READING.longest_name or _is_part(said, quote):
         return None
     value = _typed(said)
     if _FROM_TODAY.search(said):
         return None
     if value.kind is ValueKind.DATE and value.date is None:
         day = nearest_day(said, today) if today is not None else None
-        if day is None or today is None or abs((day - today).days) > FURTHEST_DAY:
+        if day is None or today is None or abs((day - today).days) > CHAT_READING.furthest_day:
             return None
         if (day - today).days * side_of_day(*quote.split(said, 1)) < 0:
             return None  # the year that is meant is further off
@@ -133,7 +128,7 @@ def _value(text: str, quote: str, today: dt.date | None) -> Value | None:
 def _is_part(said: str, quote: str) -> bool:
     """Return whether a text is one end of a range, one of two choices, or a part of a longer value of the quote."""
     before, behind = quote.split(said, 1)
-    before = before[-_NEAR:]
+    before = before[-CHAT_READING.near :]
     if _CHOICE[0].search(before) or _CHOICE[1].match(behind):
         return True
     if not re.search(rf"\d|\b(?:{SMALL_NUMBER})\b", said, re.IGNORECASE):
@@ -179,12 +174,6 @@ def _in_two_units(said: str) -> Value | None:
 
 
 EXTRACT_PROMPT = "extract_facts"
-PASSAGE_CHARACTERS = 16_000
-"""Characters of the messages that one call reads."""
-MESSAGE_CHARACTERS = 8_000
-"""Characters of a message that are read; of a longer one, the first and the last half of these."""
-MOST_KNOWN = 80
-"""Statements of earlier passages that a call is shown, the latest ones."""
 CHATS = Narrative(label="the chats", description="What was said in the chats.", sub_labels=("the chats",))
 
 LISTS = (AdviceKind.OPTIONS, AdviceKind.STEPS)
@@ -226,12 +215,12 @@ class ChatStatement(Record):
 
 
 def passages_of(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield the messages in runs of at most PASSAGE_CHARACTERS that are read; a run has at least one message."""
+    """Yield runs of messages of which `CHAT_READING.passage_characters` are read; a run has at least one message."""
     run: list[Message] = []
     size = 0
     for message in messages:
-        length = min(len(message.content), MESSAGE_CHARACTERS)
-        if run and size + length > PASSAGE_CHARACTERS:
+        length = min(len(message.content), CHAT_READING.message_characters)
+        if run and size + length > CHAT_READING.passage_characters:
             yield tuple(run)
             run, size = [], 0
         run.append(message)
@@ -257,7 +246,9 @@ async def read_passage(
         ReadMessage(number=i, role=m.role, said_on=m.sent_at.date(), content=_shortened(m.content))
         for i, m in enumerate(messages)
     )
-    inputs = ExtractFactsInputs(messages=tuple(read), known=tuple(known[-MOST_KNOWN:]), reads_lists=reads_lists)
+    inputs = ExtractFactsInputs(
+        messages=tuple(read), known=tuple(known[-CHAT_READING.most_known_statements :]), reads_lists=reads_lists
+    )
     reply: ExtractFactsReply = await asker.structured(EXTRACT_PROMPT, inputs, accept=Acceptance(may_copy=True))
     found: dict[str, ChatStatement] = {}
     for draft in reply.statements:
@@ -303,7 +294,7 @@ def _listed(draft: StatementDraft, made: ChatStatement, message: Message) -> Cha
     names = {item.casefold() for item in items}
     is_list = message.role is MessageRole.ASSISTANT and least <= len(items) <= most and len(names) == len(items)
     is_named = draft.attribute in LISTS and not any(item in made.subject.casefold() for item in names)
-    if not is_list or not is_named or not all(items) or max(map(len, items)) > LONGEST_NAME:
+    if not is_list or not is_named or not all(items) or max(map(len, items)) > CHAT_READING.longest_name:
         return None
     listed = made.model_copy(update={"attribute": draft.attribute, "items": items})
     return listed if advice_quote(_list_of(listed, str(BulletId(0, 0, 0))), _own_words(message)) else None
@@ -363,15 +354,15 @@ def _own_words(message: Message) -> str:
 
 
 def _shortened(content: str) -> str:
-    half = MESSAGE_CHARACTERS // 2
-    return content if len(content) <= MESSAGE_CHARACTERS else f"{content[:half]}\n[...]\n{content[-half:]}"
+    half = CHAT_READING.message_characters // 2
+    return content if len(content) <= CHAT_READING.message_characters else f"{content[:half]}\n[...]\n{content[-half:]}"
 
 
 def _named(text: str, *, of_wish: bool = False) -> str:
     """Return a name in one line; empty if it is too long or names nothing. Many wishes are on "answers" as such."""
     line = " ".join(text.split()).strip(" .,:;")
     names = of_wish or words_of(line) or line.casefold() in ("me", "i")
-    return line if len(line) <= LONGEST_NAME and names else ""
+    return line if len(line) <= CHAT_READING.longest_name and names else ""
 
 
 # --- the plan ---------------------------------------------------------------------------------------------

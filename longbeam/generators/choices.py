@@ -21,13 +21,14 @@ from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.quotas import UNTOUCHED, Demand
+from longbeam.generators.tuning import PLANNING
 from longbeam.keys import plan_index_of
 from longbeam.prompts.calls import (
+    ContradictionKind,
     ContradictionTarget,
     Figure,
     LedgerLine,
     Place,
-    Slip,
     StoryEvent,
     UpdateTarget,
     Weight,
@@ -48,39 +49,21 @@ from longbeam.schemas import (
 )
 from longbeam.text import says
 
-APART_MESSAGES, APART_DAYS = 20, 14
-"""Least distance between a slip and its statement: nobody gets wrong what they have just said."""
-FLAT_APART_DAYS = 30
-"""Least age of what is denied altogether."""
-FLAT_DENIALS = 3
-"""One of so many slips denies the whole thing, where one can; the others give another value."""
-SETTLED_DAYS = 5
-"""Days that a value stands before an update changes it."""
 POSTPONED_BY_AT_MOST = dt.timedelta(days=14)
-JUST_TOLD = 4
-"""Bullets before a slip that are still fresh in mind."""
-MOST_RELATED = 6
-"""Bullets of other stages about a target's thing that its writer sees."""
-PLACES_PER_SPECIAL = 2
-"""Places of a stage for each special bullet that it has room for."""
-USES = 2
-"""Later events, at least, that meet the condition of a wish."""
-LOOKING_BACK = 0.5
-"""Share of the updates and slips of a later plan that are about an earlier one, as far as there are any."""
 DENIABLE = {
-    ValueKind.DATE: Slip.DAY,
-    ValueKind.DURATION: Slip.LENGTH,
-    ValueKind.NUMBER: Slip.COUNT,
-    ValueKind.MONEY: Slip.PRICE,
-    ValueKind.RATIO: Slip.SHARE,
-    ValueKind.NAME: Slip.NAME,
-    ValueKind.VERSION: Slip.NAME,
+    ValueKind.DATE: ContradictionKind.DAY,
+    ValueKind.DURATION: ContradictionKind.LENGTH,
+    ValueKind.NUMBER: ContradictionKind.COUNT,
+    ValueKind.MONEY: ContradictionKind.PRICE,
+    ValueKind.RATIO: ContradictionKind.SHARE,
+    ValueKind.NAME: ContradictionKind.NAME,
+    ValueKind.VERSION: ContradictionKind.NAME,
 }
 """Slips about a value."""
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
 _NAMED = frozenset({ValueKind.NAME, ValueKind.VERSION, ValueKind.TEXT})
 """Kinds of values that say which one a thing is or who does it."""
-UPDATE, SLIP, WISH = "update", "slip", "wish"
+UPDATE, CONTRADICTION, WISH = "update", "slip", "wish"
 
 
 @dataclass(frozen=True)
@@ -106,7 +89,7 @@ class _Option:
     bullet: Bullet
     assertion: Assertion
     place: Place
-    slip: Slip | None
+    kind: ContradictionKind | None
     score: float
     is_back: bool
     """Whether the statement is one of an earlier plan."""
@@ -159,19 +142,19 @@ class _Chooser:
     def chosen(self) -> tuple[Targets, ...]:
         count = self.given.layout.specials
         # Slips first: they need the greatest distance. Wishes begin at one place; updates can wait.
-        slips = self._choose(SLIP, count)
+        contradictions = self._choose(CONTRADICTION, count)
         wishes = self._wishes(2 * self.given.layout.wishes)
         updates = self._choose(UPDATE, count)
         refused = tuple(PassedOver(use=use, of=of, reason=reason) for (use, of), reason in self.refused.items())
         targets: list[Targets] = []
         for stage_index in self.places:
             own_updates = [o for o in updates if self.stage_of[o.place.after] == stage_index]
-            own_slips = [o for o in slips if self.stage_of[o.place.after] == stage_index]
+            own_contradictions = [o for o in contradictions if self.stage_of[o.place.after] == stage_index]
             targets.append(
                 Targets(
                     stage_index=stage_index,
                     updates=tuple(self._update(i, o) for i, o in enumerate(own_updates)),
-                    contradictions=tuple(self._contradiction(i, o) for i, o in enumerate(own_slips)),
+                    contradictions=tuple(self._contradiction(i, o) for i, o in enumerate(own_contradictions)),
                     wishes=tuple(w for w in wishes if self.stage_of[w.place.after] == stage_index),
                     refused=() if targets else refused,
                 )
@@ -184,14 +167,14 @@ class _Chooser:
         """Return places behind bullets of a stage, spread evenly; none is behind its first bullet or in the ending."""
         sub_plan = self.given.plan.sub_plans[stage_index]
         going_on = sub_plan.bullets[1 : start_of_ending(sub_plan)] or sub_plan.bullets[:1]
-        count = min(PLACES_PER_SPECIAL * 4 * max(self.given.layout.specials_in(stage_index), 1), len(going_on))
+        count = min(PLANNING.places_per_special * 4 * max(self.given.layout.specials_in(stage_index), 1), len(going_on))
         ordinals = dict.fromkeys(i * len(going_on) // count for i in range(count))
         return [Place(after=going_on[i].bullet_id, day=going_on[i].happens_on) for i in ordinals]
 
     def _position(self, place: Place) -> int:
         return self.ledger.position[place.after]
 
-    # --- updates and slips ------------------------------------------------------------------------------------------
+    # --- updates and contradictions ---------------------------------------------------------------------------------
 
     def _choose(self, use: str, count: int) -> list[_Option]:
         """Return `count` options of a use, each the best one left when it is taken."""
@@ -202,11 +185,11 @@ class _Chooser:
             if not options:
                 break
             back = sum(o.is_back for o in chosen)
-            flat = sum(o.slip is Slip.ONCE for o in chosen)
+            flat = sum(o.kind is ContradictionKind.ONCE for o in chosen)
             weights = _Weights(
                 part=len(chosen) / count,
-                of_a_back=3.0 * (back < LOOKING_BACK * (len(chosen) + 1)),
-                of_a_denial=2.0 * (flat * FLAT_DENIALS <= len(chosen)),
+                of_a_back=3.0 * (back < PLANNING.looking_back * (len(chosen) + 1)),
+                of_a_denial=2.0 * (flat * PLANNING.flat_denials <= len(chosen)),
                 of_a_stage={
                     i: len(self.places) / count * sum(self.stage_of[o.place.after] == i for o in chosen)
                     for i in self.places
@@ -221,7 +204,7 @@ class _Chooser:
         """Return the points of an option that follow from what was chosen before it."""
         return (
             weights.of_a_back * option.is_back
-            + weights.of_a_denial * (option.slip is Slip.ONCE)
+            + weights.of_a_denial * (option.kind is ContradictionKind.ONCE)
             # Evidence and remarks are spread over the story.
             - abs(option.share - weights.part)
             - weights.of_a_stage[self.stage_of[option.place.after]]
@@ -234,14 +217,14 @@ class _Chooser:
     def _take(self, option: _Option, use: str) -> None:
         self.taken.update(a.fact_id for a in self.ledger.by_bullet[option.bullet.bullet_id])
         self.used.add(option.place.after)
-        if use == SLIP:
+        if use == CONTRADICTION:
             self.denied.append((option.bullet, option.place))
         elif self.ledger.fact[option.assertion.fact_id].kind in _NAMED:
             self.changed.append((option.bullet.topic, option.place))
 
     def _goes_with(self, option: _Option, use: str) -> bool:
-        """Return whether no name is changed between a statement and its slip: another firm has another price."""
-        if use == SLIP or self.ledger.fact[option.assertion.fact_id].kind not in _NAMED:
+        """Return whether no name changes between a statement and its contradiction: another firm has another price."""
+        if use == CONTRADICTION or self.ledger.fact[option.assertion.fact_id].kind not in _NAMED:
             return True
         at = self._position(option.place)
         return not any(
@@ -258,10 +241,10 @@ class _Chooser:
             is_back = plan_index_of(bullet.bullet_id) != self.given.plan.plan_index
             share = self.ledger.position[bullet.bullet_id] / len(self.ledger.bullets)
             for place in places if not reason else ():
-                for slip in self._slips_at(bullet, assertion, place) if use == SLIP else (None,):
-                    if not (reason := self._place_reason(use, bullet, assertion, place, slip)):
-                        score = self._score(use, bullet, assertion, place, slip)
-                        found.append(_Option(bullet, assertion, place, slip, score, is_back, share))
+                for kind in self._contradictions_at(bullet, assertion, place) if use == CONTRADICTION else (None,):
+                    if not (reason := self._place_reason(use, bullet, assertion, place, kind)):
+                        score = self._score(use, bullet, assertion, place, kind)
+                        found.append(_Option(bullet, assertion, place, kind, score, is_back, share))
             if not found:
                 self.refused[use, assertion.fact_id] = reason or "no place of the plan lies behind it"
             options += found
@@ -293,7 +276,7 @@ class _Chooser:
             return "no matter of the story"
         if bullet.variety == CLOSING:
             return "part of the ending"
-        if fact.kind not in _TYPED or (use == SLIP and fact.kind not in DENIABLE):
+        if fact.kind not in _TYPED or (use == CONTRADICTION and fact.kind not in DENIABLE):
             return f"a {fact.kind.value}, which is not compared"
         if self._is_said_again(use, bullet, value):
             return "its value is said again"
@@ -310,27 +293,29 @@ class _Chooser:
             return "nobody forgets it"
         return ""
 
-    def _place_reason(self, use: str, bullet: Bullet, assertion: Assertion, place: Place, slip: Slip | None) -> str:
+    def _place_reason(
+        self, use: str, bullet: Bullet, assertion: Assertion, place: Place, kind: ContradictionKind | None
+    ) -> str:
         """Return the condition that rules a fact out at a place; empty if none does."""
         value = assertion.value
         assert value is not None
         days = (place.day - bullet.happens_on).days
         end = self._end_of(assertion.fact_id)
         if use == UPDATE:
-            if days < SETTLED_DAYS:
-                return f"changes less than {SETTLED_DAYS} days behind it"
+            if days < PLANNING.settled_days:
+                return f"changes less than {PLANNING.settled_days} days behind it"
             if self._position(place) >= end:
                 return "its matter is over by then"
             if plan_index_of(bullet.bullet_id) != self.given.plan.plan_index and value.date is not None:
                 return "a day of an earlier plan"
             return self._day_reason(bullet, value, place)
-        if slip is None:
+        if kind is None:
             return "it may have changed by then"
-        apart = FLAT_APART_DAYS if slip is Slip.ONCE else APART_DAYS
-        if days < apart or self.pace.messages_between(place.after, bullet.bullet_id) < APART_MESSAGES:
-            return f"nearer than {apart} days or {APART_MESSAGES} messages"
+        apart = PLANNING.flat_apart_days if kind is ContradictionKind.ONCE else PLANNING.apart_days
+        if days < apart or self.pace.messages_between(place.after, bullet.bullet_id) < PLANNING.apart_messages:
+            return f"nearer than {apart} days or {PLANNING.apart_messages} messages"
         at = self._position(place)
-        if any(b.topic == bullet.topic for b in self.ledger.bullets[max(at + 1 - JUST_TOLD, 0) : at + 1]):
+        if any(b.topic == bullet.topic for b in self.ledger.bullets[max(at + 1 - PLANNING.just_told, 0) : at + 1]):
             return "its thing was just told of"
         if self._is_replaced(bullet, at):
             return "it is another one by then"
@@ -350,13 +335,15 @@ class _Chooser:
             return "what follows the day could not wait"
         return ""
 
-    def _slips_at(self, bullet: Bullet, assertion: Assertion, place: Place) -> Iterator[Slip | None]:
-        """Yield the slips about a statement at a place; None alone where another value could be true by then."""
+    def _contradictions_at(
+        self, bullet: Bullet, assertion: Assertion, place: Place
+    ) -> Iterator[ContradictionKind | None]:
+        """Yield the contradictions of a statement at a place; None alone where another value could be true by then."""
         fact, value = self.ledger.fact[assertion.fact_id], assertion.value
         event = self.given.event_of.get(bullet.bullet_id)
         is_small = event is not None and self._is_small(bullet, event)
         if is_small:
-            yield Slip.ONCE
+            yield ContradictionKind.ONCE
         ended = self._end_of(fact.fact_id)
         is_past = value is not None and value.date is not None and value.date < place.day
         if fact.is_fixed or is_past or ended <= self._position(place):
@@ -396,7 +383,9 @@ class _Chooser:
         first = self.ledger.position[bullet.bullet_id]
         about = (*self.mentions.of(bullet.topic), *self._closing.get(bullet.topic, ()))
         others = (b for b in about if b.bullet_id != bullet.bullet_id)
-        return any((use == SLIP or self.ledger.position[b.bullet_id] > first) and says(b.text, value) for b in others)
+        return any(
+            (use == CONTRADICTION or self.ledger.position[b.bullet_id] > first) and says(b.text, value) for b in others
+        )
 
     @cached_property
     def _closing(self) -> dict[str, list[Bullet]]:
@@ -438,7 +427,9 @@ class _Chooser:
                     return one.text
         return ""
 
-    def _score(self, use: str, bullet: Bullet, assertion: Assertion, place: Place, slip: Slip | None) -> float:
+    def _score(
+        self, use: str, bullet: Bullet, assertion: Assertion, place: Place, kind: ContradictionKind | None
+    ) -> float:
         """Return how good an option is: points for what makes a question hard, and against what others need."""
         fact = self.ledger.fact[assertion.fact_id]
         own = {a.fact_id for a in self.ledger.by_bullet[bullet.bullet_id]}
@@ -450,7 +441,7 @@ class _Chooser:
         return (
             1.0 * is_earlier
             + (1.5 if use == UPDATE else 0.0) * goes_on
-            + (1.0 if use == SLIP else 0.0) * (fact.is_fixed or slip is Slip.ONCE)
+            + (1.0 if use == CONTRADICTION else 0.0) * (fact.is_fixed or kind is ContradictionKind.ONCE)
             - 2.0 * (assertion.fact_id in self.kept_for_others)
             - 1.0 * bool(own & self.kept_for_others)
             + self.rng.random() / 4  # equal options take turns
@@ -471,7 +462,7 @@ class _Chooser:
         """Return the bullets about the same thing outside of a stage, the newest ones if there are many."""
         own = {b.bullet_id for b in self.given.plan.sub_plans[stage_index].bullets}
         others = [b for b in self.ledger.by_topic[bullet.topic] if b.bullet_id not in {*own, bullet.bullet_id}]
-        return tuple(others[-MOST_RELATED:])
+        return tuple(others[-PLANNING.most_related :])
 
     def _update(self, ordinal: int, option: _Option) -> UpdateTarget:
         related = self._related(option.bullet, self.stage_of[option.place.after])
@@ -484,10 +475,10 @@ class _Chooser:
         )
 
     def _contradiction(self, ordinal: int, option: _Option) -> ContradictionTarget:
-        assert option.slip is not None
+        assert option.kind is not None
         return ContradictionTarget(
             target_id=f"c{ordinal}",
-            slip=option.slip,
+            slip=option.kind,
             fact=self._line(option.assertion),
             bullet=option.bullet,
             place=option.place,
@@ -509,7 +500,7 @@ class _Chooser:
         """
         fitting, spare = dict[str, frozenset[int]](), dict[str, frozenset[int]]()
         for aspect, its in self._aspects().items():
-            if len(its) > USES:
+            if len(its) > PLANNING.wish_uses:
                 fitting[aspect] = its
             else:
                 self.refused[WISH, aspect] = "fewer than two later events come back to it"
@@ -533,7 +524,7 @@ class _Chooser:
             for other in [a for a, its in fitting.items() if 2 * len(own & its) > min(len(own), len(its))]:
                 self.refused[WISH, other] = f"overlaps with the wish about {aspect}"
                 spare[other] = fitting.pop(other)
-            spare = {a: its - own for a, its in spare.items() if len(its - own) > USES}
+            spare = {a: its - own for a, its in spare.items() if len(its - own) > PLANNING.wish_uses}
         return found
 
     def _aspects(self) -> dict[str, frozenset[int]]:
@@ -577,9 +568,9 @@ class _Chooser:
             aspect=aspect,
             narrative=told[min(own)].narrative,
             place=place,
-            uses=uses[: USES + 1],
+            uses=uses[: PLANNING.wish_uses + 1],
             unlike=unlike,
-            moments=self._moments(at, sorted(own)[-USES]),
+            moments=self._moments(at, sorted(own)[-PLANNING.wish_uses]),
         )
 
 

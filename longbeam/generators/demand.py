@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import re
 
+from longbeam.generators.tuning import DIALOGUE
 from longbeam.text import without_code
 
-LEAST, MOST = 0.01, 2.2
-YES, QUICK, STATEMENT, QUESTION, FURTHER, WORK, MATERIAL = 0.01, 0.08, 0.12, 0.9, 0.35, 0.5, 0.3
-"""Demand of a message that wants a short yes, of one that asks for a yes or a no, of one without a question, and of a
-first question; more for each further one, for work and material. At 1,150 tokens for a full demand these are 1 to 12
-words for a yes, 40 to 90 for a trifle, and some 100 for news."""
-MOST_FURTHER = 3
 _QUESTION = re.compile(r"[?？؟][\"'”’)]*(?=\s|\Z)")
 _WORK = re.compile(
     r"\b(?:draft|write|rewrite|plan|outline|check ?list|table|compare|comparison|step[- ]by[- ]step|walk me through|"
@@ -52,10 +47,6 @@ _BRIEF = re.compile(
     re.IGNORECASE,
 )
 """A last sentence that wants little of what it asks for ..."""
-LITTLE = 0.4
-"""... and its part of the usual."""
-LONG_MATERIAL = 240
-"""Characters of code, log or quotation that take a reader some time."""
 
 
 def _wants_yes_or_no(prose: str) -> bool:
@@ -65,19 +56,23 @@ def _wants_yes_or_no(prose: str) -> bool:
 
 
 def demand_of(text: str) -> float:
-    """Return how much a message asks for: 1 is a usual question, LEAST to MOST."""
+    """Return how much a message asks for: 1 is a usual question, DIALOGUE.least_demand to DIALOGUE.greatest_demand."""
     prose = without_code(text)
     questions = len(_QUESTION.findall(prose))
     works = bool(_WORK.search(prose))
     if (not questions and _SHORT_YES.search(prose)) or (questions == 1 and _PROMISE.search(prose)):
-        demand = YES
+        demand = DIALOGUE.yes
     elif questions == 1 and not works and _wants_yes_or_no(prose):
-        demand = QUICK
+        demand = DIALOGUE.quick
     elif not questions and not works:
-        demand = STATEMENT
+        demand = DIALOGUE.statement
     else:
-        demand = QUESTION + FURTHER * min(max(questions - 1, 0), MOST_FURTHER) + WORK * works
+        demand = (
+            DIALOGUE.question
+            + DIALOGUE.further * min(max(questions - 1, 0), DIALOGUE.most_further)
+            + DIALOGUE.work * works
+        )
     if _BRIEF.search(prose):
-        demand *= LITTLE
-    demand += MATERIAL * (len(text) - len(prose) > LONG_MATERIAL)
-    return min(max(demand, LEAST), MOST)
+        demand *= DIALOGUE.little
+    demand += DIALOGUE.material * (len(text) - len(prose) > DIALOGUE.long_material)
+    return min(max(demand, DIALOGUE.least_demand), DIALOGUE.greatest_demand)

@@ -20,11 +20,12 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import ProviderError, is_final, reason_of
 from longbeam.generators.budget import Budget, Waiting
-from longbeam.generators.demand import QUICK, YES, demand_of
+from longbeam.generators.demand import demand_of
 from longbeam.generators.dialogue_material import SubPlanMaterial, fill_until
 from longbeam.generators.dialogue_wording import DialogueWriter, SaidExchange, WordingMoment
 from longbeam.generators.reply_excerpt import asks
 from longbeam.generators.transcript import SaidSoFar, TranscriptLine
+from longbeam.generators.tuning import DIALOGUE
 from longbeam.generators.turn_loop import (
     Ask,
     DetectQuestion,
@@ -45,13 +46,8 @@ from longbeam.models import Asker, Tokenizer
 from longbeam.prompts.calls import Reaction
 from longbeam.schemas import CLOSING, BulletKind, Incident, IncidentKind, Message, MessageKind, MessageRole, UserTurn
 
-LENGTH_VARIATION = (0.85, 1.15)
-"""Factor by which the length of a reply varies beside what its message asks for."""
-ACCEPTED = (YES + QUICK) / 2
+ACCEPTED = (DIALOGUE.yes + DIALOGUE.quick) / 2
 """Demand of a message that accepts a reply: a sentence or two."""
-REACTED = 0.9
-"""Least demand of an answer to the assistant's question, or of an objection: it wants the advice that hangs on it, as a
-question does."""
 
 
 async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) -> tuple[Message, ...]:
@@ -117,9 +113,9 @@ class Talk:
         """Return the turn with what the budget has to know of it."""
         told = [self.material.ledger.bullet[i] for i in turn.bullet_ids]
         ends_story = any(b.variety == CLOSING for b in told)
-        demand = YES if turn.wants_yes else demand_of(turn.text)
+        demand = DIALOGUE.yes if turn.wants_yes else demand_of(turn.text)
         if told and all(b.kind is BulletKind.SIDE for b in told):
-            demand = min(demand, QUICK)  # news from the user's life, on which nobody wants a treatise
+            demand = min(demand, DIALOGUE.quick)  # news from the user's life, on which nobody wants a treatise
         return QueuedTurn(turn, self._tokens_of(turn), turn.is_required, ends_story, demand)
 
     def _tokens_of(self, turn: UserTurn) -> int:
@@ -137,8 +133,8 @@ class Talk:
         elif due.reaction is Reaction.ACCEPTS:
             demand = ACCEPTED
         else:
-            demand = max(demand, REACTED)
-        return self.budget.reply_length(waiting, random.Random(key).uniform(*LENGTH_VARIATION) * demand)
+            demand = max(demand, DIALOGUE.reacted)
+        return self.budget.reply_length(waiting, random.Random(key).uniform(*DIALOGUE.length_variation) * demand)
 
     # --- one turn -------------------------------------------------------------------------------------------
 

@@ -9,29 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from longbeam.errors import ProviderError, is_final, reason_of
-from longbeam.models import TOKENIZER_MARGIN, Acceptance, Asker, model_context
+from longbeam.generators.tuning import DIALOGUE
+from longbeam.models import CALLING, Acceptance, Asker, model_context
 from longbeam.prompts.calls import CompactInputs, DialogueContext
 from longbeam.schemas import BenchmarkSpec, ChatMessage, Incident, IncidentKind, MessageRole, Role
-
-HISTORY_TOKENS, LEAST_HISTORY_TOKENS = 9_000, 1_000
-"""Dialogue kept as it is; when it grows beyond, the older part is folded into a summary. A model with a short context
-gets less than the first number, but never less than the second."""
-KEPT_SHARE = 5
-"""Part of that length that is kept when the older part is folded: a fifth."""
-BESIDE_HISTORY_TOKENS = 4_000
-"""Rest of a request for the assistant's reply, with the reply itself; 3,800 at most in a rehearsal of 128K."""
-SUMMARY_TOKENS = 600
-USER_MESSAGES = 4
-"""Newest messages that the user's side sees, at least: the present turn, or two exchanges."""
 
 
 def history_tokens(spec: BenchmarkSpec) -> int:
     """Return the length at which a dialogue is folded: what the context of the assistant's model leaves room for."""
     context = model_context(spec, spec.model_for(Role.ASSISTANT))
     if context is None:
-        return HISTORY_TOKENS
-    room = round(context / TOKENIZER_MARGIN) - BESIDE_HISTORY_TOKENS
-    return min(HISTORY_TOKENS, max(LEAST_HISTORY_TOKENS, room))
+        return DIALOGUE.history_tokens
+    room = round(context / CALLING.tokenizer_margin) - DIALOGUE.beside_history_tokens
+    return min(DIALOGUE.history_tokens, max(DIALOGUE.least_history_tokens, room))
 
 
 @dataclass
@@ -63,7 +53,10 @@ class DialogueHistory:
         if (keep := self._kept_from()) == 0:
             return  # the dialogue begins with a message beyond the limit
         inputs = CompactInputs(
-            context=context, summary=self.summary, messages=tuple(self.messages[:keep]), max_tokens=SUMMARY_TOKENS
+            context=context,
+            summary=self.summary,
+            messages=tuple(self.messages[:keep]),
+            max_tokens=DIALOGUE.summary_tokens,
         )
         place = f"fold{self.folds}"
         self.folds += 1
@@ -82,7 +75,7 @@ class DialogueHistory:
     def _kept_from(self) -> int:
         keep = len(self.sizes) - 1  # the newest message is kept, however long
         kept = self.sizes[keep]
-        while keep > 1 and kept + self.sizes[keep - 1] <= self.limit // KEPT_SHARE:
+        while keep > 1 and kept + self.sizes[keep - 1] <= self.limit // DIALOGUE.kept_part:
             keep -= 1
             kept += self.sizes[keep]
         if self.messages[keep].role == "assistant" and keep + 1 < len(self.messages):
@@ -101,7 +94,7 @@ class DialogueHistory:
         The user's side knows the rest from the plan. It is rarely asked, so no cache would hold a whole dialogue with
         the roles exchanged for it.
         """
-        return tuple(_exchanged(m) for m in self.messages[-max(own, USER_MESSAGES) :])
+        return tuple(_exchanged(m) for m in self.messages[-max(own, DIALOGUE.user_messages) :])
 
 
 def _exchanged(message: ChatMessage) -> ChatMessage:

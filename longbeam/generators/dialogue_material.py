@@ -13,6 +13,7 @@ from functools import cached_property
 
 from longbeam.generators.ledger import Ledger, replaced_wishes, standing_bullets
 from longbeam.generators.plans import Frame
+from longbeam.generators.tuning import DIALOGUE
 from longbeam.generators.user_turns import TurnScene
 from longbeam.generators.voices import voice_of
 from longbeam.keys import plan_index_of
@@ -30,9 +31,6 @@ from longbeam.schemas import (
     UserTurn,
     digest_of,
 )
-
-CARRIED_WISHES = 60
-"""Instructions and preferences that a dialogue is shown, the newest; a plan of 1M has some fifteen of its own."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def carried_wishes(material: SubPlanMaterial) -> tuple[Bullet, ...]:
     """Return the newest wishes in force before a sub-plan: a prompt must not grow with the number of plans."""
     chapter = material.frame.chapter
     standing = standing_bullets([*(chapter.standing if chapter else ()), *_told_earlier(material)])
-    return tuple(sorted(standing, key=lambda b: plan_index_of(b.bullet_id))[-CARRIED_WISHES:])
+    return tuple(sorted(standing, key=lambda b: plan_index_of(b.bullet_id))[-DIALOGUE.carried_wishes :])
 
 
 def fill_until(material: SubPlanMaterial) -> dt.date:

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage
+from longbeam.generators.probes.evidence import coverage
+from longbeam.generators.tuning import DIALOGUE, PROBING
 from longbeam.prompts.calls import BulletBrief, ContradictionTarget, UpdateTarget
 from longbeam.schemas import Bullet, BulletKind, Value, ValueKind
 from longbeam.text import (
@@ -41,8 +42,6 @@ _WANTED = re.compile(
 )
 """End of a sentence of a bullet that asks for something, which a message may word in its own way."""
 _TOKEN = re.compile(r"\w+(?:['’.,:]\w+)*")
-_TAKEN_BACK_WITHIN = 120
-"""Characters behind a bullet in which a message may take it back."""
 _SENTENCE_END = re.compile(r"[.!?…]\s|\n")
 
 
@@ -78,7 +77,7 @@ def rule_on_message(text: str, brief: BulletBrief) -> Ruling:
     rulings = [_repeated_ruling(text, claim) for claim in _claims_of(brief.bullet)]
     if all(ruling is not None for ruling in rulings):
         return _first(ruling for ruling in rulings if ruling is not None)
-    if not any(line.value for line in brief.facts) and coverage(told, text) < MIN_COVERAGE:
+    if not any(line.value for line in brief.facts) and coverage(told, text) < PROBING.min_coverage:
         return _no(f"it leaves out most of {told!r}")
     return _unsure(f"it is worded unlike {told!r}")
 
@@ -108,7 +107,7 @@ def _repeated_ruling(text: str, claim: str) -> Ruling | None:
     before = _SENTENCE_END.split(text[: found.start()])[-1].strip()
     if framing := framing_of(before):
         return _unsure(f"it says {framing!r} in front of {claim!r}")
-    if taken := taken_back(text[found.end() :][:_TAKEN_BACK_WITHIN]):
+    if taken := taken_back(text[found.end() :][: DIALOGUE.taken_back_within]):
         return _unsure(f"it says {taken!r} behind {claim!r}")
     return YES
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from pydantic import Field
 
+from longbeam.generators.tuning import PLANNING
 from longbeam.schemas import (
     CLOSING,
     FULL_POOL_LENGTH,
@@ -24,13 +25,6 @@ from longbeam.schemas import (
     SubPlan,
 )
 
-POOL_PER_KIND = 10
-"""Special bullets of each kind per plan from 128K on: eight checked candidates are wanted, and two may fail."""
-SPARE_CANDIDATES = 2
-"""Updates and contradictions beyond the probes asked for, up to 64K; more changes in a short talk confuse anybody.
-
-Of wishes a short talk has none to spare: nobody gives an assistant nine rules in sixty messages.
-"""
 SHORT, LONG = 64_000, FULL_POOL_LENGTH
 """Lengths between which the pool grows from the probes asked for to the full one."""
 
@@ -129,21 +123,13 @@ _LEAN: dict[Category, tuple[_LayoutRow, ...]] = {
         *_FULL[Category.MATH][3:4],
     ),
 }
-LEAN_POOL = 4
-"""Pool that the lean table is for; the counts of larger pools lie between the two tables."""
-
-
-NARRATIVES = (15, 20)
-"""Fewest and most narratives of a plan, as BEAM has them."""
-FEW_NARRATIVES = (8, 13)
-"""Narratives of a conversation of at most 64K, which cannot move as many as BEAM's."""
 
 
 def pool_for(length: int, asked: int) -> int:
     """Return the number of special bullets of each kind in a plan that is asked for some probes of each ability."""
-    few = min(asked + SPARE_CANDIDATES, POOL_PER_KIND)
+    few = min(asked + PLANNING.spare_candidates, PLANNING.pool_per_kind)
     between = min(max(length, SHORT), LONG) - SHORT
-    return _rounded(few * (LONG - SHORT) + (POOL_PER_KIND - few) * between, LONG - SHORT)
+    return _rounded(few * (LONG - SHORT) + (PLANNING.pool_per_kind - few) * between, LONG - SHORT)
 
 
 def wishes_for(length: int, asked: int) -> int:
@@ -198,8 +184,9 @@ def _counts_at(length: int, table: Sequence[_LayoutRow]) -> tuple[int, int, int]
 
 
 def _by_pool(lean: int, full: int, pool: int) -> int:
-    steps = max(pool - LEAN_POOL, 0)
-    return _rounded(lean * (POOL_PER_KIND - LEAN_POOL) + (full - lean) * steps, POOL_PER_KIND - LEAN_POOL)
+    steps = max(pool - PLANNING.lean_pool, 0)
+    between = PLANNING.pool_per_kind - PLANNING.lean_pool
+    return _rounded(lean * between + (full - lean) * steps, between)
 
 
 def plan_lengths(length: int) -> tuple[int, ...]:

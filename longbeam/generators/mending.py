@@ -15,12 +15,11 @@ from longbeam.errors import ReplyError
 from longbeam.generators.budget import Budget
 from longbeam.generators.dialogue import Talk
 from longbeam.generators.dialogue_material import SubPlanMaterial
+from longbeam.generators.tuning import DIALOGUE
 from longbeam.generators.user_turns import FurtherTurns, TurnBatch, write_more_turns, write_user_turns
 from longbeam.models import Asker, Tokenizer
 from longbeam.schemas import Message, UserTurn
 
-REPLY_TO_NEW_TURN = 300
-"""Tokens of the reply to a turn that was not there before, about; far below what a length may be off."""
 GAP = dt.timedelta(seconds=40)
 """Between messages that were not there before."""
 
@@ -89,7 +88,7 @@ async def _voicing(asker: Asker, m: SubPlanMaterial, bullet_ids: tuple[str, ...]
 
 async def _asked(asker: Asker, place: TurnPlace, question: UserTurn, old: Sequence[Message]) -> tuple[Message, ...]:
     """Ask a question and what comes of it, in about as many tokens as the old turn had."""
-    room = sum(m.tokens for m in old) or place.tokenizer.count(question.text) + REPLY_TO_NEW_TURN
+    room = sum(m.tokens for m in old) or place.tokenizer.count(question.text) + DIALOGUE.reply_to_new_turn
     talk = _talk(asker, place, place.before, room, "")
     if old:
         talk.said.turn_index = (old[0].turn_index or 0) - 1

@@ -14,6 +14,7 @@ from importlib import import_module
 from anyascii import anyascii
 from faker import Faker
 
+from longbeam.generators.tuning import PLANNING
 from longbeam.schemas import Gender
 
 LOCALES = {
@@ -48,10 +49,6 @@ LOCALES = {
 """Faker's locale of each country that has name tables of its own; all others have those of `WIDE`."""
 WIDE = "en_US"
 """Locale of countries without tables of their own, and of whoever comes after a small table is used up."""
-TRIES = 60
-"""Draws from a country's locale before `WIDE` serves: the smallest table, Nigeria's, has 20 names of each kind."""
-WIDE_TRIES = 20_000
-"""Draws from `WIDE`, which has some 200 first names of a gender, the rarest one in 3,000 draws."""
 
 # First names that are also everyday words: "Mark" or "Grant" at the head of a sentence misleads every text check.
 _WORD_NAMES = frozenset(
@@ -89,10 +86,10 @@ class Names:
         return romanised(str(self._fake(self._locale).company()))
 
     def _drawn(self, kind: str, gender: Gender) -> Iterator[str]:
-        """Yield names: `TRIES` of the country, then many times as many of `WIDE`."""
+        """Yield names: `PLANNING.name_tries` of the country, then many times as many of `WIDE`."""
         for locale in dict.fromkeys((self._locale, WIDE)):
             fake = self._fake(locale)
-            for _ in range(WIDE_TRIES if locale == WIDE else TRIES):
+            for _ in range(PLANNING.wide_name_tries if locale == WIDE else PLANNING.name_tries):
                 yield _one(fake, kind, gender)
 
     def _fake(self, locale: str) -> Faker:

@@ -18,15 +18,11 @@ import networkx as nx
 from faker.providers.job.en_US import Provider as Jobs
 
 from longbeam.generators.names import Names
-from longbeam.schemas import FAMILY, Circle, Gender, Person, Profile, Relation, RelationshipGraph
+from longbeam.generators.tuning import PLANNING
+from longbeam.schemas import ADULT, FAMILY, Circle, Gender, Person, Profile, Relation, RelationshipGraph
 
 _T = TypeVar("_T")
 
-YOUNGEST = 20
-OLDEST = 70
-"""Bounds of a user's age in years."""
-RECENT = 20
-"""Personas before one whose first and family names it does not share; every table has more names than that."""
 
 MBTI_TRAITS: dict[str, str] = {
     "ISTJ": "Keeps promises to the letter, trusts records more than "
@@ -163,7 +159,7 @@ class _Named:
             position = len(self._names)
             gender, (_, country), _ = _circumstances(self._seed, position)
             names = Names(country, f"{self._seed}/names/{position}")
-            recent = {part for first, last, _ in self._names[-RECENT:] for part in (first, last)}
+            recent = {part for first, last, _ in self._names[-PLANNING.recent_personas :] for part in (first, last)}
             avoided = recent | _city_names()
             first = next(name for name in names.first_names(gender) if name not in avoided)
             taken = recent | self._family_names[first]
@@ -232,20 +228,12 @@ def age_bounds(profession: str) -> tuple[int, int]:
     if _SENIOR_JOBS.search(profession):
         youngest = 30
     else:
-        youngest = 24 if _TRAINED_JOBS.search(profession) else YOUNGEST
-    return youngest, 58 if _STRENUOUS_JOBS.search(profession) else OLDEST
+        youngest = 24 if _TRAINED_JOBS.search(profession) else PLANNING.youngest
+    return youngest, 58 if _STRENUOUS_JOBS.search(profession) else PLANNING.oldest
 
 
-ADULT = 18
 AROUND = (Circle.FAMILY, Circle.FRIENDS)
 """Circles of people around a user where the spec names none."""
-OLDEST_RELATIVE = 99
-PARENT_GAP = (18, 45)
-"""Least and most years between a parent and a child."""
-PARTNER_GAP = 10
-FRIEND_GAP = 12
-LARGEST_SIZE = 12
-"""Largest `size`: beyond it, the names of so many friends and acquaintances would run out."""
 WORK: Mapping[Circle, tuple[Relation, int, int]] = {
     Circle.COLLEAGUES: (Relation.COLLEAGUE, 2, 4),
     Circle.CUSTOMERS: (Relation.CUSTOMER, 1, 3),
@@ -254,8 +242,6 @@ WORK: Mapping[Circle, tuple[Relation, int, int]] = {
 """Relation of each circle of work, with the least and the most people."""
 CORE = FAMILY | {relation for relation, _, _ in WORK.values()}
 """Relations of people who are in every plan."""
-RETURNING = 2
-"""Number of friends and acquaintances of earlier plans who return in each later plan."""
 
 
 def draw_relationships(
@@ -268,8 +254,8 @@ def draw_relationships(
     First names are distinct, differ from the user's, and no two begin with the same four letters.
     Raises ValueError for a size outside 1..12.
     """
-    if not 1 <= size <= LARGEST_SIZE:
-        raise ValueError(f"size {size} is outside 1..{LARGEST_SIZE}")
+    if not 1 <= size <= PLANNING.largest_size:
+        raise ValueError(f"size {size} is outside 1..{PLANNING.largest_size}")
     names = _NameDealer(Names(profile.country, f"{spec_seed}/relationships/{index}/names"), profile.first_name)
     core = _draw_core(random.Random(f"{spec_seed}/relationships/{index}/core"), profile)
     core = (core if Circle.FAMILY in around else []) + _draw_work(f"{spec_seed}/relationships/{index}", around)
@@ -311,7 +297,7 @@ def people_of_plan(
     """
     new = tuple(circles[plan_index]) if plan_index < len(circles) else ()
     met = [p for circle in circles[:plan_index] for p in circle]
-    back = random.Random(f"{rng_key}/returning/{plan_index}").sample(met, min(len(met), RETURNING))
+    back = random.Random(f"{rng_key}/returning/{plan_index}").sample(met, min(len(met), PLANNING.returning))
     if plan_index >= len(circles):
         back = list(circles[plan_index % len(circles)])  # nobody is left to introduce: an earlier circle returns
     wanted = {p.person_id for p in (*new, *back)}
@@ -323,7 +309,9 @@ def people_of_plan(
 def aged(person: Person, first: dt.date, now: dt.date, rng_key: str) -> Person:
     """Return the person with their age on a later day; `rng_key` determines their birthday."""
     return person.model_copy(
-        update={"age": min(OLDEST_RELATIVE, person.age + birthdays(first, now, f"{rng_key}/{person.person_id}"))}
+        update={
+            "age": min(PLANNING.oldest_relative, person.age + birthdays(first, now, f"{rng_key}/{person.person_id}"))
+        }
     )
 
 
@@ -379,7 +367,7 @@ def _draw_parents(draw: random.Random, age: int) -> list[_Drawn]:
     # BEAM's 0.85 whatever the age; beyond 45 it falls, because so do the numbers of living parents.
     if draw.random() >= _interpolate(age, (45, 0.85), (70, 0.25)):
         return []
-    least, most = PARENT_GAP[0], min(PARENT_GAP[1], OLDEST_RELATIVE - age)
+    least, most = PLANNING.parent_gap[0], min(PLANNING.parent_gap[1], PLANNING.oldest_relative - age)
     mother = round(draw.triangular(least, most, min(28, most)))
     drawn = [(Relation.PARENT, Gender.FEMALE, age + mother)]
     if draw.random() < _interpolate(age, (35, 0.75), (70, 0.25)):
@@ -393,7 +381,7 @@ def _draw_partner(draw: random.Random, profile: Profile) -> list[_Drawn]:
         return []
     other = Gender.MALE if profile.gender is Gender.FEMALE else Gender.FEMALE
     gender = profile.gender if draw.random() < 0.05 else other
-    low, high = max(ADULT, profile.age - PARTNER_GAP), profile.age + PARTNER_GAP
+    low, high = max(ADULT, profile.age - PLANNING.partner_gap), profile.age + PLANNING.partner_gap
     return [(Relation.PARTNER, gender, round(draw.triangular(low, high, profile.age)))]
 
 
@@ -402,14 +390,14 @@ def _draw_children(draw: random.Random, age: int, youngest_parent: int) -> list[
     at_birth = youngest_parent - age  # added to the user's age then: the younger one's
     if draw.random() >= _interpolate(age, (25, 0.0), (45, 0.8)):
         return []
-    earliest = max(PARENT_GAP[0], 20 - at_birth)
+    earliest = max(PLANNING.parent_gap[0], 20 - at_birth)
     latest = min(age, 36 - at_birth, 42)
     drawn: list[_Drawn] = []
     if earliest > latest:
         return drawn
     born = draw.randint(earliest, latest)  # the user's age at the birth
     for _ in range(draw.choice((1, 1, 2, 2, 2, 3))):
-        if born > min(age, PARENT_GAP[1]):
+        if born > min(age, PLANNING.parent_gap[1]):
             break
         drawn.append((Relation.CHILD, draw.choice((Gender.FEMALE, Gender.MALE)), age - born))
         born += draw.randint(2, 5)
@@ -418,7 +406,10 @@ def _draw_children(draw: random.Random, age: int, youngest_parent: int) -> list[
 
 def _draw_circle(draw: random.Random, profile: Profile) -> list[_Drawn]:
     genders = (Gender.FEMALE, Gender.MALE)
-    low, high = max(ADULT, profile.age - FRIEND_GAP), min(OLDEST_RELATIVE, profile.age + FRIEND_GAP)
+    low, high = (
+        max(ADULT, profile.age - PLANNING.friend_gap),
+        min(PLANNING.oldest_relative, profile.age + PLANNING.friend_gap),
+    )
     friends = [
         (Relation.FRIEND, draw.choice(genders), round(draw.triangular(low, high, profile.age)))
         for _ in range(draw.randint(2, 5))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from longbeam.generators.tuning import PLANNING
 from longbeam.models import Acceptance, Asker, ListTask, Sifted, answers_by_rule
 from longbeam.prompts.calls import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.schemas import Incident, IncidentKind, Narrative, Person, Profile, Role, Seed
 
 PERSONALITY_PROMPTS = ("personality",)
 NARRATIVE_PROMPTS = ("narratives",)
-FEWEST_NARRATIVES = 3
-"""Narratives that a story can be told with; a shorter list fails."""
 
 
 async def write_personality(asker: Asker, profile: Profile, traits: dict[str, str]) -> Profile:
@@ -66,5 +65,5 @@ async def write_narratives(
     def rest(kept: tuple[Narrative, ...]) -> NarrativesInputs:
         return inputs.model_copy(update={"at_least": max(least - len(kept), 1), "at_most": most - len(kept)})
 
-    task = ListTask(inputs, sift, rest, show=lambda narrative: narrative.label, least=FEWEST_NARRATIVES)
+    task = ListTask(inputs, sift, rest, show=lambda narrative: narrative.label, least=PLANNING.fewest_narratives)
     return await asker.listed("narratives", task)

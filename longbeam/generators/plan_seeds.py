@@ -13,16 +13,13 @@ from dataclasses import dataclass
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
+from longbeam.generators.tuning import PLANNING
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
 from longbeam.schemas import Domain, Person, Plan, PlanSeed, Seed, Strategy, Timeline
 
 PLAN_SEEDS_PROMPTS = ("plan_seeds",)
 PLAN_SUMMARY_PROMPTS = ("plan_summary",)
-SUMMARY_TOKENS = 1_200
-"""Limit of the summary of all plans before one; BEAM allows 300 for each plan."""
-CARRIED_FACTS = 120
-"""Limit of the earlier plans' facts in a plan's prompts; facts about people and the user come first."""
 SELF = frozenset({"me", "i", "the user"})
 """Subjects of facts about the user."""
 
@@ -121,7 +118,7 @@ def carried_facts(history: PlanHistory, people: Iterable[Person]) -> tuple[Ledge
     """Return facts that the next plan may refer to: of the user and the plan's people, then the previous plan's own."""
     subjects = subjects_of(people)
     others = [line for line in history.newest_lines() if line.subject.casefold() not in subjects]
-    return tuple([*history.lines_of(subjects), *others][:CARRIED_FACTS])
+    return tuple([*history.lines_of(subjects), *others][: PLANNING.carried_facts])
 
 
 def subjects_of(people: Iterable[Person]) -> frozenset[str]:
@@ -137,6 +134,6 @@ async def write_plan_summary(asker: Asker, summary: str, plan_seed: PlanSeed, pl
         plan_seed=plan_seed,
         bullets=tuple(b.text for b in plan.bullets()),
         state=tuple(line for line in ledger.lines() if line.fact_id in own),
-        max_tokens=SUMMARY_TOKENS,
+        max_tokens=PLANNING.earlier_plans_tokens,
     )
     return await asker.prose("plan_summary", inputs)

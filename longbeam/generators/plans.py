@@ -27,6 +27,7 @@ from longbeam.generators.story_graph import (
     unclosed,
     with_days,
 )
+from longbeam.generators.tuning import PLANNING
 from longbeam.models import Acceptance, Asker, ListTask, Sifted
 from longbeam.prompts.calls import (
     SIDE_NARRATIVE,
@@ -59,12 +60,6 @@ from longbeam.schemas import (
 
 OUTLINE_PROMPTS = ("outline",)
 EVENTS_PROMPTS = ("events",)
-MOST_NAME_WORDS = 5
-"""Words of the name of a thing."""
-EARLIER_SHOWN = 40
-"""Events of earlier stages that a stage's writer sees, the newest, beside those that opened what is open."""
-TOLD_ANEW = 2
-"""Times that events which cannot all hold are told anew; after that they lose their links."""
 
 
 class Frame(Record):
@@ -142,8 +137,8 @@ def _faulty_names(reply: OutlineReply, stages: Sequence[Stage], taken: Iterable[
     taken = {name.casefold() for name in taken}
     for i, thing in enumerate(reply.names):
         name = thing.name.strip()
-        if not name or len(name.split()) > MOST_NAME_WORDS or any(c.isdigit() for c in name):
-            yield i, f"{thing.name!r} is no name; a name has 1 to {MOST_NAME_WORDS} words and no digits"
+        if not name or len(name.split()) > PLANNING.most_name_words or any(c.isdigit() for c in name):
+            yield i, f"{thing.name!r} is no name; a name has 1 to {PLANNING.most_name_words} words and no digits"
         elif name.casefold() in taken:
             yield i, f"the name {name!r} is taken; each thing and each person has a name of its own"
         elif not 1 <= thing.stage <= len(stages):
@@ -260,8 +255,8 @@ def _shown(graph: StoryGraph) -> tuple[StoryEvent, ...]:
     """Return the earlier events that a stage's writer sees."""
     events = graph.events()
     still = set(graph.open_matters())
-    older = [e for e in events[:-EARLIER_SHOWN] if still & set(e.opens)]
-    return (*older, *events[-EARLIER_SHOWN:])
+    older = [e for e in events[: -PLANNING.earlier_shown] if still & set(e.opens)]
+    return (*older, *events[-PLANNING.earlier_shown :])
 
 
 @dataclass
@@ -360,7 +355,7 @@ class _Telling:
 
     def _possible(self, events: list[StoryEvent], faults: list[str]) -> list[StoryEvent]:
         """Return events that can all have a day: one of each conflict is told anew, and later loses its links."""
-        while self.rounds <= TOLD_ANEW:
+        while self.rounds <= PLANNING.told_anew:
             try:
                 with_days(events, self.window, self.placed)
                 break

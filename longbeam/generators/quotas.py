@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_seeds import SELF
+from longbeam.generators.tuning import PLANNING
 from longbeam.prompts.calls import Figure, Quota, StoryEvent
 from longbeam.schemas import AMOUNT_KINDS, CLOSING, BulletKind, Category, Fact, Value, ValueKind
 
@@ -29,10 +30,6 @@ WORDINGS = {
     ValueKind.EXPRESSION: "formula",
     ValueKind.RATIO: "share in per cent",
 }
-MOST_ALIKE = 2
-"""Amounts of one group that compare with earlier ones: more of them are found where nobody has them."""
-NAMED = 3
-"""Amounts that a menu names for others to compare with."""
 UNTOUCHED = ("day", "alike")
 """Sorts that serve as long as nothing changes or denies them: spans of days, and sums."""
 Told = tuple[Fact, Value]
@@ -94,7 +91,7 @@ class Demand:
         most = {
             "day": (len(telling) + 1) // 2,
             "changing": min(changing, third),
-            "alike": min(having, MOST_ALIKE) if anchors else 0,
+            "alike": min(having, PLANNING.most_alike) if anchors else 0,
         }
         quotas = ((sort, min(count, most.get(sort, min(third, having)))) for sort, count in lacking.items())
         return tuple(Quota(least=least, wording=wordings[sort](least)) for sort, least in quotas if least > 0)
@@ -109,7 +106,7 @@ class Demand:
         near = {b.topic for b in ledger.bullets if b.narrative in labels and b.kind is not BulletKind.SIDE}
         alone = [told[0] for told in _families(list(told_once(ledger))).values() if len(told) == 1]
         fitting = [t for t in alone if t[0].subject in near and t[0].subject.casefold() not in things]
-        return sorted(fitting, key=lambda told: told[0].kind is ValueKind.MONEY)[-NAMED:]
+        return sorted(fitting, key=lambda told: told[0].kind is ValueKind.MONEY)[-PLANNING.named_amounts :]
 
     def _wordings(self, anchors: Sequence[Told]) -> dict[str, Callable[[int], str]]:
         named = " or ".join(f"the {fact.attribute} of {fact.subject} ({value.text})" for fact, value in anchors)

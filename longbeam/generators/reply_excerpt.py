@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from longbeam.generators.tuning import DIALOGUE
 from longbeam.text import without_code
 
-END_CHARACTERS = 400
-"""Length of a reply's end that is always kept, in whole lines."""
 QUESTION_MARKS = "?？؟"
 LEFT_OUT = "[...]"
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|「[^」\n]*」")
@@ -22,7 +21,7 @@ def asking_part(reply: str) -> str:
     """
     lines = reply.rstrip().split("\n")
     end, size = len(lines), 0
-    while end > 0 and size < END_CHARACTERS:
+    while end > 0 and size < DIALOGUE.end_characters:
         end -= 1
         size += len(lines[end]) + 1
     return "\n".join([*_asking_lines(lines[:end]), *lines[end:]])

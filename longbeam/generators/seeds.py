@@ -15,6 +15,7 @@ from longbeam.errors import ProviderError, UserError
 from longbeam.generators.layout import most_sub_plans, plan_lengths, sub_plans_for
 from longbeam.generators.probes.evidence import words_of
 from longbeam.generators.seeds_file import parse_seeds, read_seeds_file
+from longbeam.generators.tuning import PLANNING
 from longbeam.models import Asker
 from longbeam.prompts.calls import SeedDraft, SeedsInputs, SeedsReply
 from longbeam.schemas import BenchmarkSpec, Category, Domain, OwnDomain, Seed, Timeline
@@ -72,9 +73,10 @@ def seeds_for(spec: BenchmarkSpec, count: int, *, copy: Path | None = None) -> t
                 f"seeds file {str(path)!r}: no entry of the domains asked for: {', '.join(spec.domains)}; "
                 "add one, or leave `domains` out to use every entry"
             )
-    for seed in seeds[:count]:
-        _check_timeline(seed, sub_plans_of(spec.length, seed.category))
-    return [seeds[i % len(seeds)] for i in range(count)], warnings
+    chosen = [seeds[i % len(seeds)] for i in range(count)]
+    for i, seed in enumerate(chosen):
+        _check_timeline(seed, sub_plans_of(spec.of_conversation(i).length, seed.category))
+    return chosen, warnings
 
 
 def _is_elsewhere(seed: Seed, own: OwnDomain) -> bool:
@@ -182,14 +184,6 @@ def _draw_entry(spec_seed: int, entries: list[Seed], domain: Domain, rank: int) 
     return entries[order[place]]
 
 
-TITLE_OVERLAP, OVERLAP = 0.5, 0.35
-"""Least Jaccard index of the words of two titles, or of all words of two seeds, that makes them near-duplicates.
-
-No two seeds of the catalogue reach half of either; BEAM's hundred titles reach 0.40 and 0.28."""
-ROUNDS = 6
-"""Extra calls for seeds that are still missing."""
-AT_ONCE = 12
-"""Seeds asked for in one call; in longer lists seeds begin to repeat each other."""
 DAYS_PER_MONTH = 30.44
 
 
@@ -209,15 +203,16 @@ class WrittenSeeds:
 async def write_seeds(asker: Asker, domain: str | OwnDomain, count: int, known: Sequence[Seed] = ()) -> WrittenSeeds:
     """Return up to `count` new seeds of a domain that resemble neither each other nor the known ones.
 
-    Missing seeds are asked for again, in up to `ROUNDS` calls more than the minimum; an empty reply ends the calls.
+    Missing seeds are asked for again, in up to `PLANNING.seed_rounds` calls more than the minimum; an empty
+    reply ends the calls.
     """
     own = domain if isinstance(domain, OwnDomain) else None
     domain = domain.name if isinstance(domain, OwnDomain) else domain
     taken = [*(s for s in load_catalogue() if s.domain == domain), *known]
     found: list[Seed] = []
     refused: list[str] = []
-    for round_ in range(ROUNDS + count // AT_ONCE):
-        missing = min(AT_ONCE, count - len(found))
+    for round_ in range(PLANNING.seed_rounds + count // PLANNING.seeds_at_once):
+        missing = min(PLANNING.seeds_at_once, count - len(found))
         if missing == 0:
             break
         inputs = SeedsInputs(
@@ -271,7 +266,7 @@ def timeline_of(start_month: int, months: int, rng_key: str) -> Timeline:
 def are_near_duplicates(one: Seed, other: Seed) -> bool:
     """Return whether two seeds share most words of their titles, or many of all their words."""
     titles = _overlap(one.title, other.title)
-    return titles >= TITLE_OVERLAP or _overlap(_text_of(one), _text_of(other)) >= OVERLAP
+    return titles >= PLANNING.title_overlap or _overlap(_text_of(one), _text_of(other)) >= PLANNING.seed_overlap
 
 
 def _overlap(one: str, other: str) -> float:

@@ -10,29 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longbeam.generators.layout import FEW_NARRATIVES, NARRATIVES, SHORT, Layout
+from longbeam.generators.layout import SHORT, Layout
 from longbeam.generators.story_graph import Window
+from longbeam.generators.tuning import PLANNING
 from longbeam.prompts.calls import Stage
 from longbeam.schemas import Timeline
-
-SLACK = 0.9
-"""Share of a stage's days that its events use; turns that are asked for later use the rest."""
-LAST_SLACK = 0.68
-"""`SLACK` of the last stage, which also holds the event that the story prepares (a departure), and the end."""
-CLOSING_FROM = 0.9
-"""Where the end of the story begins in the last stage."""
-OUTCOMES = 3
-"""Events of the last stage that tell how a part of the story came out; the last plan has one more, its last word."""
-EVENTS_PER_NARRATIVE = 4
-"""Events of a plan for each of its narratives: an opening, a turning point, and what leads to them and from them."""
-QUESTIONS_PER_ENTRY = 12
-"""Questions of a plan for each entry of the user's log."""
-FEW_ENTRIES, MOST_ENTRIES = 5, 16
-"""Entries of the log of a short plan, and of the longest."""
-ROOMY = 60
-"""Questions from which on a plan has room for two confidences and a pasted document."""
-SIDE_EVENTS = 3
-"""Events of a stage that tell a side story: news, what somebody makes of it, and what comes of it."""
 
 
 def stages_of(timeline: Timeline, layout: Layout) -> tuple[Stage, ...]:
@@ -57,8 +39,8 @@ def told_somewhere(chosen: Sequence[Sequence[str]], everything: Sequence[str]) -
 
 def narratives_for(length: int, layout: Layout) -> tuple[int, int]:
     """Return the fewest and the most narratives of a plan: no more than its events can move."""
-    room = layout.bullets_per_sub_plan * layout.sub_plans // EVENTS_PER_NARRATIVE
-    least, most = FEW_NARRATIVES if length <= SHORT else NARRATIVES
+    room = layout.bullets_per_sub_plan * layout.sub_plans // PLANNING.events_per_narrative
+    least, most = PLANNING.few_narratives if length <= SHORT else PLANNING.narratives
     return min(least, room), min(most, room)
 
 
@@ -87,15 +69,22 @@ def sizes_of(layout: Layout, plan_index: int, *, is_last: bool) -> tuple[StageSi
     """
     sizes = []
     questions = layout.sub_plans * layout.batches * layout.questions
-    logged = min(max(questions // QUESTIONS_PER_ENTRY, FEW_ENTRIES), MOST_ENTRIES)
-    confiding = {0, layout.sub_plans // 2} if questions >= ROOMY else {0}
+    logged = min(max(questions // PLANNING.questions_per_entry, PLANNING.few_entries), PLANNING.most_entries)
+    confiding = {0, layout.sub_plans // 2} if questions >= PLANNING.roomy else {0}
     for i in range(layout.sub_plans):
         is_introduced = i == plan_index == 0
         events = max(layout.bullets_per_sub_plan - layout.preferences_in(i) - is_introduced, 3)
-        closing = max(min(OUTCOMES + 1, events // 4) - (not is_last), 0) if i == layout.sub_plans - 1 else 0
+        closing = max(min(PLANNING.outcomes + 1, events // 4) - (not is_last), 0) if i == layout.sub_plans - 1 else 0
         entries = logged * (i + 1) // layout.sub_plans - logged * i // layout.sub_plans
         sizes.append(
-            StageSize(events + SIDE_EVENTS, closing, is_introduced, entries, int(i in confiding), questions >= ROOMY)
+            StageSize(
+                events + PLANNING.side_events,
+                closing,
+                is_introduced,
+                entries,
+                int(i in confiding),
+                questions >= PLANNING.roomy,
+            )
         )
     return tuple(sizes)
 
@@ -105,7 +94,7 @@ def side_ordinals(sizes: Sequence[StageSize]) -> tuple[int, ...]:
     found, told = list[int](), 0
     for size in sizes:
         going_on = size.events - size.closing
-        found += [told + 1 + (2 * i + 1) * going_on // (2 * SIDE_EVENTS) for i in range(SIDE_EVENTS)]
+        found += [told + 1 + (2 * i + 1) * going_on // (2 * PLANNING.side_events) for i in range(PLANNING.side_events)]
         told += size.events
     return tuple(found)
 
@@ -117,7 +106,10 @@ def window_of(stage: Stage, *, is_last: bool, country: str) -> Window:
     def day(share: float) -> dt.date:
         return stage.first_day + dt.timedelta(days=int(days * share))
 
-    closing_from, spread_until = day(CLOSING_FROM), day(LAST_SLACK if is_last else SLACK)
+    closing_from, spread_until = (
+        day(PLANNING.closing_from),
+        day(PLANNING.last_stage_slack if is_last else PLANNING.stage_slack),
+    )
     # What the story prepares may happen on any day before its ending.
     going_on_until = max(closing_from - dt.timedelta(days=1), spread_until) if is_last else spread_until
     return Window(stage.first_day, stage.last_day, going_on_until, closing_from, country, spread_until)

@@ -32,6 +32,7 @@ from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plans import PlanContext, event_number
 from longbeam.generators.story_graph import introduction
+from longbeam.generators.tuning import PLANNING
 from longbeam.models import Asker, ListTask, Sifted, answers_by_rule, describe_changes
 from longbeam.prompts.calls import (
     BulletDraft,
@@ -47,14 +48,6 @@ from longbeam.schemas import CLOSING, Incident, IncidentKind, Plan, Role, Value
 from longbeam.text import content_words, says, sentences
 
 SUB_PLAN_PROMPTS = ("sub_plan",)
-LARGEST_GROUP = 3
-"""How many times as large as at first a group may become."""
-LAST_TOLD = 60
-"""Bullets of the story whose sentences a small model might repeat: more than it is shown."""
-FOLLOWING_SHOWN, LATER_SHOWN = 3, 8
-"""Events just behind a group that its writer sees, and later ones that follow from it."""
-SLOTS_SHOWN = 24
-"""Values of a group's matters that its writer sees, the newest."""
 
 Written = tuple[StoryEvent, BulletDraft]
 """An event and its words."""
@@ -132,9 +125,9 @@ async def write_sub_plan(asker: Asker, context: PlanContext, graph: StoryGraph, 
         going_on = [e for e in due if e.part != CLOSING]
         due = going_on or due
         left = left[len(due) :]
-        group = _Group(tuple(due), left[:FOLLOWING_SHOWN], graph)
+        group = _Group(tuple(due), left[: PLANNING.following_shown], graph)
         written, was_accepted = await _write_group(asker.within(due[0].event_id), context, known, group)
-        larger = min(size + max(size // 2, 1), context.group * LARGEST_GROUP)
+        larger = min(size + max(size // 2, 1), context.group * PLANNING.largest_group)
         size = larger if was_accepted else max(size * 2 // 3, 1)
         drafts += written
         made = assembled(drafts, before, context.plan_index)
@@ -175,7 +168,7 @@ class _Group:
         """Return the events just behind these, and those later on that follow from them or close what they open."""
         ids = {e.event_id for e in self.next_ones}
         later = [e for e in self._later(self.events) if e.event_id not in ids]
-        return (*self.next_ones, *later[:LATER_SHOWN])
+        return (*self.next_ones, *later[: PLANNING.later_shown])
 
     def _later(self, events: Sequence[StoryEvent]) -> list[StoryEvent]:
         """Return the events behind some events of the plan that are about the same, follow, or close what they open."""
@@ -222,7 +215,7 @@ class _Group:
             or (line.subject.casefold() in of_narrative and line.fact_id not in known.over)
         ]
         own.sort(key=lambda line: line.subject.casefold() in things)  # those of the things themselves are kept longest
-        return tuple(own[-SLOTS_SHOWN:])
+        return tuple(own[-PLANNING.slots_shown :])
 
 
 async def _write_group(asker: Asker, context: PlanContext, known: Known, group: _Group) -> tuple[list[Written], bool]:
@@ -247,7 +240,7 @@ async def _write_group(asker: Asker, context: PlanContext, known: Known, group: 
     )
     was_accepted, is_first = True, True
     by_rule = answers_by_rule(asker.spec, asker.spec.model_for(Role.PLANNER))
-    told = [content_words(bullet.text) for bullet in known.ledger.bullets[-LAST_TOLD:]]
+    told = [content_words(bullet.text) for bullet in known.ledger.bullets[-PLANNING.last_told :]]
     mender = Mender(known, told, is_copied=partial(asker.is_copied, "sub_plan", inputs))
     mends: dict[str, str] = {}
 

@@ -16,6 +16,7 @@ from longbeam.generators.closed_world import ClosedWorld, world_of
 from longbeam.generators.dialogue_history import DialogueHistory, history_tokens
 from longbeam.generators.dialogue_material import Appeared, SubPlanMaterial, carried_wishes
 from longbeam.generators.ledger import replaced_wishes, standing_bullets
+from longbeam.generators.tuning import DIALOGUE
 from longbeam.keys import MessageKey
 from longbeam.models import Asker
 from longbeam.prompts.calls import LedgerLine
@@ -27,10 +28,6 @@ FIRST_HOUR, LAST_HOUR = 7, 23
 HOURS = (3, 6, 6, 6, 5, 6, 7, 6, 6, 6, 7, 9, 10, 9, 6, 2)
 """Weight of each waking hour, from FIRST_HOUR on. Chosen: some before work, most from early afternoon to evening.
 LoCoMo's 86 sessions lie there, too (65 of them after 1 pm)."""
-SITTING = 0.45
-"""Share of the turns of a day that follow the turn before at once, in the same sitting."""
-REPLY_S, ANSWER_S, NEXT_TURN_S = (8, 90), (40, 420), (90, 900)
-"""Least and most seconds until a reply, an answer or a follow-up, and the next turn of a sitting."""
 
 
 def sent_times(
@@ -57,14 +54,14 @@ def _seconds(counts: Sequence[int], spans: Sequence[Hours], rng: random.Random) 
     sittings: list[list[float]] = []
     hours: list[Hours] = []
     for i, (count, (first, last)) in enumerate(zip(counts, spans, strict=True)):
-        if i == 0 or rng.random() >= SITTING:
+        if i == 0 or rng.random() >= DIALOGUE.sitting:
             sittings.append([0.0])
             hours.append((first, last))
         else:
-            sittings[-1].append(sittings[-1][-1] + rng.uniform(*NEXT_TURN_S))
+            sittings[-1].append(sittings[-1][-1] + rng.uniform(*DIALOGUE.next_turn_s))
             hours[-1] = max(hours[-1][0], first), min(hours[-1][1], last)
         for j in range(1, count):
-            sittings[-1].append(sittings[-1][-1] + rng.uniform(*(REPLY_S if j % 2 else ANSWER_S)))
+            sittings[-1].append(sittings[-1][-1] + rng.uniform(*(DIALOGUE.reply_s if j % 2 else DIALOGUE.answer_s)))
     drawn = [rng.choices(range(len(HOURS)), _weights(span))[0] for span in _in_order(hours)]
     begins = sorted((hour + rng.random()) / len(HOURS) for hour in drawn)
     return _packed(sittings, begins)
@@ -87,7 +84,7 @@ def _weights(span: Hours) -> list[int]:
 def _packed(sittings: Sequence[Sequence[float]], begins: Sequence[float]) -> list[float]:
     """Return the seconds of all messages; sittings begin at these shares of the free time and do not overlap."""
     day = (LAST_HOUR - FIRST_HOUR) * 3600.0
-    lengths = [sitting[-1] + NEXT_TURN_S[0] for sitting in sittings]
+    lengths = [sitting[-1] + DIALOGUE.next_turn_s[0] for sitting in sittings]
     # A day of hundreds of messages is told faster.
     pace = min(1.0, 0.9 * day / sum(lengths))
     free, passed = day - pace * sum(lengths), 0.0
@@ -97,10 +94,6 @@ def _packed(sittings: Sequence[Sequence[float]], begins: Sequence[float]) -> lis
         seconds += [start + pace * offset for offset in sitting]
         passed += pace * length
     return seconds
-
-
-MESSAGES_PER_TURN = 10
-"""Upper limit: a question, two answers, two follow-ups, and a reply to each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +136,7 @@ class Transcript:
 
     def turn(self, turn_index: int) -> list[TranscriptLine]:
         """Return the lines of the newest turn; empty if it has another index."""
-        return [line for line in self.lines[-MESSAGES_PER_TURN:] if line.turn_index == turn_index]
+        return [line for line in self.lines[-DIALOGUE.messages_per_turn :] if line.turn_index == turn_index]
 
     @property
     def last_text(self) -> str:

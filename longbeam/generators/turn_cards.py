@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from longbeam.generators.tuning import DIALOGUE
 from longbeam.prompts.calls import BulletBrief, Opening, Paste, Reaction, SpokenDay, TakeUp, ToldOn, TurnCard, Typo
 from longbeam.schemas import (
     AMOUNT_KINDS,
@@ -35,12 +36,6 @@ DECILES: Mapping[TurnLengths, tuple[int, ...]] = {
     TurnLengths.CHAT: (8, 10, 13, 16, 19, 22, 25, 28, 33, 41, 47),
 }
 """Words of a message without its code: 5 %, the nine deciles, 95 %. BEAM's main questions, and LoCoMo's messages."""
-SLACK = 0.25
-"""Part of the drawn length by which a message may be shorter or longer."""
-BESIDE_BULLET = 6
-"""Words that a message needs at least beside the bullets that it tells."""
-QUESTION_WORDS = 12
-"""Words of a plain question."""
 OPENINGS: Mapping[Opening, int] = {
     Opening.NEWS: 66,
     Opening.QUESTION: 10,
@@ -54,30 +49,16 @@ written before the answers are, so no card speaks of one."""
 TAKE_UPS: Mapping[TakeUp, int] = {TakeUp.OUTCOME: 8, TakeUp.POINT: 7, TakeUp.DOUBT: 6, TakeUp.THANKS: 6}
 """Percent of the messages worded in the dialogue that begin with the last answer: 27, the mean of BEAM (0) and LoCoMo
 (55). The parts are chosen: people thank an assistant less often than they go on."""
-FEELING_SHARE = 0.14
-"""Share of messages that name a feeling: 17 % in BEAM, 12 % in LoCoMo."""
-SLIP_SHARE = 0.01
-"""Share with a slip that the writer corrects at once: 0.4 % in BEAM, 0.1 % in LoCoMo; a small sample shows one."""
-CALLBACK_SHARE, ASIDE_SHARE = 0.02, 0.02
-"""Shares that come back to advice of the plan, and that remark on something else: up to 1 % in both."""
-SHORT_DAY_SHARE = 0.5
-"""Share of the days that are said by weekday or number where that is unique; a day without its year is the rule."""
-ASKS_BACK, ASKS_AGAIN = 0.14, 0.45
-"""Shares of the replies to questions and to first answers that are to ask back, and so have an answer ..."""
 REACTIONS: Mapping[Reaction, float] = {Reaction.ACCEPTS: 0.11, Reaction.ASKS_ON: 0.06, Reaction.OBJECTS: 0.04}
 """... and shares of the other reactions to a turn's last reply. BEAM's ten 100K conversations have .22 answers and .10
 follow-ups a turn (45 % and 30 % of them second ones); of the answers 62 % accept the reply and 44 % thank for it.
 Wishes and endings, a quarter of our turns, have neither, so the shares are higher by a third."""
-REACTS_AGAIN = 0.3
-"""Share of the follow-ups that a second one comes behind (23 of BEAM's 77)."""
 WANTS: Mapping[AdviceKind, float] = {AdviceKind.FIGURE: 0.18, AdviceKind.STEPS: 0.09, AdviceKind.OPTIONS: 0.09}
 """Shares of the messages on an event or a change that ask for something which can be asked for later: a third of them,
 so that each stage has four to seven. What the reply says to it is read out of it (`generators/unasked.py`)."""
 CROWDED, NEAR_DAYS = 1.5, 2
 """Cards for each question of a batch beyond which bullets of one narrative share a message, and days between two that
 share one otherwise: what is told later than that has lost its moment."""
-CONFIRMED_SHARE = 0.2
-"""Share of the wishes said alone that want a yes and ask nothing else; chosen."""
 PASTES: Mapping[Category, Mapping[Paste, float]] = {
     Category.GENERAL: {Paste.TEXT: 0.03},
     Category.CODING: {Paste.CODE: 0.3, Paste.LOG: 0.1},
@@ -165,23 +146,25 @@ def _card(briefs: Sequence[BulletBrief], deck: Deck, number: int) -> TurnCard:
     rng = random.Random(f"{deck.rng_key}/{number}")
     bullets = [b.bullet for b in briefs]
     words = _length(deck.lengths, rng)
-    needed = sum(len(_WORDS.findall(b.text)) for b in bullets) + BESIDE_BULLET * len(bullets)
-    opening, feeling = _opening(bullets, rng), rng.choice(FEELINGS) if rng.random() < FEELING_SHARE else ""
-    callback, aside, slips = (rng.random() < share for share in (CALLBACK_SHARE, ASIDE_SHARE, SLIP_SHARE))
+    needed = sum(len(_WORDS.findall(b.text)) for b in bullets) + DIALOGUE.beside_bullet * len(bullets)
+    opening, feeling = _opening(bullets, rng), rng.choice(FEELINGS) if rng.random() < DIALOGUE.feeling_share else ""
+    callback, aside, slips = (
+        rng.random() < share for share in (DIALOGUE.callback_share, DIALOGUE.aside_share, DIALOGUE.typo_share)
+    )
     is_plain = not any(b.kind in SPECIAL_KINDS or b.variety == CLOSING for b in bullets)
     # Several bullets fill a message; more beside them would make it a list.
     is_free = is_plain and len(bullets) <= 1
     days = _days_of(briefs, max((b.happens_on for b in bullets), default=dt.date.min))
     advised = [f"the {a.attribute} for {a.topic}" for a in deck.advised]
-    paste, confirms = _paste(deck.category, rng), rng.random() < CONFIRMED_SHARE
-    room = needed + QUESTION_WORDS if bullets else 0
+    paste, confirms = _paste(deck.category, rng), rng.random() < DIALOGUE.confirmed_share
+    room = needed + DIALOGUE.question_words if bullets else 0
     if any(b.kind is BulletKind.SIDE for b in bullets):
         words = min(words, room)  # there is nothing else in the message
     return TurnCard(
         bullet_ids=tuple(b.bullet_id for b in bullets),
         asks_about=_asks_about(bullets, deck.due),
-        least_words=max(round(words * (1 - SLACK)), needed if bullets else 0),
-        most_words=max(round(words * (1 + SLACK)), round(room * (1 + SLACK))),
+        least_words=max(round(words * (1 - DIALOGUE.card_slack)), needed if bullets else 0),
+        most_words=max(round(words * (1 + DIALOGUE.card_slack)), round(room * (1 + DIALOGUE.card_slack))),
         opening=opening,
         feeling=feeling if len(bullets) <= 1 else "",
         paste=paste if is_free else Paste.NOTHING,
@@ -212,8 +195,8 @@ def draw_asks_back(rng_key: str, told: Iterable[Bullet], replies_to: MessageKind
     bullets = list(told)
     if has_wish(bullets) or any(b.variety == CLOSING for b in bullets):
         return False
-    first = ASKS_BACK if replies_to is MessageKind.QUESTION else 0.0
-    again = ASKS_AGAIN if replies_to is MessageKind.ANSWER and exchange == 1 else 0.0
+    first = DIALOGUE.asks_back if replies_to is MessageKind.QUESTION else 0.0
+    again = DIALOGUE.asks_again if replies_to is MessageKind.ANSWER and exchange == 1 else 0.0
     return random.Random(f"{rng_key}/asks").random() < first + again
 
 
@@ -229,7 +212,7 @@ def reaction_at(rng: random.Random, reactions: int) -> Reaction | None:
     """Return a reaction at its rate: the first of a turn, or one behind others."""
     if not reactions:
         return next(iter(rng.choices([*REACTIONS, None], [*REACTIONS.values(), 1 - sum(REACTIONS.values())])))
-    return rng.choice([Reaction.ASKS_ON, Reaction.OBJECTS]) if rng.random() < REACTS_AGAIN else None
+    return rng.choice([Reaction.ASKS_ON, Reaction.OBJECTS]) if rng.random() < DIALOGUE.reacts_again else None
 
 
 def _length(lengths: TurnLengths, rng: random.Random) -> float:
@@ -330,7 +313,7 @@ def _days_of(briefs: Sequence[BulletBrief], today: dt.date) -> _Days:
 
 def _days(days: _Days, rng: random.Random) -> tuple[SpokenDay, ...]:
     """Return how a message says the days of its bullets, where the shorter form is unique."""
-    said = {t: days.said(date, is_short=rng.random() < SHORT_DAY_SHARE) for t, date in days.of_values.items()}
+    said = {t: days.said(date, is_short=rng.random() < DIALOGUE.short_day_share) for t, date in days.of_values.items()}
     return tuple(SpokenDay(text=text, said=short) for text, short in said.items() if short != text)
 
 

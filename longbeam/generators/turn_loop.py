@@ -14,13 +14,12 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
+from longbeam.generators.budget import Budget, Waiting
+from longbeam.generators.tuning import DIALOGUE
 from longbeam.prompts.calls import Reaction
 from longbeam.schemas import MessageKind
 
 T = TypeVar("T")
-MAX_ANSWERS = 2
-MAX_FOLLOW_UPS = 2
 
 
 @dataclass(frozen=True)
@@ -134,8 +133,8 @@ def filling_steps(budget: Budget, ending: Sequence[QueuedTurn[T]] = ()) -> Steps
     Tokens are kept for the turns in `ending`, which are still to come.
     """
     rounds = 0
-    budget.kept = sum(queued.tokens + ENDING_REPLY for queued in ending)
-    while budget.is_open and rounds < MORE_ROUNDS:
+    budget.kept = sum(queued.tokens + DIALOGUE.ending_reply for queued in ending)
+    while budget.is_open and rounds < DIALOGUE.more_rounds:
         more: Sequence[QueuedTurn[T]] = yield MoreTurns(budget.turns_to_fill())
         if not more:
             break
@@ -158,12 +157,12 @@ def turn_steps(
     if (yield Reply(MessageKind.QUESTION, 0, waiting)):
         return
     answers = reactions = 0
-    while answers < MAX_ANSWERS and budget.can_afford(waiting) and (yield DetectQuestion(answers)):
+    while answers < DIALOGUE.max_answers and budget.can_afford(waiting) and (yield DetectQuestion(answers)):
         answers += 1
         if (yield from _exchange(React(Reaction.ANSWER, answers - 1), waiting)):
             return
     reaction: Reaction | None = None
-    while reactions < MAX_FOLLOW_UPS and reaction is not Reaction.ACCEPTS and budget.can_afford(waiting):
+    while reactions < DIALOGUE.max_follow_ups and reaction is not Reaction.ACCEPTS and budget.can_afford(waiting):
         reaction = yield DrawReaction(reactions)
         if reaction is None:
             return

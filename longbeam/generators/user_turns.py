@@ -20,6 +20,7 @@ from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, split_evenly
 from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asks
+from longbeam.generators.tuning import DIALOGUE
 from longbeam.generators.turn_cards import Deck, draw_cards
 from longbeam.generators.voices import voice_of
 from longbeam.models import Acceptance, Asker
@@ -60,17 +61,6 @@ from longbeam.text import FENCE, Language, date_value, fenced_spans, says, sente
 T = TypeVar("T")
 R = TypeVar("R", bound=MoreTurnsReply)
 USER_TURNS_PROMPTS = ("user_turns", *ENTAILMENT_PROMPTS)
-SPECIALS_PER_CALL = 4
-ASKED_IN_BATCHES = 12
-"""Messages of the batches before that the writer of a batch is shown: a short list, as the bullets differ already."""
-LAST_ASKED = 40
-"""Questions that a writer of further ones is shown; those that repeat an earlier one are left out."""
-REMEMBERED_QUESTIONS = 24
-"""Questions of earlier sub-plans that an assistant remembers: some 800 tokens of what all its calls begin with."""
-GIST = 240
-"""Characters of an earlier question that are shown."""
-CONTEXT_BULLETS = 40
-"""Bullets before the batch that its writer sees; more would cost prompt tokens for nothing it needs."""
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
@@ -98,7 +88,7 @@ class TurnBatch(Record):
         return self.model_copy(
             update={
                 "told_later": tuple(i for ids in later for i in ids if position[i] < first),
-                "asked": tuple(gist_of(t.text) for t in stepped_end(turns, ASKED_IN_BATCHES)),
+                "asked": tuple(gist_of(t.text) for t in stepped_end(turns, DIALOGUE.asked_in_batches)),
                 "further": tuple(t.text for t in turns if not t.is_required),
                 "files": last_pasted(turns, names),
             }
@@ -110,8 +100,8 @@ def batches_of(sub_plan: SubPlan, layout: Layout, lengths: TurnLengths = TurnLen
     ordinary = [b.bullet_id for b in sub_plan.bullets if b.kind not in SPECIAL_KINDS]
     special = [b.bullet_id for b in sub_plan.bullets if b.kind in SPECIAL_KINDS]
     groups = [(g, layout.questions) for g in split_evenly(ordinary, layout.batches) if g]
-    for start in range(0, len(special), SPECIALS_PER_CALL):
-        chunk = tuple(special[start : start + SPECIALS_PER_CALL])
+    for start in range(0, len(special), DIALOGUE.specials_per_call):
+        chunk = tuple(special[start : start + DIALOGUE.specials_per_call])
         groups.append((chunk, len(chunk)))
     return tuple(
         TurnBatch(batch_index=i, bullet_ids=ids, questions=n, lengths=lengths) for i, (ids, n) in enumerate(groups)
@@ -163,7 +153,7 @@ async def write_user_turns(asker: Asker, scene: TurnScene, batch: TurnBatch, pro
         voice=voice_of(frame.profile),
         stage=scene.stage,
         batch=briefs,
-        context=stepped_end(before, CONTEXT_BULLETS),
+        context=stepped_end(before, DIALOGUE.context_bullets),
         questions=len(cards),
         cards=cards,
         asked_before=batch.asked,
@@ -361,12 +351,12 @@ def gist_of(text: str) -> str:
 
     Forty questions with forty lines of code each would be most of what a call sends.
     """
-    if len(text) <= GIST:
+    if len(text) <= DIALOGUE.gist:
         return text
     prose = " ".join(_CODE.sub(" ", text).split())
-    if len(prose) <= GIST:
+    if len(prose) <= DIALOGUE.gist:
         return prose
-    return f"... {prose[-GIST:].partition(' ')[2]}"
+    return f"... {prose[-DIALOGUE.gist :].partition(' ')[2]}"
 
 
 def last_questions(before: Sequence[str], turns: Sequence[UserTurn]) -> tuple[str, ...]:
@@ -376,7 +366,7 @@ def last_questions(before: Sequence[str], turns: Sequence[UserTurn]) -> tuple[st
     """
     prose = (" ".join(_CODE.sub(" ", turn.text).split()) for turn in turns if asks(turn.text))
     asked = (" ".join(text[a:b].strip() for a, b in sentences(text) if asks(text[a:b])) for text in prose)
-    return (*before, *(gist_of(text) for text in asked if text))[-REMEMBERED_QUESTIONS:]
+    return (*before, *(gist_of(text) for text in asked if text))[-DIALOGUE.remembered_questions :]
 
 
 def stepped_end(items: Sequence[T], count: int) -> tuple[T, ...]:
@@ -448,7 +438,7 @@ async def write_more_turns(asker: Asker, scene: TurnScene, wanted: FurtherTurns)
         context=(),
         questions=count,
         cards=cards,
-        asked_before=tuple(gist_of(t.text) for t in stepped_end(asked, LAST_ASKED)),
+        asked_before=tuple(gist_of(t.text) for t in stepped_end(asked, DIALOGUE.last_asked)),
         files=_files_for(cards, last_pasted(asked, scene.stage.names_known)),
         feedback=wanted.problem,
     )
@@ -490,10 +480,6 @@ async def write_more_turns(asker: Asker, scene: TurnScene, wanted: FurtherTurns)
     )
 
 
-FILES = 3
-"""Files that a writer is shown: the ones pasted last."""
-FILE_CHARS = 2_000
-"""Characters of a file that are shown: 40 lines, as many as a message may paste."""
 _FILE_NAME = re.compile(r"\w\.\w{1,8}\Z")
 _NO_CODE = frozenset({"", "text", "txt", "plain", "plaintext", "log", "console", "output", "error", "traceback"})
 """Languages of fences that hold logs and errors, which name files, too."""
@@ -507,7 +493,7 @@ def last_pasted(turns: Sequence[UserTurn], names: Sequence[ProjectName]) -> tupl
         for name, code in _pasted(turn.text, listed):
             found.pop(name, None)
             found[name] = code
-    return tuple(_shortened(name, code) for name, code in list(found.items())[-FILES:])
+    return tuple(_shortened(name, code) for name, code in list(found.items())[-DIALOGUE.files_shown :])
 
 
 def _pasted(text: str, listed: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -530,6 +516,10 @@ def _last_named(text: str, listed: Sequence[str]) -> str:
 
 def _shortened(name: str, code: str) -> PastedFile:
     """Return a file with the whole lines that fit from its beginning."""
-    if len(code) <= FILE_CHARS:
+    if len(code) <= DIALOGUE.file_characters:
         return PastedFile(name=name, code=code)
-    return PastedFile(name=name, code=code[: FILE_CHARS + 1].rpartition("\n")[0] or code[:FILE_CHARS], is_cut=True)
+    return PastedFile(
+        name=name,
+        code=code[: DIALOGUE.file_characters + 1].rpartition("\n")[0] or code[: DIALOGUE.file_characters],
+        is_cut=True,
+    )

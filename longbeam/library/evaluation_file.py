@@ -5,7 +5,8 @@ title = "Our memory, November"
 reader = "openai:gpt-5-mini"
 budgets = [1000, 4000]
 
-`readers = [...]` in place of `reader` asks several, and puts readers, systems and benchmarks into one table.
+`readers = [...]` in place of `reader` asks several, and puts readers, systems and benchmarks into one table. `judges`
+in place of `judge` has each of several judge the same answers, and adds their agreement, two by two.
 
 [[systems]]
 system = "rag"
@@ -18,6 +19,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,7 @@ class _EvaluationFile(BaseModel):
     readers: list[str] | None = Field(default=None, min_length=1)
     """Several readers; each benchmark is evaluated with each of them, and one table has all."""
     judge: str | None = None
+    judges: list[str] | None = Field(default=None, min_length=1)
     extractor: str | None = None
     embedder: str | None = None
     budgets: list[int] | None = Field(default=None, min_length=1)
@@ -79,7 +82,7 @@ class NamedEvaluation:
 
 
 def read_evaluation(path: Path) -> list[NamedEvaluation]:
-    """Return the evaluations of a file, one for each benchmark and reader; UserError names what does not fit.
+    """Return the evaluations of a file, one for each benchmark, reader and judge; UserError names what does not fit.
 
     A spec file that it names is found beside it.
     """
@@ -96,11 +99,13 @@ def read_evaluation(path: Path) -> list[NamedEvaluation]:
         raise UserError(f"{path}: {where} = {error['input']!r}: {error['msg']}; fields are {fields}") from exc
     arms = [arm_of(one.system, one.settings, one.name) for one in read.systems]
     refuse_doubled(arms)
-    given = read.model_dump(exclude_none=True, exclude={"benchmarks", "systems", "spec", "readers"})
+    given = read.model_dump(exclude_none=True, exclude={"benchmarks", "systems", "spec", "readers", "judges"})
     options: MeasuringOptions = {_OPTIONS.get(key, key): value for key, value in given.items()}  # type: ignore[assignment]
     if read.spec is not None:
         options["spec"] = path.parent / read.spec
-    each = [options] if read.readers is None else [MeasuringOptions(**{**options, "reader": r}) for r in read.readers]
+    named = {"reader": read.readers, "judge": read.judges}
+    models = product(*([(key, model) for model in of] for key, of in named.items() if of is not None))
+    each = [MeasuringOptions(**{**options, **dict(of)}) for of in models]  # type: ignore[typeddict-item]
     return [NamedEvaluation(name, arms, of) for name in read.benchmarks for of in each]
 
 

@@ -26,6 +26,7 @@ from longbeam.errors import LongbeamError, MemorySystemError
 from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.returned import WrongReturn, describe, fresh, items_of, require_text, value_of
+from longbeam.memory.tuning import MEMORIZING
 from longbeam.memory.vendors import Host, TimeLimits, copied, name_of
 from longbeam.models import Asker
 from longbeam.schemas import Context, Exchange, MessageRole, Passage, PreparationUsage, Question
@@ -33,14 +34,8 @@ from longbeam.text import format_date
 
 FIRST_K = 20
 """Memories of the first search for a question, as in mem0's memory-benchmarks."""
-FIRST_WAIT_S = 0.5
-"""Seconds before the second attempt; each later wait is four times as long."""
 _ZONE = dt.timedelta(days=1)
 """Difference that a time zone may make."""
-MOST_CHARACTERS = 200_000
-"""Longest memory and answer: 50,000 tokens. Counting and judging tens of megabytes would take minutes."""
-_LEAST_TRACED = 20
-"""Characters of a message from which its words trace it: "yes" or "thanks" would be found in everything."""
 
 
 class ProductSettings(TimeLimits):
@@ -106,7 +101,7 @@ def _checked(memory: Memory) -> Memory:
         error = exc.errors(include_url=False)[0]
         where = ".".join(str(part) for part in error["loc"])
         raise WrongReturn(f"returned a Memory whose {where} is {describe(error['input'])}: {error['msg']}") from exc
-    require_text(checked.text, MOST_CHARACTERS, "a Memory whose text")
+    require_text(checked.text, MEMORIZING.most_characters, "a Memory whose text")
     if checked.created_at is not None and checked.created_at.tzinfo is not None:
         raise WrongReturn("returned a Memory whose created_at has a zone; message times have none: remove its tzinfo")
     return checked
@@ -115,7 +110,7 @@ def _checked(memory: Memory) -> Memory:
 def _read_answer(found: object, _question: Question, _budget: int) -> str:
     """Return the answer of a product. Raises WrongReturn for what is no text: a forgotten `return` scores nothing."""
     answer = value_of(found, str, "return the answer as a str; an empty one counts as an answer")
-    return require_text(answer, MOST_CHARACTERS, "an answer that")
+    return require_text(answer, MEMORIZING.most_characters, "an answer that")
 
 
 def _read_usage(found: object) -> PreparationUsage:
@@ -144,7 +139,7 @@ class ProductMemory:
         self._make = make
         self._settings = settings
         self._tools = tools
-        self._waits_s = [FIRST_WAIT_S * 4**n for n in range(settings.attempts - 1)]
+        self._waits_s = [MEMORIZING.first_wait_s * 4**n for n in range(settings.attempts - 1)]
         self._product: Product | None = None
         self._host = Host(make)
         self._is_own = not name_of(make)
@@ -227,7 +222,7 @@ class ProductMemory:
     def _passage(self, memory: Memory, rank: int) -> Passage:
         named = [key for key in memory.message_keys if key in self._contents]
         said = self._contents.items()
-        keys = named or [key for key, text in said if len(text) >= _LEAST_TRACED and text in memory.text]
+        keys = named or [key for key, text in said if len(text) >= MEMORIZING.least_traced and text in memory.text]
         return Passage(
             passage_id=memory.memory_id or str(rank),
             text=memory.text,

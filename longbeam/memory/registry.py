@@ -25,6 +25,7 @@ from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
 from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.memory.papers.amem import AMem, AMemSettings
+from longbeam.memory.papers.graphrag import GraphRag, GraphRagSettings
 from longbeam.memory.papers.hipporag import HippoRag, HippoRagSettings
 from longbeam.memory.papers.memgpt import MemGpt, MemGptSettings
 from longbeam.memory.papers.memoryos import MemoryOs, MemoryOsSettings
@@ -158,7 +159,7 @@ SYSTEMS: Mapping[str, Registered] = {
         CogCanvasSettings,
         CogCanvas,
         "CogCanvas: artifacts with citations, found by words, vectors and a graph",
-        prompts=("extract_artifacts", "glean_artifacts", "answer_by_reasoning"),
+        prompts=("extract_artifacts", "glean_artifacts", "answer_by_reasoning", "search_step"),
         embeds="always",
         with_embedder="hybrid",
     ),
@@ -186,6 +187,13 @@ SYSTEMS: Mapping[str, Registered] = {
         AMem,
         "A-Mem, from its paper: linked notes",
         prompts=("extract_keys", "select_notes"),
+        embeds="always",
+    ),
+    "graphrag": Registered(
+        GraphRagSettings,
+        GraphRag,
+        "GraphRAG's local search, small, from its paper: entities, communities, reports",
+        prompts=("extract_keys", "update_summary"),
         embeds="always",
     ),
     "hipporag": Registered(

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from longbeam.memory.base import MemorySystem, Tools
-from longbeam.memory.product import MOST_CHARACTERS
 from longbeam.memory.registry import Registered
 from longbeam.memory.returned import WrongReturn, fresh, items_of, require_text, value_of
+from longbeam.memory.tuning import MEMORIZING
 from longbeam.memory.vendors import Host, TimeLimits, copied, name_of
 from longbeam.models import Asker
 from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, Question, Record
@@ -105,7 +105,7 @@ def _passages(found: object, k: int) -> tuple[Passage, ...]:
     items = items_of(found, (Passage,), k, "return longbeam.schemas.evaluation.Passage(...), best first")
     passages = tuple(fresh(item, Passage) for item in items)
     for passage in passages:
-        require_text(passage.text, MOST_CHARACTERS, "a Passage whose text")
+        require_text(passage.text, MEMORIZING.most_characters, "a Passage whose text")
     return passages
 
 
@@ -120,5 +120,5 @@ def _answer(found: object) -> tuple[str, Context, int]:
     items = items_of(found, (object,), 4, allowed)
     if len(items) != 3:
         raise WrongReturn(f"returned {len(items)} values; {allowed}")
-    text = require_text(value_of(items[0], str, allowed), MOST_CHARACTERS, "an answer that")
+    text = require_text(value_of(items[0], str, allowed), MEMORIZING.most_characters, "an answer that")
     return text, _context(items[1]), value_of(items[2], int, allowed)

@@ -1,13 +1,5 @@
 from . import gguf as gguf, loops as loops, transport as transport, vllm as vllm
-from .asking import (
-    ATTEMPTS as ATTEMPTS,
-    LONGEST_SHOWN as LONGEST_SHOWN,
-    MOST_ROUNDS as MOST_ROUNDS,
-    Acceptance as Acceptance,
-    Asker as Asker,
-    ListTask as ListTask,
-    Sifted as Sifted,
-)
+from .asking import Acceptance as Acceptance, Asker as Asker, ListTask as ListTask, Sifted as Sifted
 from .base import (
     ChatModel as ChatModel,
     Extras as Extras,
@@ -34,7 +26,6 @@ from .factory import Surroundings as Surroundings, check_models as check_models,
 from .gguf import GgufModel as GgufModel
 from .journal import Journal as Journal, JournalledModel as JournalledModel
 from .kinds import (
-    TOKENIZER_MARGIN as TOKENIZER_MARGIN,
     Kinds as Kinds,
     ModelKind as ModelKind,
     answers_by_rule as answers_by_rule,
@@ -45,21 +36,8 @@ from .kinds import (
     is_spoken_by_rule as is_spoken_by_rule,
     model_context as model_context,
 )
-from .limits import (
-    GRACE_S as GRACE_S,
-    LONGEST_RETRY_AFTER_S as LONGEST_RETRY_AFTER_S,
-    PATIENCE_S as PATIENCE_S,
-    TRIES as TRIES,
-    UNUSABLE_REPLIES as UNUSABLE_REPLIES,
-    LimitedModel as LimitedModel,
-)
-from .loops import (
-    FIRST_LOOK as FIRST_LOOK,
-    LOOP as LOOP,
-    STEP as STEP,
-    before_loop as before_loop,
-    find_loop as find_loop,
-)
+from .limits import LimitedModel as LimitedModel
+from .loops import LOOP as LOOP, before_loop as before_loop, find_loop as find_loop
 from .openai_client import (
     EXTRA_FIELD as EXTRA_FIELD,
     CompletionReader as CompletionReader,
@@ -84,17 +62,9 @@ from .provider_errors import (
     TooLarge as TooLarge,
     error_of_status as error_of_status,
 )
-from .request_fields import (
-    FACTOR as FACTOR,
-    LEAST as LEAST,
-    MOST as MOST,
-    RequestFields as RequestFields,
-    room_of as room_of,
-    room_of_schema as room_of_schema,
-)
+from .request_fields import RequestFields as RequestFields, room_of as room_of, room_of_schema as room_of_schema
 from .rewording import (
     LEFT_OUT as LEFT_OUT,
-    MOST_CALLS as MOST_CALLS,
     NEUTRAL_PROMPT as NEUTRAL_PROMPT,
     in_neutral_words as in_neutral_words,
     passages_in as passages_in,
@@ -117,5 +87,6 @@ from .tokens import (
     tokens_in as tokens_in,
 )
 from .transport import EndpointClient as EndpointClient, proxy_of as proxy_of
+from .tuning import CALLING as CALLING
 from .vllm import Loaded as Loaded, VllmModel as VllmModel, load_engine as load_engine
 from .weights import cache_folder as cache_folder, parts_of as parts_of, weights_digest as weights_digest

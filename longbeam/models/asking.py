@@ -24,6 +24,7 @@ from longbeam.models.outcomes import ReplyOutcome, longer_limit, outcome_of, spo
 from longbeam.models.parsing import MOST_FAULTS, describe_changes, parse_items, parse_reply
 from longbeam.models.request_fields import room_of
 from longbeam.models.rewording import FILTERED, NEUTRAL_PROMPT, out_of_order, reworded
+from longbeam.models.tuning import CALLING
 from longbeam.schemas import (
     BenchmarkSpec,
     Incident,
@@ -37,8 +38,6 @@ from longbeam.schemas import (
 from longbeam.text import Language, language_of
 
 Item = TypeVar("Item")
-ATTEMPTS = 3
-"""Replies that a call asks for in one run of a unit; `resume` opens three more."""
 
 Check = Callable[[Any], Iterable[str]]
 """Yields everything that is wrong with a parsed reply, each in a sentence that a model can act on."""
@@ -46,18 +45,7 @@ Check = Callable[[Any], Iterable[str]]
 Confirm = Callable[[Any], Awaitable[Sequence[str]]]
 """Asks a model about a reply that passed the check, and returns what is wrong, worded as by a `Check`."""
 
-MOST_ROUNDS = 8
-"""Requests for the rest of a list; each one but the last brought at least one good item."""
-LONGEST_SHOWN = 12_000
-"""Characters of its last reply that a model is shown; a longer one, such as a loop, would crowd out the prompt."""
-LONGEST_PROBLEM = 400
-"""Characters of the faults that an error tells; its incident has them all."""
 TOO_LONG = "the request that says what is wrong is too long for the model"
-WARMER = 0.3
-"""Temperature that each retry adds to the first attempt's, up to WARMEST."""
-WARMEST = 1.0
-USUAL_TEMPERATURE = 0.7
-"""Assumed default of an endpoint, where the spec names no temperature."""
 
 Mend = Callable[[Any], Any]
 """Repairs the last reply that parsed and did not pass the check. Code corrects what code knows, such as counts and
@@ -203,7 +191,7 @@ class _Attempts:
     def name_faults(self, faults: Sequence[str], text: str) -> None:
         """The reply does not fit: the next request shows it with its faults."""
         self.problem, self.kind = "; ".join(faults), "schema"
-        shown = text[:LONGEST_SHOWN]
+        shown = text[: CALLING.shown_characters]
         if (retry := self.question.retry) is not None and retry.reply == shown:
             # Small models repeat a reply that they see, word for word and warm as they are, and write another where
             # they do not.
@@ -284,7 +272,7 @@ class Asker:
         schema, inputs = self._form_of(prompt_id), task.inputs
         sifted: Sifted[Item] = Sifted(())
         refused: list[tuple[Item, str]] = []
-        for round_ in range(MOST_ROUNDS):
+        for round_ in range(CALLING.list_rounds):
             retry = Retry(faults=sifted.faults, kept=tuple(map(task.show, sifted.kept))) if round_ else None
             question = _AskedPrompt(
                 prompt_id, inputs, f"{place}+{round_}" if round_ else place, state, retry, is_list=True
@@ -304,7 +292,7 @@ class Asker:
             inputs = task.rest(sifted.kept)
         problem = "; ".join(sifted.faults)
         if len(sifted.kept) < task.least:
-            raise self._unfit(question, MOST_ROUNDS, problem, "schema")
+            raise self._unfit(question, CALLING.list_rounds, problem, "schema")
         detail = f"taken with {len(sifted.kept)} items; {problem}"
         self.note(Incident(kind=IncidentKind.SHORT, prompt_id=prompt_id, place=place, detail=detail))
         return sifted.kept
@@ -349,7 +337,7 @@ class Asker:
         if question.inputs.language != self.spec.language:
             question = replace(question, inputs=question.inputs.model_copy(update={"language": self.spec.language}))
         state = _Attempts.at(question)
-        for attempt in range(ATTEMPTS):
+        for attempt in range(CALLING.attempts):
             call = self._call(state.question, attempt, state.room)
             self._refuse_useless_role(call)
             if (reply := await self._reply_to(call, state)) is None:
@@ -364,7 +352,7 @@ class Asker:
             except ValueError as exc:
                 state.problem = str(exc)
         self._note(IncidentKind.REFUSED, question, state.problem)
-        raise self._unfit(question, ATTEMPTS, state.problem, state.kind)
+        raise self._unfit(question, CALLING.attempts, state.problem, state.kind)
 
     async def _judge(
         self, state: _Attempts, call: ModelCall, reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance
@@ -404,7 +392,7 @@ class Asker:
         count, problem = self.models.unusable_in_a_row.get((call.model, call.role), (0, ""))
         if not most or count < most:
             return
-        last = f" (the last: {shorten(problem, LONGEST_PROBLEM, placeholder=' ...')})"
+        last = f" (the last: {shorten(problem, CALLING.problem_characters, placeholder=' ...')})"
         raise RunStopped(
             f"{call.model} as {call.role.value}: the last {count} replies could not be used{last}. Name another model"
             f" for this role in [models], or set limits.unusable_in_a_row higher than {most} (0: no limit)",
@@ -479,7 +467,7 @@ class Asker:
     def _unfit(self, question: _AskedPrompt, replies: int, problem: str, kind: str) -> ReplyError:
         where = f"{self.unit_key.at(question.place) if question.place else self.unit_key}"
         text = f"{where}, prompt {question.prompt_id!r}: {replies} replies did not fit; the last: "
-        text += shorten(problem, LONGEST_PROBLEM, placeholder=" ...")
+        text += shorten(problem, CALLING.problem_characters, placeholder=" ...")
         return ReplyError(text, kind=kind, reason=problem)
 
     def _copied(self, question: _AskedPrompt, text: str, parsed: object) -> str | None:
@@ -512,7 +500,7 @@ class Asker:
             identity=settings.identity,
             benchmark_seed=self.spec.seed,
             unit_key=str(self.unit_key.at(place) if place else self.unit_key),
-            generation=self.generation * ATTEMPTS + attempt,
+            generation=self.generation * CALLING.attempts + attempt,
             sampling=sampling if retry is None else _warmer(sampling, attempt),
             retry=retry,
             # A model that answers by rule does not read messages: it finds the faults in the inputs.
@@ -531,10 +519,10 @@ def _settings_of(asker: Asker, role: Role, room: int) -> _CallSettings:
 
 def _warmer(sampling: Sampling, attempt: int) -> Sampling:
     """Return the sampling of a retry: a retry that is as cold as the first attempt tends to repeat it."""
-    coldest = USUAL_TEMPERATURE if sampling.temperature is None else sampling.temperature
-    if coldest >= WARMEST:
+    coldest = CALLING.usual_temperature if sampling.temperature is None else sampling.temperature
+    if coldest >= CALLING.warmest:
         return sampling
-    return sampling.model_copy(update={"temperature": min(coldest + attempt * WARMER, WARMEST)})
+    return sampling.model_copy(update={"temperature": min(coldest + attempt * CALLING.warmer, CALLING.warmest)})
 
 
 async def _items_before_cut(reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance) -> Any | None:

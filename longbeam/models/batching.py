@@ -20,9 +20,10 @@ from pydantic_core import from_json, to_json
 
 from longbeam.errors import ProviderError, RunStopped
 from longbeam.models.base import ModelCall
-from longbeam.models.openai_client import BYTES_PER_TOKEN, LEAST_BYTES, UNLIMITED_TOKENS, OpenAIModel
+from longbeam.models.openai_client import BYTES_PER_TOKEN, LEAST_BYTES, OpenAIModel
 from longbeam.models.provider_errors import HttpAnswer, TooLarge
 from longbeam.models.structured import LADDER, FormStep
+from longbeam.models.tuning import CALLING
 from longbeam.schemas import Batch, BatchEntry, BenchmarkSpec, ModelReply, digest_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ MOST_LISTED = 1_000
 """Batches among which a lost one is looked for, newest first."""
 MOST_FILE_BYTES = 8 * 1024**3
 """Size limit of a file of replies, of which one line at a time is kept: ten times what 50,000 usual replies have."""
-MOST_LINE_BYTES = LEAST_BYTES + BYTES_PER_TOKEN * UNLIMITED_TOKENS
+MOST_LINE_BYTES = LEAST_BYTES + BYTES_PER_TOKEN * CALLING.unlimited_tokens
 """Size limit of one answer in a file of replies."""
 RETRIES, TIMEOUT_S = 2, 600.0
 """Of the few requests that a batch takes; no limit stands above them."""
@@ -150,12 +151,8 @@ def _line_of(line: bytes) -> BatchLine | None:
 
 
 ROUTE = "/v1/chat/completions"
-MOST_TRIES = 3
-"""Batches in which a call is sent that expires or meets an error that passes."""
 MOST_BYTES = 100 * 1024**2
 """Size of a batch's file; OpenAI takes 200 MB."""
-MOST_SILENT_POLLS = 10
-"""Questions for a batch's state without an answer in a row that stop the run."""
 
 
 class BatchLog(Protocol):
@@ -308,7 +305,7 @@ class BatchingModel:
                 silent = 0
             except ProviderError as exc:
                 silent += 1
-                if not exc.is_retryable or silent >= MOST_SILENT_POLLS:
+                if not exc.is_retryable or silent >= CALLING.silent_polls:
                     raise
         if state.status == "failed" and not state.files:
             text = f"{self.inner.where}: batch {state.batch_id} failed: {state.reason or 'no reason given'}"
@@ -343,7 +340,7 @@ class BatchingModel:
         waiting.tries += 1
         if waiting.reply.done():
             return
-        if waiting.tries >= MOST_TRIES:
+        if waiting.tries >= CALLING.batch_tries:
             waiting.reply.set_exception(error)
         else:
             self._enqueue([waiting])

@@ -16,16 +16,13 @@ from dataclasses import dataclass, field
 from longbeam.errors import RunStopped, SpecError
 from longbeam.models.base import ChatModel, ModelCall, close_model
 from longbeam.models.kinds import is_free
+from longbeam.models.tuning import CALLING
 from longbeam.schemas import COUNTS, BenchmarkSpec, ModelReply, Price, Usage, UsageKey, summed
 
 FREE = Price()
 MILLION = 1_000_000
-UNSEEN_OUTPUT_TOKENS = 2_000
-"""Assumed length of a reply to a prompt that has had none so far, where `max_tokens` is not set."""
 BYTES_PER_MESSAGE = 16
 """Room for what a chat template puts around a message."""
-DENSER = 1.5
-"""A prompt may have this many times the tokens per byte of the densest prompt that the model has had."""
 
 
 class Prices(dict[str, Price | None]):
@@ -95,7 +92,7 @@ class _Seen:
     def add(self, reply: ModelReply, size: int) -> None:
         """Count a reply to a prompt of `size` bytes."""
         self._densest = max(self._densest, reply.prompt_tokens / size)
-        self.density = min(1.0, DENSER * self._densest) if reply.prompt_tokens else self.density
+        self.density = min(1.0, CALLING.denser * self._densest) if reply.prompt_tokens else self.density
         self.output_tokens = max(self.output_tokens, reply.output_tokens)
         self.thought_tokens = max(self.thought_tokens, reply.reasoning_tokens)
 
@@ -210,7 +207,7 @@ class CostMeter:
         """Return the USD that a call costs at most: all of its prompt uncached, and a reply of `max_tokens`."""
         seen = self._seen[call.model]
         limit = call.sampling.max_tokens or self.spec.sampling_for(call.role).max_tokens
-        unlimited = max(UNSEEN_OUTPUT_TOKENS, 2 * seen.output_tokens)
+        unlimited = max(CALLING.unseen_output, 2 * seen.output_tokens)
         most = cost_usd(
             self.prices.get(call.model) or FREE,
             prompt_tokens=math.ceil(size * seen.density),

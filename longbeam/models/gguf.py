@@ -25,6 +25,7 @@ from typing import IO, Any
 from longbeam.errors import ProviderError, RunStopped, SpecError
 from longbeam.models.base import ModelCall
 from longbeam.models.openai_client import OpenAIModel
+from longbeam.models.tuning import CALLING
 from longbeam.models.weights import default_context, trained_context
 from longbeam.schemas import Endpoint, ModelReply
 
@@ -75,8 +76,6 @@ if __name__ == "__main__":
     main()
 
 
-DEATHS = 3
-"""Deaths of the server without a reply in between that stop a run."""
 _ERROR = re.compile(r"^[\d.]+ E [^:\n]*: (.+)$", re.MULTILINE)
 """An error in llama.cpp's log: time, letter, part of the program, text."""
 _END_S = 5.0
@@ -227,8 +226,10 @@ class GgufModel:
         self._running, self._deaths = None, self._deaths + 1
         await running.client.aclose()
         ending = _ending(running.process)
-        if self._deaths >= DEATHS:
-            self._stop(f"llama.cpp's server has died {DEATHS} times without a reply ({ending}){self._see_log()}")
+        if self._deaths >= CALLING.server_deaths:
+            self._stop(
+                f"llama.cpp's server has died {CALLING.server_deaths} times without a reply ({ending}){self._see_log()}"
+            )
         else:
             self._notice(f"{self._name}: llama.cpp's server has died ({ending}) and is started again{self._see_log()}")
 

@@ -15,8 +15,6 @@ from longbeam.models.base import ChatModel
 from longbeam.models.weights import default_context, weights_digest
 from longbeam.schemas import DEFAULT_MODEL, BenchmarkSpec, Role, is_language_model, provider_of
 
-TOKENIZER_MARGIN = 1.2
-"""Factor from the spec's tokenizer to a model's own: SmolLM2 needs 7 to 15 % more tokens for our prompts."""
 BILLED_PROVIDERS = frozenset({"openai"})
 """Providers that are asked over a network: a model in this process costs nothing by the token."""
 

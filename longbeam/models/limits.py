@@ -23,13 +23,12 @@ from longbeam.models.base import CallProgress, ChatModel, ModelCall
 from longbeam.models.batching import is_batched
 from longbeam.models.outcomes import longer_limit, unusable_kind
 from longbeam.models.pacing import AdaptiveGate, Rates
+from longbeam.models.tuning import CALLING
 from longbeam.schemas import BenchmarkSpec, Limits, ModelReply, Role
 from longbeam.stopping import until_answered
 from longbeam.terminal import duration, followed_by
 from longbeam.text import language_of
 
-UNUSABLE_REPLIES = 12
-"""Unusable replies without a usable one that stop a run: four requests with three attempts each."""
 MOST_FIELDS = 3
 """Fields that the line names."""
 LONGEST_SAID = 100
@@ -89,7 +88,7 @@ class UnusableReplies:
 
     @property
     def _is_in_doubt(self) -> bool:
-        return not self._is_usable and self._kinds.total() >= UNUSABLE_REPLIES
+        return not self._is_usable and self._kinds.total() >= CALLING.unusable_replies
 
     def _line(self) -> str:
         kinds, total = self._kinds.most_common(), self._kinds.total()
@@ -134,26 +133,9 @@ class UnusableReplies:
         return f'[endpoints."{self._model}"]' if self._model in self._spec.endpoints else "[models]"
 
 
-TRIES = 6
-"""Tries of a call at an endpoint that answers other calls meanwhile."""
-FIRST_TRIES = 4
-"""Tries of a call at an endpoint that has never answered."""
-REFUSALS = 3
-"""Refusals in a row of key, quota or model that stop a run, from an endpoint that answered before."""
-PATIENCE_S = 300.0
-"""Seconds without any sign of life, from an endpoint that answered before, that stop a run."""
-TIMED_OUT_TRIES = 3
-"""Tries of a call that times out while nothing else is asked: it then fails alone, and the run goes on."""
-LONGEST_RETRY_AFTER_S = 900.0
-"""An endpoint that wants to be left alone for longer stops the run; `resume` is for the hours."""
-BACK_OFF_S = 0.25
-"""Before the second try: evenly drawn from nothing to this; doubled with each try."""
-LONGEST_BACK_OFF_S = 30.0
 _LONGEST_REST_S = 365 * 86_400.0
 """A longer Retry-After is shown as this one: a date has bounds."""
 
-GRACE_S = 0.25
-"""After a call's time-out, for a reply that came before it."""
 
 DEFINITE = frozenset({"authentication", "quota", "not_found", "not_an_api"})
 """Kinds of errors that every other call would meet as well."""
@@ -224,7 +206,7 @@ class _Silence:
         elif end_at != self._grace_for:
             # Where this process was held up, the reply may lie in the socket, paid for: it is read first.
             self._grace_for = end_at
-            self._timer = self._loop.call_at(now + GRACE_S, self._look)
+            self._timer = self._loop.call_at(now + CALLING.grace_s, self._look)
         else:
             self.limit.reschedule(now)
 
@@ -337,21 +319,21 @@ class LimitedModel:
         self._look_at_refusals(lane, error)
         if not error.is_retryable:
             raise error
-        if (rest_s := error.retry_after_s or 0.0) > LONGEST_RETRY_AFTER_S:
+        if (rest_s := error.retry_after_s or 0.0) > CALLING.longest_retry_after_s:
             raise self._stop_for(error, _when_to_resume(rest_s))
         if error.kind == "rate_limit":
             self._look_at_patience(lane, error, now)
         elif not lane.has_answered:
-            if trouble.tries >= FIRST_TRIES:
+            if trouble.tries >= CALLING.first_tries:
                 raise self._stop_for(error)
         elif is_lone_time_out:
-            if trouble.tries >= TIMED_OUT_TRIES:
+            if trouble.tries >= CALLING.timed_out_tries:
                 raise error
         elif not is_alone:
             self._look_at_patience(lane, error, now)
-        elif trouble.alone >= TRIES:
+        elif trouble.alone >= CALLING.tries:
             raise error
-        longest = min(LONGEST_BACK_OFF_S, BACK_OFF_S * 2 ** (trouble.tries - 1))
+        longest = min(CALLING.longest_back_off_s, CALLING.back_off_s * 2 ** (trouble.tries - 1))
         return rest_s + self._rng.uniform(0, longest)
 
     def _look_at_refusals(self, lane: Lane, error: ProviderError) -> None:
@@ -361,14 +343,14 @@ class LimitedModel:
         if is_of_all:
             lane.refusals += 1
             is_definite = error.kind in DEFINITE and not lane.has_answered
-            if is_definite or lane.refusals >= REFUSALS:
+            if is_definite or lane.refusals >= CALLING.refusals:
                 raise self._stop_for(error)
 
     def _look_at_patience(self, lane: Lane, error: ProviderError, now: float) -> None:
         # Time-outs show a silence only after it: patience begins when several calls have had theirs.
-        patience_s = PATIENCE_S + (2 * self._spec.limits.timeout_s if error.kind == "timeout" else 0.0)
+        patience_s = CALLING.patience_s + (2 * self._spec.limits.timeout_s if error.kind == "timeout" else 0.0)
         is_silent = lane.silent_since is not None and now - lane.silent_since > patience_s
-        if is_silent and not lane.is_heard(now - PATIENCE_S):
+        if is_silent and not lane.is_heard(now - CALLING.patience_s):
             raise self._stop_for(error)
 
     def _stop_for(self, error: ProviderError, advice: str = "") -> RunStopped:

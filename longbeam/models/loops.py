@@ -14,33 +14,15 @@ import re
 import zlib
 from dataclasses import dataclass
 
+from longbeam.models.tuning import CALLING
+
 LOOP = "loop"
 """Finish reason of a reply that was cut, because it repeated itself."""
-FIRST_LOOK = 2_000
-"""Characters of a text that is looked at for the first time; shorter loops cost little."""
-STEP = 1_000
-"""Characters between two looks."""
-WINDOW = 8_000
-"""Characters at the end that are looked at."""
-DENSE = 5.0
-"""A window that zlib makes this much smaller is looked at closely; prose reaches 2.6, code and tables 4.9."""
-LEAST_SPAN = 1_200
-"""Characters that exact repetition must cover."""
-LEAST_REPEATS = 5
-"""Repetitions of a piece."""
-LEAST_RENUMBERED = 16
-"""Repetitions of a piece with other numbers: a diary of two weeks is no loop."""
-LONGEST_PIECE = WINDOW // LEAST_REPEATS
-PHRASE_WORDS = 8
-LEAST_WORDS = 300
-MOST_FRESH = 0.12
-"""Share of different phrases among the last words; a text that takes turns among few sentences is below."""
+LONGEST_PIECE = CALLING.loop_window // CALLING.loop_repeats
 _NUMBER = re.compile(r"\d+")
 _FENCE = "```"
 _SENTENCE_END = re.compile(r"(?<!\d)[.!?…][\"'”’)*_`]*(?=\s|$)")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
-_PROSE_WORDS = 3
-"""Words that a renumbered piece must hold: rows of numbers differ in nothing but their numbers."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +36,11 @@ class Loop:
 
 def find_loop(text: str) -> Loop | None:
     """Return the loop at the end of a text; None if there is none."""
-    if len(text) < FIRST_LOOK:
+    if len(text) < CALLING.loop_first_look:
         return None
-    window = text[-WINDOW:]
+    window = text[-CALLING.loop_window :]
     raw = window.encode("utf-8", "replace")
-    if len(raw) < DENSE * len(zlib.compress(raw, 1)):
+    if len(raw) < CALLING.loop_dense * len(zlib.compress(raw, 1)):
         return None
     return _repeated(window) or _renumbered(window) or _taking_turns(window)
 
@@ -70,7 +52,7 @@ def before_loop(text: str) -> str:
     """
     words = list(re.finditer(r"\S+", text))
     flat = [_NUMBER.sub("0", word.group()) for word in words]
-    phrases = [tuple(flat[i : i + PHRASE_WORDS]) for i in range(len(flat) - PHRASE_WORDS + 1)]
+    phrases = [tuple(flat[i : i + CALLING.loop_phrase_words]) for i in range(len(flat) - CALLING.loop_phrase_words + 1)]
     first = {phrase: i for i, phrase in reversed(list(enumerate(phrases)))}
     again = (words[i].start() for i, phrase in enumerate(phrases) if first[phrase] < i)
     kept = text[: next(again, len(text))]
@@ -86,11 +68,11 @@ def _repeated(window: str) -> Loop | None:
         return None
     span = _span(window, period)
     repeats = span // period
-    if span < LEAST_SPAN or repeats < LEAST_REPEATS:
+    if span < CALLING.loop_span or repeats < CALLING.loop_repeats:
         return None
     piece = window[-period:]
     # Rulers, blanks and padding: one or two characters fill a line of any length. Digits fill none.
-    if not _LETTERS.search(piece * 2) and not piece.isdigit() and span < WINDOW // 2:
+    if not _LETTERS.search(piece * 2) and not piece.isdigit() and span < CALLING.loop_window // 2:
         return None
     return Loop(piece, repeats)
 
@@ -102,18 +84,24 @@ def _renumbered(window: str) -> Loop | None:
         return None
     span = _span(flat, period)
     piece = flat[-period:]
-    if span < LEAST_SPAN or span // period < LEAST_RENUMBERED or len(_LETTERS.findall(piece)) < _PROSE_WORDS:
+    if (
+        span < CALLING.loop_span
+        or span // period < CALLING.loop_renumbered
+        or len(_LETTERS.findall(piece)) < CALLING.loop_prose_words
+    ):
         return None
     return Loop(piece, span // period)
 
 
 def _taking_turns(window: str) -> Loop | None:
     words = window.split()
-    if len(words) < LEAST_WORDS:
+    if len(words) < CALLING.loop_words:
         return None
-    phrases = [" ".join(words[i : i + PHRASE_WORDS]) for i in range(len(words) - PHRASE_WORDS + 1)]
+    phrases = [
+        " ".join(words[i : i + CALLING.loop_phrase_words]) for i in range(len(words) - CALLING.loop_phrase_words + 1)
+    ]
     fresh = len(set(phrases))
-    if fresh > MOST_FRESH * len(phrases) or len(_LETTERS.findall(phrases[-1])) < _PROSE_WORDS:
+    if fresh > CALLING.loop_fresh * len(phrases) or len(_LETTERS.findall(phrases[-1])) < CALLING.loop_prose_words:
         return None
     return Loop(phrases[-1], len(phrases) // fresh)
 
@@ -142,11 +130,11 @@ def _span(text: str, period: int) -> int:
 class LoopWatch:
     """Looks for loops while a text grows."""
 
-    _next: int = FIRST_LOOK
+    _next: int = CALLING.loop_first_look
 
     def is_due(self, length: int) -> bool:
         """Return whether a text of this length is to be looked at, and set the length of the next look."""
         if length < self._next:
             return False
-        self._next = length + STEP
+        self._next = length + CALLING.loop_step
         return True

@@ -21,6 +21,7 @@ from longbeam.models.outcomes import thought_in
 from longbeam.models.provider_errors import HttpAnswer, Redactor, TooLarge, error_in_reply, error_of_status, is_web_page
 from longbeam.models.request_fields import REFUSING, RequestFields
 from longbeam.models.structured import FormStep, StructuredOutput, text_of_tools, tools_of
+from longbeam.models.tuning import CALLING
 from longbeam.schemas import ChatMessage, Endpoint, Limits, ModelReply, Tool
 from longbeam.terminal import printable
 
@@ -296,12 +297,8 @@ EXTRA_FIELD = "longbeam"
 LEAST_BYTES, BYTES_PER_TOKEN = 1024**2, 128
 """Size limit of an answer, and its share for each token that the reply may have. A stream may have 32 times as much: an
 event that carries one token has 300 bytes at OpenAI, and 1,500 where it names the log probabilities."""
-UNLIMITED_TOKENS = 32_768
-"""Assumed length limit of a reply whose request names none."""
 CHARACTERS_PER_TOKEN = 16
 """At most, on average over a reply: the limit of what is kept in memory."""
-LONGEST_THOUGHT = 8_192
-"""Tokens of thought that length limits leave room for twice; a longer one is asked for again with more room."""
 
 
 class OpenAIModel:
@@ -359,7 +356,7 @@ class OpenAIModel:
                 continue
             if call.prompt.output is not None and self._structured.tool_of(call.prompt) is None:
                 self._structured.accept(form[0])
-            self._thought_tokens = min(max(self._thought_tokens, reply.reasoning_tokens), LONGEST_THOUGHT)
+            self._thought_tokens = min(max(self._thought_tokens, reply.reasoning_tokens), CALLING.longest_thought)
             return reply
 
     def form_of(self, call: ModelCall) -> tuple[FormStep, int]:
@@ -400,7 +397,7 @@ class OpenAIModel:
         return b"".join(parts)
 
     async def _ask(self, call: ModelCall, max_tokens: int | None) -> ModelReply:
-        tokens = max_tokens or UNLIMITED_TOKENS
+        tokens = max_tokens or CALLING.unlimited_tokens
         clock, progress = asyncio.get_running_loop().time, call.progress
 
         def on_heard() -> None:

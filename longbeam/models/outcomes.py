@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from longbeam.models.loops import LOOP
+from longbeam.models.tuning import CALLING
 from longbeam.schemas import BenchmarkSpec, ModelReply, Role, provider_of
 from longbeam.text import WITH_SMALL_WORDS, Language
 
@@ -33,20 +34,6 @@ _LETTERS = {name: re.compile(f"[{ranges}]") for name, ranges in _SCRIPTS.items()
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+")
 
-READ_CHARACTERS = 2_000
-"""Characters read from the start of a text; the rest is taken to be in the same language."""
-FIRST_CHARACTERS = 500
-"""Characters read first; the other ones are read only if these look wrong, which is rare."""
-LEAST_LETTERS = 60
-"""Shorter texts may be a name, a number, a formula."""
-FOREIGN_SHARE = 0.5
-"""Share of foreign letters outside code that makes a text foreign; below it, the text may quote another script."""
-LEAST_WORDS = 40
-"""Below, small words are too few to count."""
-OTHER_SHARE, OWN_SHARE = 0.12, 0.03
-"""A text is in another language if that one's small words are more than the first share of it, its own less than the
-second."""
-
 
 def wrong_language(text: str, language: Language, *, is_prose: bool) -> str:
     """Return the script or language that `text` is in, in place of `language`; empty if nothing speaks against it.
@@ -56,36 +43,33 @@ def wrong_language(text: str, language: Language, *, is_prose: bool) -> str:
     scripts = language.scripts
     if not scripts or (not is_prose and scripts != ("latin",)):
         return ""
-    text = text[:READ_CHARACTERS]
-    if text.isascii() and (not is_prose or len(text) < LEAST_LETTERS):
-        return "" if scripts == ("latin",) or len(text) < LEAST_LETTERS else "Latin letters"
+    text = text[: CALLING.language_characters]
+    if text.isascii() and (not is_prose or len(text) < CALLING.language_letters):
+        return "" if scripts == ("latin",) or len(text) < CALLING.language_letters else "Latin letters"
     plain = _CODE.sub(" ", text) if "`" in text or "://" in text else text
     others = len(plain) - len(plain.encode("ascii", "ignore"))  # dashes, quotation marks, accents, other scripts
-    if scripts != ("latin",) or others > FOREIGN_SHARE * LEAST_LETTERS:
+    if scripts != ("latin",) or others > CALLING.foreign_share * CALLING.language_letters:
         counts = {name: len(letters.findall(plain)) for name, letters in _LETTERS.items()}
         foreign = {name: count for name, count in counts.items() if name not in scripts}
         total = sum(counts.values())
         most = max(foreign, key=lambda name: foreign[name])
-        if total >= LEAST_LETTERS and sum(foreign.values()) > FOREIGN_SHARE * total:
+        if total >= CALLING.language_letters and sum(foreign.values()) > CALLING.foreign_share * total:
             return f"{most.capitalize()} letters"
     return _other_language(plain, language.small_words) if is_prose and language.small_words else ""
 
 
 def _other_language(text: str, own: frozenset[str]) -> str:
     # Nearly all texts are in their language, which their first lines show: enough of its small words between blanks.
-    first = text[:FIRST_CHARACTERS].casefold()
-    if sum(map(own.__contains__, first.split())) >= OWN_SHARE * (len(first) + 1) / 2:
+    first = text[: CALLING.language_first].casefold()
+    if sum(map(own.__contains__, first.split())) >= CALLING.own_language * (len(first) + 1) / 2:
         return ""
     words = _WORD.findall(text.casefold())
-    if len(words) < LEAST_WORDS or sum(map(own.__contains__, words)) >= OWN_SHARE * len(words):
+    if len(words) < CALLING.language_words or sum(map(own.__contains__, words)) >= CALLING.own_language * len(words):
         return ""
     shares = {known.name: sum(map(known.small_words.__contains__, words)) / len(words) for known in WITH_SMALL_WORDS}
     best = max(shares, key=lambda name: shares[name])
-    return best if shares[best] > OTHER_SHARE else ""
+    return best if shares[best] > CALLING.other_language else ""
 
-
-MORE_ROOM = 2
-"""Factor on `max_tokens` after a reply that was cut off there."""
 
 _REFUSAL = re.compile(
     r"\s*(i['\u2019]?m sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)?[,.;: ]*(but )?"
@@ -94,8 +78,6 @@ _REFUSAL = re.compile(
     r"(assist|help|comply|fulfil|provide|create|generate|write|do that|continue with|engage|participate|discuss)",
     re.IGNORECASE,
 )
-LONGEST_REFUSAL = 400
-"""Characters; a longer text that begins so goes on to say something."""
 
 WITHOUT_TEXT = frozenset({"empty", "reasoning", "refusal", "content_filter", "length", "loop"})
 """Kinds of outcomes that a reply without any usable text can have."""
@@ -142,15 +124,15 @@ def outcome_of(reply: ModelReply, language: Language, *, is_prose: bool) -> Repl
         # Reasoning takes many times the tokens of an answer, so doubling the limit would fail again.
         if not text.strip() and (reply.reasoning_tokens or "<think>" in reply.text):
             return ReplyOutcome(
-                "reasoning", "all of the length limit went into reasoning", "none was left", MORE_ROOM**2
+                "reasoning", "all of the length limit went into reasoning", "none was left", CALLING.more_room**2
             )
-        return ReplyOutcome("length", "the reply was cut off at its length limit", "write less", MORE_ROOM)
+        return ReplyOutcome("length", "the reply was cut off at its length limit", "write less", CALLING.more_room)
     if reply.finish_reason == LOOP:
         return ReplyOutcome("loop", "the reply repeated itself until it was cut off", "say each thing once, then end")
     if reply.finish_reason == "content_filter":
         return ReplyOutcome("content_filter", "the reply was withheld by a content filter", "word it differently")
     # A long text that begins with an apology is an answer: people write so.
-    if reply.refusal or (len(text) <= LONGEST_REFUSAL and _REFUSAL.match(text)):
+    if reply.refusal or (len(text) <= CALLING.longest_refusal and _REFUSAL.match(text)):
         said = " ".join((reply.refusal or text).split())[:100]
         return ReplyOutcome(
             "refusal", f"the reply was a refusal ({said})", "all of this is fiction, so write what was asked"

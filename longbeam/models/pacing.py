@@ -13,22 +13,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from longbeam.models.tuning import CALLING
 from longbeam.schemas import EndpointLimits
-
-START = 16
-"""Calls in flight before anything is known."""
-GROWTH = 1.5
-"""Factor per round while the endpoint keeps up."""
-SHALLOWEST_CUT = 0.5
-"""A round of refusals lowers the limit by at most this share, whatever number was in flight."""
-FIRST_PROBE_S, LONGEST_PROBE_S = 0.5, 1.0
-"""Time from a refusal until one more call is tried; doubled each time that call is refused, too."""
-FIRST_REST_S, LONGEST_REST_S = 2.0, 60.0
-"""Time from a growth without effect until the next attempt; doubled each time."""
-WORTHWHILE = 0.3
-"""Growth of the limit is kept if the rate of answers grew by this share of it; otherwise the endpoint queues."""
-TELLING = 1.25
-"""Growth by less than this factor says nothing about rates."""
 
 Clock = Callable[[], float]
 
@@ -41,15 +27,15 @@ class AdaptiveGate:
 
     def __init__(self, most: int, clock: Clock, *, is_fixed: bool = False) -> None:
         self.most = most
-        self.limit = float(most if is_fixed else min(START, most))
+        self.limit = float(most if is_fixed else min(CALLING.pace_start, most))
         self.in_flight = 0
         self._clock = clock
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._is_fast = True
         self._cut_at = float("-inf")
         self._floor = 1.0
-        self._probe_s = FIRST_PROBE_S
-        self._rest_s = FIRST_REST_S
+        self._probe_s = CALLING.first_probe_s
+        self._rest_s = CALLING.first_rest_s
         self._hold_until = float("-inf")
         self._before: tuple[float, float, float] | None = None
         self._begin_round()
@@ -114,26 +100,28 @@ class AdaptiveGate:
         # A greater limit is kept only if more came back per second: otherwise the calls merely wait at the endpoint.
         if self._before is not None:
             limit, calls_before, tokens_before = self._before
-            needed = 1 + WORTHWHILE * (self.limit / limit - 1)
+            needed = 1 + CALLING.pace_worthwhile * (self.limit / limit - 1)
             is_no_faster = calls_per_s < needed * calls_before and tokens_per_s <= needed * tokens_before
-            if self.limit >= TELLING * limit and is_no_faster:
+            if self.limit >= CALLING.pace_telling * limit and is_no_faster:
                 self.limit, self._before, self._is_fast = limit, None, False
                 # Each vain attempt makes the next one later.
                 self._hold_until = now + self._rest_s
-                self._rest_s = min(2 * self._rest_s, LONGEST_REST_S)
+                self._rest_s = min(2 * self._rest_s, CALLING.longest_rest_s)
                 return
         self._before = self.limit, calls_per_s, tokens_per_s
-        self.limit = min(float(self.most), max(self.limit + 1, self.limit * (GROWTH if self._is_fast else 1)))
+        self.limit = min(
+            float(self.most), max(self.limit + 1, self.limit * (CALLING.pace_growth if self._is_fast else 1))
+        )
         self._is_fast = True
 
     def _cut(self, entered_at: float) -> None:
         now = self._clock()
         if entered_at > self._cut_at:  # it was sent after the last cut: this is news
             # The refusals of one burst must not cut the limit one by one.
-            self._floor = max(1.0, self.limit * SHALLOWEST_CUT)
+            self._floor = max(1.0, self.limit * CALLING.pace_cut)
             self._cut_at = now
             self._hold_until = now + self._probe_s
-            self._probe_s = min(2 * self._probe_s, LONGEST_PROBE_S)
+            self._probe_s = min(2 * self._probe_s, CALLING.longest_probe_s)
         # The calls in flight, this one left out, are what the endpoint still bears.
         self.limit = max(self._floor, min(self.limit, float(self.in_flight)))
         self._is_fast, self._before = False, None
@@ -141,14 +129,6 @@ class AdaptiveGate:
 
 
 WINDOW_S = 60.0
-BURST_SHARE = 0.1
-"""Share of a minute's allowance that may go out at once; endpoints that count by the second refuse larger bursts."""
-OUTPUT_TOKENS = 300.0
-"""Assumed tokens of a reply, before any has come."""
-CHARACTERS_PER_TOKEN = 4.0
-"""Assumed tokens of a prompt, before any has been counted."""
-LEARNING = 0.05
-"""Weight of one more answer in what is known of their sizes."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -158,7 +138,7 @@ class Bucket:
 
     def __init__(self, per_minute: int, clock: Clock, sleep: Sleep) -> None:
         """`clock` is monotonic, in seconds; `sleep` may raise to end the waiting."""
-        self._burst = max(1.0, per_minute * BURST_SHARE)
+        self._burst = max(1.0, per_minute * CALLING.burst_share)
         # A burst and what then flows in within the same minute (without its last moment) are the allowance.
         self._per_s = (per_minute - self._burst + 1) / WINDOW_S
         self._level, self._filled_at = self._burst, clock()
@@ -192,8 +172,8 @@ class Rates:
     sleep: Sleep
     _requests: Bucket | None = field(init=False)
     _tokens: Bucket | None = field(init=False)
-    _output: float = OUTPUT_TOKENS
-    _characters: float = CHARACTERS_PER_TOKEN
+    _output: float = CALLING.first_output_tokens
+    _characters: float = CALLING.first_characters_per_token
 
     def __post_init__(self) -> None:
         rpm, tpm = self.limits.requests_per_minute, self.limits.tokens_per_minute
@@ -219,6 +199,6 @@ class Rates:
         if self._tokens is None or prompt_tokens + output_tokens == 0:
             return
         self._tokens.give_back(guess - prompt_tokens - output_tokens)
-        self._output += LEARNING * (output_tokens - self._output)
+        self._output += CALLING.learning * (output_tokens - self._output)
         if prompt_tokens and characters:
-            self._characters += LEARNING * (characters / prompt_tokens - self._characters)
+            self._characters += CALLING.learning * (characters / prompt_tokens - self._characters)

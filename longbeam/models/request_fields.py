@@ -18,18 +18,9 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from longbeam.models.base import PromptDeclaration, Sampling
+from longbeam.models.tuning import CALLING
 from longbeam.schemas import PromptInputs
 
-FACTOR = 3
-"""Room in place of the expected length: people and models differ, and so do languages in tokens per word."""
-LEAST = 512
-"""Room of the shortest reply; models that are not held to a form say something around the JSON."""
-TEXT_TOKENS, NUMBER_TOKENS, WORD_TOKENS = 100, 6, 12
-"""Expected lengths of a text field, a number, and a date or one of several choices."""
-ITEMS, INNER_ITEMS = 12, 2
-"""Expected items of a list whose schema names no number, and of one within the items of another."""
-MOST = 32_768
-"""Room of the longest reply; few models write more at once."""
 CHARACTERS_PER_TOKEN = 4
 DEEPEST = 12
 """Levels of a schema that are looked at; one that refers to itself has no end."""
@@ -40,7 +31,7 @@ def room_of(prompt: PromptDeclaration, inputs: PromptInputs) -> int:
     schema = prompt.schema(inputs)
     if schema is None:
         asked = inputs.asked_tokens or getattr(inputs, "max_tokens", None) or inputs.usual_tokens
-        return max(LEAST, FACTOR * asked)
+        return max(CALLING.least_room, CALLING.room_factor * asked)
     # Most prompts have one schema for all calls.
     output = prompt.output
     is_shared = output is not None and schema is prompt.schema()
@@ -49,7 +40,10 @@ def room_of(prompt: PromptDeclaration, inputs: PromptInputs) -> int:
 
 def room_of_schema(schema: dict[str, Any]) -> int:
     """Return the length limit in tokens of JSON in this form."""
-    return min(MOST, max(LEAST, FACTOR * _tokens(schema, schema.get("$defs", {}), 0, ITEMS)))
+    return min(
+        CALLING.most_room,
+        max(CALLING.least_room, CALLING.room_factor * _tokens(schema, schema.get("$defs", {}), 0, CALLING.list_items)),
+    )
 
 
 @cache
@@ -67,23 +61,25 @@ def _tokens(node: dict[str, Any], definitions: dict[str, Any], depth: int, items
         if several in node:
             return max(_tokens(part, definitions, depth + 1, items) for part in node[several])
     if "enum" in node or "const" in node or "format" in node:
-        return WORD_TOKENS
+        return CALLING.word_tokens
     match node.get("type"):
         case "object":
             fields = node.get("properties", {})
             names = sum(4 + len(name) // CHARACTERS_PER_TOKEN for name in fields)
             return 4 + names + sum(_tokens(part, definitions, depth + 1, items) for part in fields.values())
         case "array" if "prefixItems" in node:
-            return 2 + sum(2 + _tokens(part, definitions, depth + 1, INNER_ITEMS) for part in node["prefixItems"])
+            return 2 + sum(
+                2 + _tokens(part, definitions, depth + 1, CALLING.inner_items) for part in node["prefixItems"]
+            )
         case "array":
             least, most = node.get("minItems", 0), node.get("maxItems")
             count: int = most if most is not None else max(2 * least, items)
-            return 2 + count * (2 + _tokens(node.get("items", {}), definitions, depth + 1, INNER_ITEMS))
+            return 2 + count * (2 + _tokens(node.get("items", {}), definitions, depth + 1, CALLING.inner_items))
         case "integer" | "number" | "boolean" | "null":
-            return NUMBER_TOKENS
+            return CALLING.number_tokens
         case _:
             longest: int | None = node.get("maxLength")
-            return TEXT_TOKENS if longest is None else 1 + longest // CHARACTERS_PER_TOKEN
+            return CALLING.text_tokens if longest is None else 1 + longest // CHARACTERS_PER_TOKEN
 
 
 STREAM, STREAM_OPTIONS = "stream", "stream_options"

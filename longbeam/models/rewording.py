@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.errors import ProviderError
+from longbeam.models.tuning import CALLING
 from longbeam.schemas import NeutralReply, PromptInputs
 
 NEUTRAL_PROMPT = "neutral_words"
@@ -21,10 +22,6 @@ FILTERED = (
     " words that name nothing harmful"
 )
 LEFT_OUT = "[A content filter let this passage not through; it is left out.]"
-MOST_CALLS = 12
-"""Calls that search one request for what is refused: two texts among 32 are found. Texts beyond are left out."""
-LEAST_WORDS = 4
-"""Words of a text that is told again; shorter ones are names and labels, by which a reply refers to things."""
 Tell = Callable[[tuple[str, ...]], Awaitable[Sequence[str]]]
 """Asks a model to tell texts in neutral words; raises ProviderError of the kind `content_filter` where refused."""
 
@@ -45,7 +42,7 @@ async def in_neutral_words(texts: Sequence[str], tell: Tell) -> dict[str, str]:
     while waiting:
         group = waiting.pop()
         calls += 1
-        if calls > MOST_CALLS:
+        if calls > CALLING.search_calls:
             told |= dict.fromkeys(group, LEFT_OUT)
             continue
         try:
@@ -70,7 +67,7 @@ def out_of_order(count: int, reply: NeutralReply) -> Iterator[str]:
 def passages_in(inputs: PromptInputs) -> tuple[str, ...]:
     """Return the texts of a request's inputs, each once: not names, labels and numbers."""
     texts = _texts_in({name: value for name, value in inputs if name not in PromptInputs.model_fields})
-    return tuple(dict.fromkeys(text for text in texts if len(text.split()) >= LEAST_WORDS))
+    return tuple(dict.fromkeys(text for text in texts if len(text.split()) >= CALLING.told_again_words))
 
 
 def with_passages(inputs: PromptInputs, told: Mapping[str, str]) -> PromptInputs:

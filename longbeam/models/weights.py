@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from longbeam.errors import SpecError
+from longbeam.models.tuning import CALLING
 
 MAGIC = b"GGUF"
-LONGEST_DEFAULT_CONTEXT = 16_384
-"""Most tokens of a context that no spec asks for, because its memory grows with it."""
 _PART = re.compile(r"(?P<stem>.+)-00001-of-(?P<count>\d{5})\.gguf")
 _STRING, _ARRAY = 8, 9
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
@@ -58,8 +57,8 @@ def trained_context(path: Path) -> int | None:
 
 
 def default_context(path: Path) -> int:
-    """Return the context length where a spec names none: the trained one, up to LONGEST_DEFAULT_CONTEXT."""
-    return min(trained_context(path) or LONGEST_DEFAULT_CONTEXT, LONGEST_DEFAULT_CONTEXT)
+    """Return the context length where a spec names none: the trained one, up to CALLING.longest_default_context."""
+    return min(trained_context(path) or CALLING.longest_default_context, CALLING.longest_default_context)
 
 
 def _context_in(file: BinaryIO) -> int | None:

@@ -113,13 +113,13 @@ def search_step(inputs: SearchStepInputs) -> SearchStepReply:
 
 
 def recall_step(inputs: RecallStepInputs) -> RecallStepReply:
-    """Recall once the page whose bookmark shares the most words with the question, then answer from the context."""
+    """Recall once the pages whose bookmarks share words with the question, then answer from the context."""
     asked = set(words_of(inputs.question))
     marks = ((int(m[1]), set(words_of(m[2]))) for m in _BOOKMARK.finditer(inputs.context))
-    shared = [(len(asked & words), page_id) for page_id, words in marks if page_id in inputs.page_ids]
-    most, page_id = max(shared, key=lambda s: (s[0], -s[1]), default=(0, 0))
-    if most and inputs.recalls_left and not inputs.recalled:
-        return RecallStepReply(page_ids=(page_id,))
+    shared = [(-len(asked & words), page_id) for page_id, words in marks if page_id in inputs.page_ids]
+    best = tuple(page_id for shares, page_id in sorted(shared) if shares)
+    if best and inputs.recalls_left and not inputs.recalled:
+        return RecallStepReply(page_ids=best)
     given = AnswerInputs(context=inputs.context, question=inputs.question, asked_on=inputs.asked_on)
     return RecallStepReply(answer=answering.answer(given))
 

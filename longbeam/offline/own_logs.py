@@ -10,13 +10,11 @@ from pathlib import Path
 from longbeam.offline.language import upper_first
 from longbeam.offline.packs import read_yaml
 from longbeam.prompts.calls import Confidence, EventsInputs, LogEntry
-from longbeam.schemas import Domain, Record
+from longbeam.schemas import ADULT, Domain, Record
 from longbeam.text import money, number
 
 COMPANIONS = 3
 """People of a stage who come along on a log: some stay away from each place."""
-GROWN = 18
-"""Age from which somebody comes along."""
 
 
 class OwnLog(Record):
@@ -73,7 +71,7 @@ def entries_of(inputs: EventsInputs, log: OwnLog, rng_key: str) -> Iterator[LogE
     """Yield the entries of a stage, spread over its events; nobody comes along to one place twice."""
     rng = random.Random(f"{rng_key}/side/{inputs.stage_index}")
     cast = inputs.stages[inputs.stage_index].cast
-    people = [p.first_name for p in inputs.people if p.age >= GROWN and p.first_name in cast][:COMPANIONS]
+    people = [p.first_name for p in inputs.people if p.age >= ADULT and p.first_name in cast][:COMPANIONS]
     along = people if inputs.seed.domain is not Domain.TRIP else []
     told = {(entry.place, entry.companion) for entry in inputs.logged}
     pairs = [(place, who) for place in log.places for who in along if (place, who) not in told]
@@ -91,7 +89,7 @@ def confidences_of(inputs: EventsInputs, rng_key: str) -> Iterator[Confidence]:
     plan_index = inputs.chapter.plan_index if inputs.chapter else 0
     order, rng = list(asides().confidences), random.Random(f"{rng_key}/confidence/{plan_index}/{inputs.stage_index}")
     random.Random(f"{rng_key}/confidence").shuffle(order)
-    grown = [p.first_name for p in inputs.people if p.age >= GROWN]
+    grown = [p.first_name for p in inputs.people if p.age >= ADULT]
     at = 2 * plan_index + (inputs.stage_index > 0)
     if not inputs.confidences or not grown or at >= len(order):
         return

@@ -64,4 +64,5 @@ from .story_page import (
     story_page as story_page,
 )
 from .suites import SuiteBenchmark as SuiteBenchmark, make_suite as make_suite
+from .tuning import RUNNING as RUNNING
 from .verifying import render_reports as render_reports, verify as verify

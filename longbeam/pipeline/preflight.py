@@ -26,10 +26,10 @@ def check_spec(spec: BenchmarkSpec) -> list[str]:
     registry_for(spec)
     check_people(spec.people)
     _, warnings = seeds_for(spec, spec.conversations)
-    if spec.strategy is Strategy.HIERARCHICAL and spec.length <= MAX_SINGLE_PLAN_LENGTH:
+    if spec.strategy is Strategy.HIERARCHICAL and max(spec.lengths) <= MAX_SINGLE_PLAN_LENGTH:
         warnings.append(
-            f'strategy = "{spec.strategy}" has no effect at {spec.length:,} tokens: a conversation has several plans '
-            "only beyond 1M"
+            f'strategy = "{spec.strategy}" has no effect at {max(spec.lengths):,} tokens: a conversation has several '
+            "plans only beyond 1M"
         )
     return warnings
 

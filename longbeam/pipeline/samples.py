@@ -17,7 +17,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from longbeam.errors import UserError
-from longbeam.formats import CARD, WRITTEN, ImportOptions, export_jsonl, importer, read_json, read_text, want_dict
+from longbeam.formats import CARD, WRITTEN, ImportOptions, export_jsonl, importer, read_json, read_text, want
 from longbeam.formats.exporting import MANIFEST
 from longbeam.pipeline.importing import GivenReport, Origin, import_benchmark
 from longbeam.pipeline.status import benchmark_status
@@ -124,7 +124,7 @@ def refuse_large(sample: Sample) -> None:
 
 def _sample(folder: Path) -> Sample:
     where = folder / ABOUT
-    manifest = want_dict(read_json(folder / MANIFEST), str(folder / MANIFEST), "an object")
+    manifest = want(dict, read_json(folder / MANIFEST), str(folder / MANIFEST), "an object")
     try:
         about = SampleAbout.model_validate_json(read_text(where))
     except ValidationError as exc:

@@ -93,7 +93,6 @@ from .people import (
     not_found as not_found,
 )
 from .queue import (
-    JUDGE_DIFFERS as JUDGE_DIFFERS,
     VIEWS as VIEWS,
     QueueFilter as QueueFilter,
     QueueItem as QueueItem,
@@ -150,6 +149,7 @@ from .training import (
     planted_faults as planted_faults,
     training_result as training_result,
 )
+from .tuning import REVIEWING as REVIEWING
 from .workspace import (
     SETTINGS_OWNER as SETTINGS_OWNER,
     Entry as Entry,

@@ -13,13 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from longbeam.review.archive import OpenConversation
+from longbeam.review.tuning import REVIEWING
 from longbeam.schemas import Message, Probe
-from longbeam.text import READ, LaterPassage, Piece, Subject, content_words, passages_of, rank_passages
+from longbeam.text import READING, LaterPassage, Piece, Subject, content_words, passages_of, rank_passages
 from longbeam.validation import claim
-
-MOST_TERMS = 16
-COMMON = 0.2
-"""Share of the messages above which a word tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ def counter_evidence(conversation: OpenConversation, probe: Probe, *, most: int 
     topic = _Topic.of(conversation, probe)
     weights, scores = _scored(conversation, subject)
     end = probe.asked_at or dt.datetime.max
-    best = sorted((m for m in scores if m not in cited), key=lambda m: (-scores[m], m))[:READ]
+    best = sorted((m for m in scores if m not in cited), key=lambda m: (-scores[m], m))[: READING.signs_read]
     read = (m for m in conversation.messages_of(best) if m.message_id not in cited and m.sent_at <= end)
     found: dict[str, LaterPassage] = {}
     pieces = filter(topic.has, _pieces(read))
@@ -118,6 +115,6 @@ def _scored(conversation: OpenConversation, subject: Subject) -> tuple[Mapping[s
 def _weights(counts: Sequence[int], total: int) -> dict[int, float]:
     """Return the rarity of the telling terms by their place, rarest first."""
     # In a short conversation, a term of three messages is rare enough although they are a large share.
-    telling = [i for i, count in enumerate(counts) if 0 < count <= max(COMMON * total, 3)]
-    telling = sorted(telling, key=lambda i: counts[i])[:MOST_TERMS]
+    telling = [i for i, count in enumerate(counts) if 0 < count <= max(REVIEWING.common_word * total, 3)]
+    telling = sorted(telling, key=lambda i: counts[i])[: REVIEWING.search_terms]
     return {i: math.log(1 + (total - counts[i] + 0.5) / (counts[i] + 0.5)) for i in telling}

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from longbeam.review.archive import OpenConversation
+from longbeam.review.tuning import REVIEWING
 from longbeam.schemas import Probe, Record, Value, ValueKind
 from longbeam.text import CALENDAR_UNITS, months_between, normalize_values, values_in, weekday
 from longbeam.validation import fault_of_length
-
-MOST_DATES = 12
 
 
 class DateMention(Record):
@@ -75,7 +74,7 @@ def dates_view(conversation: OpenConversation, probe: Probe) -> DatesView:
         )
         for line in dict.fromkeys(cited)
     ]
-    days = sorted({d.date for d in said})[:MOST_DATES]
+    days = sorted({d.date for d in said})[: REVIEWING.most_dates]
     spans = [_span(a, b) for a, b in combinations(days, 2)]
     return DatesView(
         dates=(*said, *sent),

@@ -19,6 +19,7 @@ from longbeam.review.guidelines import changed_since, decided_under
 from longbeam.review.names import item_name
 from longbeam.review.people import PeopleProblem, Refusal, Viewer
 from longbeam.review.state import FINAL, ItemState, ItemStatus, Opinion
+from longbeam.review.tuning import REVIEWING
 from longbeam.review.workspace import Entry, Workspace
 from longbeam.schemas import EventKind, LeaseView, Verdict
 from longbeam.store import StoredLease
@@ -82,15 +83,6 @@ def _lease_view(reviewer_id: str, expires_at: float, viewer: Viewer) -> LeaseVie
     )
 
 
-ERROR, WARNING, FAST, LOW_AGREEMENT, JUDGE_DIFFERS, SKIPPED = 3.0, 1.0, 2.0, 1.5, 1.0, 0.5
-FAST_SHARE = 0.33
-"""An opinion is fast if it took less than this share of its reviewer's median time."""
-LEAST_OPINIONS = 5
-"""Opinions of a reviewer before a time of theirs counts as fast, and items of an ability before agreement counts."""
-LOW = 0.8
-"""Share of items on which opinions agree, below which an ability is doubtful."""
-
-
 class Doubts:
     """Signs of doubt over a whole review, gathered once."""
 
@@ -100,11 +92,15 @@ class Doubts:
 
     def of(self, item_id: str, state: ItemState, severities: Mapping[str, int]) -> float:
         """Return the doubt of an item: 0 is no sign of any."""
-        doubt = ERROR * severities.get("error", 0) + WARNING * severities.get("warning", 0)
-        doubt += FAST * sum(self._is_fast(opinion) for opinion in state.saved)
-        doubt += JUDGE_DIFFERS * any(self._differs(item_id, opinion) for opinion in state.saved)
-        doubt += LOW_AGREEMENT * (state.base.ability in self._low)
-        return doubt + SKIPPED * sum(o.verdict is not None and not o.is_saved for o in state.opinions.values())
+        doubt = REVIEWING.error_weight * severities.get("error", 0) + REVIEWING.warning_weight * severities.get(
+            "warning", 0
+        )
+        doubt += REVIEWING.fast_weight * sum(self._is_fast(opinion) for opinion in state.saved)
+        doubt += REVIEWING.judge_weight * any(self._differs(item_id, opinion) for opinion in state.saved)
+        doubt += REVIEWING.disagreement_weight * (state.base.ability in self._low)
+        return doubt + REVIEWING.skipped_weight * sum(
+            o.verdict is not None and not o.is_saved for o in state.opinions.values()
+        )
 
     def _differs(self, item_id: str, opinion: Opinion) -> bool:
         trial = self._workspace.rubric_trial(item_id, opinion.probe)
@@ -112,7 +108,7 @@ class Doubts:
 
     def _is_fast(self, opinion: Opinion) -> bool:
         usual = self._median.get(opinion.reviewer_id)
-        return usual is not None and 0 < opinion.active_ms < FAST_SHARE * usual
+        return usual is not None and 0 < opinion.active_ms < REVIEWING.fast_share * usual
 
 
 def _gathered(workspace: Workspace) -> tuple[dict[str, float], set[str]]:
@@ -127,8 +123,12 @@ def _gathered(workspace: Workspace) -> tuple[dict[str, float], set[str]]:
             if len(state.saved) > 1:
                 judged[state.base.ability] += 1
                 agreed[state.base.ability] += len({o.verdict for o in state.saved}) == 1
-    usual = {name: median(spent) for name, spent in times.items() if len(spent) >= LEAST_OPINIONS}
-    low = {name for name, n in judged.items() if n >= LEAST_OPINIONS and agreed[name] / n < LOW}
+    usual = {name: median(spent) for name, spent in times.items() if len(spent) >= REVIEWING.least_opinions}
+    low = {
+        name
+        for name, n in judged.items()
+        if n >= REVIEWING.least_opinions and agreed[name] / n < REVIEWING.low_agreement
+    }
     return usual, low
 
 

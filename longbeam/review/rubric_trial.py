@@ -14,12 +14,12 @@ from itertools import combinations
 from longbeam.abilities import Trait, ability_of
 from longbeam.evaluation import CREDIT
 from longbeam.prompts.calls import JudgeInputs, JudgeReply
+from longbeam.review.tuning import REVIEWING
 from longbeam.schemas import Nugget, Probe, Record
 from longbeam.text import content_words
-from longbeam.validation import MAX_WORDS, claim
+from longbeam.validation import CHECKING, claim
 
 NO_INFORMATION = "I have no information about that."
-OVERLAP = 0.8
 _FIGURE = re.compile(r"\d+")
 
 
@@ -133,11 +133,11 @@ def _verdict(judge: RubricJudge, question: str, nugget: Nugget, answer: str) -> 
 def _lint(probe: Probe) -> Iterator[LintRow]:
     for first, second in combinations(probe.rubric, 2):
         a, b = content_words(claim(first.text)), content_words(claim(second.text))
-        is_alike = a == b or (bool(a and b) and len(a & b) >= OVERLAP * min(len(a), len(b)))
+        is_alike = a == b or (bool(a and b) and len(a & b) >= REVIEWING.trial_overlap * min(len(a), len(b)))
         if is_alike and _figures(first.text) == _figures(second.text):
             yield LintRow(nugget_ids=(first.nugget_id, second.nugget_id), message="these two ask for the same")
     for nugget in probe.rubric:
-        if len(nugget.text.split()) > MAX_WORDS:
+        if len(nugget.text.split()) > CHECKING.most_nugget_words:
             yield LintRow(nugget_ids=(nugget.nugget_id,), message="long: is it one fact?")
 
 

@@ -12,10 +12,9 @@ import re
 
 from longbeam.review.archive import ArchiveLine, OpenConversation
 from longbeam.review.state import Opinion
+from longbeam.review.tuning import REVIEWING
 from longbeam.schemas import Probe, Record
 from longbeam.text import content_words
-
-MOST_SUGGESTED = 6
 
 
 class SearchFilter(Record):
@@ -116,7 +115,7 @@ def suggested_searches(probe: Probe) -> tuple[str, ...]:
     found: dict[frozenset[str], str] = {}
     for query in (*probe.details.searches, *words):
         found.setdefault(_stems(query), query)
-    return tuple(found.values())[:MOST_SUGGESTED]
+    return tuple(found.values())[: REVIEWING.most_suggested]
 
 
 def absence_view(conversation: OpenConversation, opinion: Opinion, least: int) -> AbsenceView:

@@ -19,15 +19,13 @@ from longbeam.review.log import ActContent, SeenVersions, new_event
 from longbeam.review.people import Body, Viewer, invalid
 from longbeam.review.queue import own_progress
 from longbeam.review.state import FINAL, ItemState, ItemStatus, Opinion, in_force
+from longbeam.review.tuning import REVIEWING
 from longbeam.review.workspace import Workspace
 from longbeam.schemas import RATED_ASPECTS, EventKind, Record, ReviewEvent, Verdict
 
 Unit = Mapping[str, str]
 """Label by reviewer."""
 Level = Literal["nominal", "ordinal"]
-DRAWS = 1_000
-FEWEST_UNITS = 10
-"""Fewest units for which kappa, alpha and an interval are shown: with fewer, one unit moves them by a tenth or more."""
 _SEED = 20_251_027
 
 
@@ -51,7 +49,7 @@ class Agreement(Record):
     @property
     def is_too_small(self) -> bool:
         """Whether kappa and alpha say nothing, because there are too few units."""
-        return self.units < FEWEST_UNITS
+        return self.units < REVIEWING.fewest_units
 
 
 def agreement_over(name: str, units: Sequence[Unit], level: Level = "nominal") -> Agreement:
@@ -117,11 +115,11 @@ def _alpha(counts: NDArray[np.int64], domain: Sequence[str], level: Level) -> fl
 def _interval(
     counts: NDArray[np.int64], domain: Sequence[str], level: Level
 ) -> tuple[float, float] | tuple[None, None]:
-    if len(counts) < FEWEST_UNITS:
+    if len(counts) < REVIEWING.fewest_units:
         return None, None
     draw = np.random.default_rng(_SEED)
     found = []
-    for _ in range(DRAWS):
+    for _ in range(REVIEWING.draws):
         alpha = _alpha(counts[draw.integers(0, len(counts), len(counts))], domain, level)
         if alpha is not None:  # a draw with a single label has no alpha
             found.append(alpha)

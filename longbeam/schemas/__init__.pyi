@@ -82,6 +82,7 @@ from .journal import (
     summed as summed,
 )
 from .people import (
+    ADULT as ADULT,
     ADULT_AGES as ADULT_AGES,
     FAMILY as FAMILY,
     Circle as Circle,

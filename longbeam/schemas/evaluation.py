@@ -216,6 +216,8 @@ class AskedProbe(Record):
     """Kind of question within the ability, where the probe has one."""
     is_on_the_way: bool = False
     """Whether it is asked before the last message."""
+    length: int = 0
+    """Tokens asked for of its conversation, in a benchmark of several lengths; else 0."""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -9,6 +9,9 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from longbeam.schemas.base import Record
 
+ADULT = 18
+"""Years from which somebody is grown: comes along, is kept from knowing, is a partner or a friend of the user's."""
+
 
 class Gender(StrEnum):
     """Genders of BEAM's personas."""

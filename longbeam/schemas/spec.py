@@ -6,6 +6,7 @@ import hashlib
 import re
 from decimal import Decimal
 from enum import StrEnum
+from operator import mul
 from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import urlsplit
@@ -371,6 +372,8 @@ class BenchmarkSpec(Record):
     strategy: Strategy | None = None
     """Strategy of conversations beyond 1M; None: the one that the seed names, else sequential."""
     conversations: int = Field(default=1, ge=1, le=10_000)
+    composition: dict[int, int] = Field(default_factory=dict)
+    """Conversations by length, as in BEAM's four; `length` is then their mean, and `conversations` their number."""
     domains: tuple[Domain, ...] = ()
     """Taken in turn; empty means all nineteen, or those of the seeds file."""
     domain: OwnDomain | None = None
@@ -422,6 +425,29 @@ class BenchmarkSpec(Record):
             )
         return {**rest, **table}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_composition(cls, values: object) -> object:
+        """Fill in what follows from a table [composition]: the number of conversations and their mean length."""
+        table = values.get("composition") if isinstance(values, dict) else None
+        if not isinstance(values, dict) or not isinstance(table, dict) or not table:
+            return values
+        counts: dict[int, int] = {}
+        for length, count in table.items():
+            if type(count) is not int or count < 1:
+                raise ValueError(
+                    f"composition: {length!r} = {count!r}: write the number of conversations of that length, 1 or more"
+                )
+            counts[parse_length(length)] = counts.get(parse_length(length), 0) + count
+        number = sum(counts.values())
+        follows = {"conversations": number, "length": sum(map(mul, counts, counts.values())) // number}
+        for name, value in follows.items():
+            if values.get(name, value) != value:
+                raise ValueError(
+                    f"{name} = {values[name]!r} contradicts the table [composition]; leave one of them out"
+                )
+        return {**values, **follows, "composition": counts}
+
     @field_validator("sampling", mode="before")
     @classmethod
     def _is_by_role(cls, value: object) -> object:
@@ -453,10 +479,11 @@ class BenchmarkSpec(Record):
             )
         if self.is_given:
             return self
-        if self.length < MIN_LENGTH:
-            raise ValueError(f"length {self.length}: at least {MIN_LENGTH} tokens (16K) are needed for ten abilities")
-        if self.length > MAX_LENGTH:
-            raise ValueError(f"length {self.length}: at most {MAX_LENGTH} tokens (64M) are possible")
+        for length in self.lengths:
+            if length < MIN_LENGTH:
+                raise ValueError(f"length {length}: at least {MIN_LENGTH} tokens (16K) are needed for ten abilities")
+            if length > MAX_LENGTH:
+                raise ValueError(f"length {length}: at most {MAX_LENGTH} tokens (64M) are possible")
         roles = {"default", *Role}
         if unknown := sorted(set(self.models) - roles):
             raise ValueError(f"models: unknown role {unknown[0]!r}; roles are {', '.join(sorted(roles))}")
@@ -478,6 +505,19 @@ class BenchmarkSpec(Record):
     def is_given(self) -> bool:
         """Whether the conversations come from an import or a suite, so that nothing is generated or resumed."""
         return bool(self.imported_from or self.suite)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Lengths that conversations of the benchmark have, each once."""
+        return tuple(self.composition) or (self.length,)
+
+    def of_conversation(self, index: int) -> BenchmarkSpec:
+        """Return the spec with the length of one conversation; those of a composition have its order."""
+        for length, count in self.composition.items():
+            if index < count:
+                return self.model_copy(update={"length": length})
+            index -= count
+        return self
 
     @property
     def source(self) -> str:
@@ -562,6 +602,7 @@ def provider_of(model: str) -> str:
 
 FIXED_FIELDS = (
     "seed",
+    "composition",
     "length",
     "strategy",
     "domains",

@@ -200,14 +200,14 @@ def _refuse_fixed_changes(old: BenchmarkSpec, new: BenchmarkSpec) -> None:
         before, after = getattr(old, field), getattr(new, field)
         if field == "seeds_file" and before is not None and after is not None:
             continue  # what counts is what stands in it, not where it lies: `_keep_seeds` compares that
-        if field == "strategy" and new.length <= MAX_SINGLE_PLAN_LENGTH:
+        if field == "strategy" and max(new.lengths) <= MAX_SINGLE_PLAN_LENGTH:
             continue  # a conversation of one plan has no relation between plans
         if before != after:
             raise SpecError(
                 f"benchmark {new.name!r}: {field} cannot change from {_shown(before)} to {_shown(after)} once it"
                 " exists; conversations, probes, limits and models can. Give the new one another name"
             )
-    if new.length < FULL_POOL_LENGTH and new.probes_per_ability != old.probes_per_ability:
+    if min(new.lengths) < FULL_POOL_LENGTH and new.probes_per_ability != old.probes_per_ability:
         raise SpecError(
             f"benchmark {new.name!r}: probes_per_ability cannot change from {old.probes_per_ability} to"
             f" {new.probes_per_ability} once it exists, because a plan of less than 128K tokens is made for the number"

@@ -60,9 +60,6 @@ from .later_evidence import (
     CHANGE_VERBS as CHANGE_VERBS,
     CHANGED_TO as CHANGED_TO,
     MOVED as MOVED,
-    PASSAGE as PASSAGE,
-    READ as READ,
-    WINDOW as WINDOW,
     LaterPassage as LaterPassage,
     Piece as Piece,
     Postings as Postings,
@@ -149,6 +146,7 @@ from .traces import (
     trace_problem as trace_problem,
     without_code as without_code,
 )
+from .tuning import READING as READING
 from .values import (
     COMPUTATIONS as COMPUTATIONS,
     amount_like as amount_like,
@@ -164,7 +162,6 @@ from .values import (
 )
 from .words import (
     ASKING_WORDS as ASKING_WORDS,
-    REACH as REACH,
     bare_words as bare_words,
     content_words as content_words,
     overlapping as overlapping,

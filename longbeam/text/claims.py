@@ -16,6 +16,7 @@ from functools import lru_cache
 from longbeam.schemas import Value
 from longbeam.text.extraction import values_in
 from longbeam.text.sentences import sentences
+from longbeam.text.tuning import READING
 from longbeam.text.words import content_words
 
 NEGATOR = re.compile(
@@ -29,8 +30,6 @@ _CLAUSE_END = re.compile(
 )
 _CLAUSE = re.compile(r"[.;:!?,()\n]|\b(?:and|but|so|because|which|that)\b", re.IGNORECASE)
 """Ends of the clauses that have a verb of their own."""
-_SCOPE = 6
-"""Words behind a negator that it may deny."""
 _DENIED = re.compile(
     rf"(?:{NEGATOR.pattern}|\b(?:instead of|rather than|used to be|no longer)\b)"
     r"(?:\W+(?:quite|really|even|just|only|the|a|an|at|for|about|any|of|more|be|been|cost|costs)\b)*\W*\Z",
@@ -289,7 +288,7 @@ def words_of_denials(text: str) -> tuple[frozenset[str], ...]:
     for match in NEGATOR.finditer(text):
         end = _CLAUSE_END.search(text, match.end())
         scope = text[match.end() : end.start() if end else len(text)]
-        found.append(content_words(" ".join(scope.split()[:_SCOPE])))
+        found.append(content_words(" ".join(scope.split()[: READING.negated_words])))
     return tuple(found)
 
 
@@ -298,10 +297,6 @@ def clause_before(text: str, start: int) -> str:
     return text[max((match.end() for match in _CLAUSE_END.finditer(text, 0, start)), default=0) : start]
 
 
-ECHO = 0.8
-"""Share of a denial's words that a question must have to repeat it."""
-LEAST_ECHOED = 4
-"""Denials with fewer words of their own cannot be asked about without them."""
 _PART = re.compile(r"[,;:]\s")
 _FLAT_DENIAL = re.compile(r"\bnever\b|n['’]t\b|\bnot\b", re.IGNORECASE)
 
@@ -311,7 +306,7 @@ def echoed_denial(question: str, text: str) -> str:
     asked = content_words(question)
     for clause in _flat_denials(text):
         words = content_words(clause) - {"never", "ever"}
-        if len(words) >= LEAST_ECHOED and len(words & asked) >= ECHO * len(words):
+        if len(words) >= READING.least_echoed and len(words & asked) >= READING.echo * len(words):
             return clause
     return ""
 

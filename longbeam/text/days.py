@@ -33,13 +33,10 @@ from longbeam.text.times import (
     month_number,
     weekday,
 )
+from longbeam.text.tuning import READING
 
-WEEK = 6
-"""Days ahead or back within which a weekday names one day."""
 NUMBERED = (-9, 18)
 """Days from the day of a message within which the number of a day names it: shorter than any month."""
-HALF_YEAR = 182
-"""Days within which a day without its year is the nearest one of that name."""
 _AFTER_DAY = (
     "and|or|is|was|at|in|on|so|but|if|to|with|for|as|when|which|that|it|we|I|then|this|by|from|until|after|before|"
     "will|would|has|had|because|since|though|while|instead|already|now|morning|evening|afternoon|night"
@@ -65,9 +62,9 @@ def spoken(date: dt.date, today: dt.date, *, is_short: bool = True) -> str:
     `last Wednesday` on a Friday mean the day two days ago or nine.
     """
     ahead = (date - today).days
-    if abs(ahead) > HALF_YEAR:
+    if abs(ahead) > READING.half_year:
         return format_date(date)
-    if is_short and 1 < ahead <= WEEK:
+    if is_short and 1 < ahead <= READING.week:
         return weekday(date)
     if is_short and NUMBERED[0] <= ahead <= NUMBERED[1] and ahead:
         return f"the {ordinal(date.day)}"
@@ -86,7 +83,7 @@ def says_day(text: str, date: dt.date, today: dt.date) -> bool:
     `Last Wednesday` names no day of the week behind: it has two readings.
     """
     ahead = (date - today).days
-    if not (-WEEK <= ahead <= WEEK or NUMBERED[0] <= ahead <= NUMBERED[1]):
+    if not (-READING.week <= ahead <= READING.week or NUMBERED[0] <= ahead <= NUMBERED[1]):
         return False
     return any(not _is_of_month(m) for m in _pattern(date.day, date.weekday(), ahead).finditer(text))
 
@@ -99,7 +96,7 @@ def _is_of_month(match: re.Match[str]) -> bool:
 @lru_cache(maxsize=1024)
 def _pattern(number: int, day_of_week: int, ahead: int) -> re.Pattern[str]:
     forms = [_NEAR[ahead]] if ahead in _NEAR else []
-    if 0 < abs(ahead) <= WEEK:
+    if 0 < abs(ahead) <= READING.week:
         forms.append(f"(?<!last )(?<!past ){'(?<!next )' if ahead < 0 else ''}{WEEKDAYS[day_of_week]}")
     if NUMBERED[0] <= ahead <= NUMBERED[1]:
         forms.append(rf"the {ordinal(number)}(?!\s+(?:of\s+)?{MONTH}|[-\w])")
@@ -135,7 +132,7 @@ def _in_full(match: re.Match[str], today: dt.date) -> str:
             return match[0]
         if match["weekday"] == weekday(today) and _NOW_BEFORE.search(match.string, 0, match.start()):
             return format_date(today)
-        steps = [n for n in range(1, WEEK + 2) if weekday(today + dt.timedelta(n)) == match["weekday"]]
+        steps = [n for n in range(1, READING.week + 2) if weekday(today + dt.timedelta(n)) == match["weekday"]]
         is_over = match["last"] or _OVER_BEFORE.search(match.string, 0, match.start())
         ahead = steps[0] - 7 if is_over else steps[0]
         return format_date(today + dt.timedelta(ahead or -7))
@@ -173,12 +170,8 @@ _RANGES = {
 }
 """First and last day, from the day of the message, of a phrase with a direction; weeks stand for weekdays, too."""
 _RECENT = (-14, 0)
-_WEEKDAY_REACH = 14
-"""Days from the day of a message to a day that it calls by the weekday."""
 _DAYS_NAMED = dt.timedelta(1)
 """Length of the longest span that still names a day: a weekend."""
-_VAGUE_SLACK = 2
-"""Units by which a vague count may be off: `a few` is 3 in the lexicon, and up to 5 when people say it."""
 
 
 def is_day_meant(message: Message, value: Value) -> bool:
@@ -210,7 +203,9 @@ def is_day_named(message: Message, value: Value) -> bool:
         return False
     if says_day(message.content, day, sent):
         return True
-    if abs((day - sent).days) <= _WEEKDAY_REACH and re.search(rf"\b{weekday(day)}", message.content, re.IGNORECASE):
+    if abs((day - sent).days) <= READING.weekday_reach and re.search(
+        rf"\b{weekday(day)}", message.content, re.IGNORECASE
+    ):
         return True
     spans = (e.span for e in find_times(message.content, sent) if e.is_relative and e.span is not None)
     slack = dt.timedelta(1)
@@ -248,7 +243,7 @@ def _counted_range(match: re.Match[str]) -> tuple[int, int]:
     days = read_count(said) * unit_days
     slack = max(1, 1 if unit == "day" else days / 4)
     if said in VAGUE_COUNTS:
-        slack = max(slack, _VAGUE_SLACK * unit_days)
+        slack = max(slack, READING.vague_slack * unit_days)
     is_past = match.groupdict().get("side", "from now").casefold() != "from now"
     return (int(-days - slack), int(-days + slack)) if is_past else (int(days - slack), int(days + slack))
 

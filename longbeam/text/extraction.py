@@ -16,11 +16,10 @@ from longbeam.schemas import Value, ValueKind
 from longbeam.text.currencies import CURRENCY_SYMBOLS, SIGNS, currency_of, prefixes, suffix_signs, suffixes
 from longbeam.text.numbers import AMOUNT, MAX_AMOUNT, NUMBER_WORDS, SCALES, SMALL_NUMBER, exact, read_amount, read_cash
 from longbeam.text.times import MONTH, ORDINAL, TIME_UNITS, YEAR, month_number
+from longbeam.text.tuning import READING
 from longbeam.text.values import plain, version
 from longbeam.text.words import content_words
 
-MAX_SPELLED = 12
-"""Largest number that stays in words: up to it, words count or number things as often as they are facts."""
 _SPELLED_LARGE = re.compile(
     r"(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?\b|(?:twen|thir|for|fif|six|seven|eigh|nine)t(?:y|ieth)\b|"
     r"(?:hundred|thousand|million)\b"
@@ -44,7 +43,7 @@ def normalize_values(text: str) -> str:
     """
     text = _CODE.sub(lambda m: f"{CURRENCY_SYMBOLS[m[1]]}{m[2]}", text)
     text = _LISTED_DAYS.sub(_each_day_in_full, text)
-    return alpha2digit(text, "en", threshold=MAX_SPELLED) if _SPELLED_LARGE.search(text.casefold()) else text
+    return alpha2digit(text, "en", threshold=READING.most_spelled) if _SPELLED_LARGE.search(text.casefold()) else text
 
 
 def _each_day_in_full(match: re.Match[str]) -> str:
@@ -168,7 +167,7 @@ def is_enumeration(value: Value) -> bool:
     if value.kind is not ValueKind.NUMBER or value.number is None:
         return False
     is_spelled = not any(c.isdigit() for c in value.text)
-    return is_spelled or (not value.unit and value.number <= MAX_SPELLED)
+    return is_spelled or (not value.unit and value.number <= READING.most_spelled)
 
 
 def _token_value(match: re.Match[str], year: int | None) -> Value | None:

@@ -27,6 +27,7 @@ from longbeam.text.numbers import SMALL_NUMBER, exact
 from longbeam.text.sentences import sentences
 from longbeam.text.times import DAYS_PER_UNIT, TIME_UNITS
 from longbeam.text.traces import without_code
+from longbeam.text.tuning import READING
 from longbeam.text.words import words_of
 
 Key = tuple[object, ...]
@@ -47,8 +48,6 @@ _IN_NAME = re.compile(r"[^\W\d_][-–]")
 """Two characters in front of a number that is part of a name: `SHA-256`, `COVID-19`."""
 _YEARS = re.compile(r"(?<![\d-])((?:19|20)\d\d)[-–](?=(?:19|20)\d\d(?![\d-]))")
 """First year of a range and its dash: `2010-2018`."""
-MIN_TELLING = 20
-"""Numbers from here on are compared without their noun, which varies (`24 jars`, `24 came`); small ones are not."""
 _CLOCK = re.compile(r"(\d{1,2})(?::(\d\d))?\s?([ap])?", re.IGNORECASE)
 
 
@@ -135,7 +134,7 @@ def value_keys(value: Value, day: dt.date) -> frozenset[Key]:
         keys |= _time_keys(number, value.unit)
     else:
         keys |= {("number", number, word) for word in words_of(value.unit)} or {("bare", number)}
-        keys |= {("bare", number)} if number >= MIN_TELLING else set()
+        keys |= {("bare", number)} if number >= READING.telling_number else set()
     return frozenset(keys)
 
 

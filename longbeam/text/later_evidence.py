@@ -21,15 +21,9 @@ from longbeam.schemas import Message, MessageRole, Value
 from longbeam.text.extraction import distinct_values, normalize_values, values_in
 from longbeam.text.matching import says
 from longbeam.text.sentences import Span, sentences
+from longbeam.text.tuning import READING
 from longbeam.text.values import singular
 from longbeam.text.words import ASKING_WORDS, content_words, words_of
-
-PASSAGE = 800
-"""Most characters of a passage: a reply of a page shares words with every question."""
-WINDOW = 160
-"""Characters on either side of the shared words in which a sign counts: about two sentences."""
-READ = 300
-"""Passages of each subject, by their words, in which signs are looked for."""
 
 CHANGE_VERBS = (
     r"(?:re-?schedul|mov|postpon|chang|extend|shorten|increas|push|updat|adjust|revis|shift|rais|lower|reduc|delay|"
@@ -91,8 +85,6 @@ WEIGHTS = {
     Sign.LATER: 1.0,
 }
 """Worth of each sign, in units of word rarity: a word of one message in twenty weighs 3."""
-OF_ASSISTANT = 0.6
-"""Factor of the assistant's passages: facts of the story come from the user, and replies mostly repeat them."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +171,7 @@ def find_evidence(
     subjects: Mapping[str, Subject],
     cited: Mapping[str, Collection[str]],
     *,
-    read: int = READ,
+    read: int = READING.signs_read,
 ) -> dict[str, list[LaterPassage]]:
     """Return for each subject the uncited passages of both speakers that share words with it, best first.
 
@@ -223,12 +215,12 @@ def rank_passages(
 
 
 def passages_of(messages: Iterable[Message]) -> Iterator[Piece]:
-    """Yield the messages with their ordinals, and of long ones runs of whole sentences of at most PASSAGE characters.
+    """Yield the messages with their ordinals, and of long ones runs of whole sentences.
 
     Sentences may be longer than that. Code between sentences is in no passage.
     """
     for place, message in enumerate(messages):
-        if len(message.content) <= PASSAGE:
+        if len(message.content) <= READING.passage_characters:
             yield place, message, (0, len(message.content))
             continue
         yield from ((place, message, span) for span in _runs(message.content))
@@ -237,7 +229,7 @@ def passages_of(messages: Iterable[Message]) -> Iterator[Piece]:
 def _runs(text: str) -> Iterator[Span]:
     start = end = -1
     for first, last in sentences(text):
-        if start >= 0 and last - start <= PASSAGE:
+        if start >= 0 and last - start <= READING.passage_characters:
             end = last
             continue
         if start >= 0:
@@ -252,12 +244,16 @@ def _passage(piece: Piece, subject: Subject, weights: Mapping[str, float], after
     text = message.content[start:end]
     shared = [(match.start(), stem) for match in _WORD.finditer(text) for stem in words_of(match[0]) if stem in weights]
     # Most of the other shared words stand around the centre.
-    centre = max((at for at, _ in shared), key=lambda p: (sum(abs(p - q) <= WINDOW for q, _ in shared), -p), default=0)
-    signs = signs_of(text[max(centre - WINDOW, 0) : centre + WINDOW], subject)
+    centre = max(
+        (at for at, _ in shared),
+        key=lambda p: (sum(abs(p - q) <= READING.sign_window for q, _ in shared), -p),
+        default=0,
+    )
+    signs = signs_of(text[max(centre - READING.sign_window, 0) : centre + READING.sign_window], subject)
     if place > after:
         signs = (*signs, Sign.LATER)
     score = sum(weights[stem] for stem in {stem for _, stem in shared}) + sum(WEIGHTS[sign] for sign in signs)
-    score *= 1.0 if message.role is MessageRole.USER else OF_ASSISTANT
+    score *= 1.0 if message.role is MessageRole.USER else READING.of_assistant
     return LaterPassage(message, place, start, end, score, signs, start + centre)
 
 

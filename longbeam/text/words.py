@@ -12,6 +12,8 @@ from functools import lru_cache
 
 from Stemmer import Stemmer
 
+from longbeam.text.tuning import READING
+
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
 _STOP = frozenset(
     (  # noqa: SIM905 - a word list reads better as words
@@ -54,23 +56,19 @@ ASKING_WORDS = content_words("say said tell told give gave given need remind aga
 """Stems of words that ask, or tell that something was said, and name nothing."""
 
 
-REACH = 400
-"""Most characters between the starts of words of one statement: a paragraph, or a line with its heading."""
-
-
 def stand_together(text: str, words: Iterable[str]) -> bool:
-    """Return whether a text has all words within `REACH` characters, also inside longer words; case counts."""
+    """Return whether a text has all words within `READING.reach` characters, also inside longer words; case counts."""
     return within_reach([[m.start() for m in re.finditer(re.escape(word), text)] for word in set(words)])
 
 
 def within_reach(places: Sequence[Sequence[int]]) -> bool:
-    """Return whether one place of each sequence can be chosen so that all lie within `REACH`; true for no sequences."""
+    """Return whether one place of each sequence can be chosen so that all lie within `READING.reach`; true for none."""
     marked = sorted((place, i) for i, found in enumerate(places) for place in found)
     inside = Counter[int]()
     first = 0
     for place, i in marked:
         inside[i] += 1
-        while place - marked[first][0] > REACH:
+        while place - marked[first][0] > READING.reach:
             inside[marked[first][1]] -= 1
             first += 1
         if all(inside[j] for j in range(len(places))):
@@ -82,8 +80,6 @@ _FRAME = content_words(
     "ask asks asking want need tell give know help something anything thing things question please go work"
 )
 """Words that say only that the user asks."""
-MOST_SHARED = 0.5
-"""Share of the words of two conditions together that both have, from which on they overlap."""
 
 
 @lru_cache(maxsize=4096)
@@ -100,4 +96,4 @@ def overlapping(condition: str, other: str) -> bool:
     one, two = _subject(condition), _subject(other)
     if not one or not two:
         return condition.casefold().strip() == other.casefold().strip()
-    return one <= two or two <= one or len(one & two) >= MOST_SHARED * len(one | two)
+    return one <= two or two <= one or len(one & two) >= READING.most_shared * len(one | two)

@@ -15,7 +15,6 @@ from .form import form_json as form_json, measure_form as measure_form, render_f
 from .index import ConversationIndex as ConversationIndex, build_index as build_index
 from .leaks import LEAKS as LEAKS
 from .ledger import IMPORTS as IMPORTS
-from .nuggets import MAX_WORDS as MAX_WORDS
 from .registry import CHECKS as CHECKS, all_checks as all_checks
 from .repetition import (
     Mask as Mask,
@@ -40,3 +39,4 @@ from .statistics import (
 )
 from .statistics_page import render_page as render_page
 from .statistics_text import render_text as render_text
+from .tuning import CHECKING as CHECKING

@@ -15,11 +15,8 @@ from longbeam.schemas import Difficulty, Probe, Value, ValueKind
 from longbeam.text import WEEKDAYS, content_words, says, values_in
 from longbeam.validation.base import WARNING, Check, Problem, answer_text, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
-LEAST_MESSAGES = 3
-"""Messages that an order or a summary rests on at least: BEAM's cite 5.8 and 7.1 at 128K tokens."""
-NAMED = 0.6
-"""Share of the question's content words that a message must have to be about what it asks."""
 _SLOT = re.compile(
     r"\b(?:how (?:many|much|long|often)|which (?!order\b)\w+|what (?:day|date|time|price|share|number|amount)|"
     r"the (?:day|date|number|price|share|cost|time|amount|place) (?:that|of|when|for|he|she|it|I|we|they|planned))\b",
@@ -32,9 +29,9 @@ _LAST_WEEKDAY = re.compile(rf"\b(?:last|past) ({'|'.join(WEEKDAYS)})\b", re.IGNO
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield reasons for which a probe tests something else than its ability, or rests on what does not stand."""
     cited = {m.message_key for m in index.cited(probe)}
-    if cited and probe.ability in (EVENT_ORDERING.name, SUMMARIZATION.name) and len(cited) < LEAST_MESSAGES:
+    if cited and probe.ability in (EVENT_ORDERING.name, SUMMARIZATION.name) and len(cited) < CHECKING.fit_messages:
         kind = "order_of_few" if probe.ability == EVENT_ORDERING.name else "summary_of_few"
-        text = f"it rests on {len(cited)} message{'s' * (len(cited) > 1)}; {LEAST_MESSAGES} are the least"
+        text = f"it rests on {len(cited)} message{'s' * (len(cited) > 1)}; {CHECKING.fit_messages} are the least"
         yield Problem(kind, probe.probe_id, text, tuple(sorted(cited)))
     if probe.ability == SUMMARIZATION.name and len(slots := _slots(index, probe)) > 1:
         yield Problem("summary_of_slots", probe.probe_id, f"the question of a summary asks for {', '.join(slots)}")
@@ -62,7 +59,7 @@ def _said_elsewhere(index: ConversationIndex, probe: Probe, cited: set[str]) -> 
     if len(cited) < 2 or not values or not subject:
         return
     first = re.findall(r"\w+", values[0].text.casefold())[0]
-    for place in index.places_with(dict.fromkeys(subject, 1.0), NAMED * len(subject)):
+    for place in index.places_with(dict.fromkeys(subject, 1.0), CHECKING.fit_named * len(subject)):
         message = index.messages[place]
         if message.message_key in cited or first not in message.content.casefold():
             continue

@@ -16,16 +16,8 @@ from longbeam.schemas import Message, Probe, ValueKind
 from longbeam.text import ASKING_WORDS, bare_words, content_words, says_equivalent, sentences, values_in, within_reach
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
-MAX_REPORTED = 3
-MIN_COVERED = 0.7
-"""Share of the weight of the question's words that a sentence and the next one must have."""
-MIN_TERMS = 3
-"""Questions with fewer words of their own are about too many things."""
-MIN_NEW = 2
-"""Words that such a sentence must add to those of the question: without them it repeats the question."""
-MAX_COMMON = 0.3
-"""Words in a larger share of the messages than this say nothing about the question."""
 _ASKING = content_words(
     "what which specific exactly details provide share tell describe list recommend mention discuss give during "
     "many much long often old"
@@ -93,10 +85,10 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 def _record(index: ConversationIndex, probe: Probe) -> Problem:
     """Search all messages for the question's own words, where an import has no search terms; return the record."""
     terms = content_words(probe.question) - _ASKING
-    common = {t for t in terms if len(index.places_with({t: 1.0})) > MAX_COMMON * len(index.messages)}
+    common = {t for t in terms if len(index.places_with({t: 1.0})) > CHECKING.abstention_common * len(index.messages)}
     terms = terms - common or terms
     found = index.places_with(dict.fromkeys(terms, 1.0))
-    closest = sorted(found, key=lambda place: -found[place])[:MAX_REPORTED] or [0]
+    closest = sorted(found, key=lambda place: -found[place])[: CHECKING.answers_reported] or [0]
     keys = tuple(index.messages[place].message_key for place in closest if place in found)
     text = (
         f"searched {len(index.messages)} messages for {', '.join(sorted(terms))}; the closest, "
@@ -112,8 +104,8 @@ def _answering(index: ConversationIndex, question: str) -> Iterator[tuple[Messag
     """
     terms = content_words(question) - _ASKING - ASKING_WORDS
     weights = {t: index.said_by_user.rarity(t) for t in terms}
-    least = MIN_COVERED * sum(weights.values()) - 1e-9  # sums of fractions depend on their order
-    if len(terms) < MIN_TERMS:
+    least = CHECKING.answer_covered * sum(weights.values()) - 1e-9  # sums of fractions depend on their order
+    if len(terms) < CHECKING.abstention_terms:
         return
     asked = {w for w in bare_words(question).split() if w not in _PLAIN_SPEAKERS}
     heads = _heads(question)
@@ -145,7 +137,7 @@ def _has_answer(question: str, text: str, words: frozenset[str]) -> bool:
         return any(v.kind is not ValueKind.DATE for v in values)
     if _ASKS_DAY.search(question):
         return any(v.kind is ValueKind.DATE for v in values)
-    if not values and len(words - content_words(question)) < MIN_NEW:
+    if not values and len(words - content_words(question)) < CHECKING.answer_new:
         return False
     if _ASKS_NAME.search(question):
         return any(name.casefold() not in question.casefold() for name in _NAME.findall(text))
@@ -175,7 +167,7 @@ def find_messages(index: ConversationIndex, terms: Sequence[str]) -> list[str]:
     for at, text in index.holding(words):
         if within_reach([[m.start() for m in p.finditer(text)] for p in patterns]):
             found.append(index.messages[at].message_key)
-            if len(found) == MAX_REPORTED:
+            if len(found) == CHECKING.answers_reported:
                 break
     return found
 

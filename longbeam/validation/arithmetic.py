@@ -33,12 +33,8 @@ from longbeam.text import (
 )
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, answer_text, claim, has_trait
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
-MONTHS_APART = 3
-"""Days by which months and days may be off: people count the days of a month in more than one way."""
-MOST_DATES = 12
-MOST_AMOUNTS = 24
-"""Dates and amounts of which all pairs are tried; more would take quadratic time and match by chance."""
 _ASKS_LENGTH = re.compile(
     r"\bhow (?:many (?:more )?(?:days|weeks|months|years)|long|much (?:time|longer))\b", re.IGNORECASE
 )
@@ -51,8 +47,6 @@ _LISTED = re.compile(
     re.IGNORECASE,
 )
 """A count, its noun, and the list that it counts; `one` is a pronoun more often than a count."""
-MAX_ITEM_WORDS = 6
-"""Items of a list that is counted have no more words; longer ones may hold commas of their own."""
 _NO_ITEM = re.compile(
     r"\d|\b(?:is|are|was|were|has|have|had|will|with|including|such as|like|which|that|who|or)\b", re.IGNORECASE
 )
@@ -174,7 +168,13 @@ def _fault_of(length: _Length, first: dt.date, second: dt.date) -> str:
     reached += dt.timedelta(7 * counts.get("weeks", 0) + counts.get("days", 0))
     away = (second - reached).days
     return (
-        "" if away == 0 else "both_ends" if away == -1 else "rounded" if abs(away) <= MONTHS_APART else "wrong_duration"
+        ""
+        if away == 0
+        else "both_ends"
+        if away == -1
+        else "rounded"
+        if abs(away) <= CHECKING.months_apart
+        else "wrong_duration"
     )
 
 
@@ -234,7 +234,7 @@ def is_computed(index: ConversationIndex, probe: Probe, value: Value, said: Sequ
     named = [a for a in (_number(v, value.kind) for v in _amounts(probe.gold_answer, value.kind)) if a in amounts]
     totals = {sum(listed) for of in (amounts, of_unit, named) for listed in (of, set(of))}
     # All pairs are tried, so a message with a long table would take seconds.
-    pairs = list(combinations(sorted(amounts)[:MOST_AMOUNTS], 2))
+    pairs = list(combinations(sorted(amounts)[: CHECKING.most_amounts], 2))
     results = totals | {a + b for a, b in pairs} | {b - a for a, b in pairs}
     if value.kind is ValueKind.NUMBER and _ASKS_COUNT.search(probe.question):
         results.add(float(len(said)))
@@ -242,7 +242,7 @@ def is_computed(index: ConversationIndex, probe: Probe, value: Value, said: Sequ
 
 
 def _is_between_dates(index: ConversationIndex, probe: Probe, value: Value, texts: Iterable[str]) -> bool:
-    dates = sorted({d for text in texts for d in dates_in(index, probe, text)})[:MOST_DATES]
+    dates = sorted({d for text in texts for d in dates_in(index, probe, text)})[: CHECKING.most_dates]
     return any(fault_of_length(value, a, b) != "wrong_duration" for a, b in combinations(dates, 2))
 
 
@@ -285,7 +285,7 @@ def _count_faults(gold: str) -> Iterator[tuple[str, str]]:
     items = [p for p in _BETWEEN_ITEMS.split(match[3]) if p.strip()]
     if _TOTAL.search(gold[: match.start(3)]) and (fault := _fault_of_sum(match[1], match[2], match[3])):
         yield "wrong_sum", fault
-    if len(items) < 2 or any(_NO_ITEM.search(p) or len(p.split()) > MAX_ITEM_WORDS for p in items):
+    if len(items) < 2 or any(_NO_ITEM.search(p) or len(p.split()) > CHECKING.counted_item_words for p in items):
         return
     said = read_count(match[1])
     least, most = count_listed(match[3])

@@ -14,10 +14,9 @@ from longbeam.schemas import Probe, Value, ValueKind
 from longbeam.text import COMPUTATIONS, disagreement, number, parse_value, read_value, recompute, says
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
 _OF_AMOUNTS = frozenset({"sum", "difference", "ratio_change"})
-MAX_YEAR_GUESSES = 4
-"""Dates without year for which all nearby years are tried: at most 3^4 combinations."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -76,7 +75,7 @@ def _readings(index: ConversationIndex, probe: Probe, ordinal: int, text: str) -
         return (recorded,)
     cited = [index.message(e.message_key) for e in probe.evidence]
     message = cited[ordinal] if ordinal < len(cited) else None
-    if message is None or len(probe.details.computed_from) > MAX_YEAR_GUESSES:
+    if message is None or len(probe.details.computed_from) > CHECKING.year_guesses:
         return (value,)
     year = message.sent_at.year
     return tuple(parse_value(text, year=y) for y in (year, year - 1, year + 1))

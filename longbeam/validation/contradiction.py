@@ -28,13 +28,8 @@ from longbeam.text import (
 )
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, claim, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
-MIN_SAID = 0.5
-"""Share of a nugget's words that the side which it retells must have."""
-MIN_TOUCHED = 0.2
-"""Share of the weight of the denied words that a statement must have to be about the same thing."""
-MAX_COMMON = 0.1
-"""Words in more of the user's messages than this do not show that two sides are about the same thing."""
 _REFUSES = re.compile(r"\b(?:yet to|refused?|avoid(?:ed)?)\b", re.IGNORECASE)
 """Words that deny a deed without a negator."""
 _NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
@@ -55,8 +50,6 @@ _AFTERWARDS = re.compile(
     r"\b(?:just|finally|for the first time|yesterday|today|tonight|last (?:week|night|weekend|\w+day))\b", re.I
 )
 _CLAUSES = re.compile(r"[,;:]\s|\s[-–]\s")
-MIN_TOLD = 2
-"""Words of the denial that a sentence of the statement must have to be about the same thing."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +133,7 @@ def _reason_of_peace(index: ConversationIndex, statement: _Side, denial: _Side) 
     if not denials or _gives_two_values(statement.text, denial.text):
         return ""
     denied = content_words(" ".join(denials)) - {"never"}
-    told = [t for t in _sentences(statement.text) if len(content_words(t) & denied) >= MIN_TOLD]
+    told = [t for t in _sentences(statement.text) if len(content_words(t) & denied) >= CHECKING.contradiction_told]
     if not told:
         return ""
     is_later = min(index.position[k] for k in statement.keys) > max(index.position[k] for k in denial.keys)
@@ -172,7 +165,7 @@ def _is_beside_the_point(index: ConversationIndex, denied: frozenset[str], state
     """Return whether a statement has next to nothing of what a denial denies."""
     weights = {w: index.said_by_user.rarity(w) for w in denied - _ASKING - {"never"}}
     said = sum(weights[w] for w in content_words(statement) & weights.keys())
-    return len(weights) > MIN_TOLD and said < MIN_TOUCHED * sum(weights.values())
+    return len(weights) > CHECKING.contradiction_told and said < CHECKING.contradiction_touched * sum(weights.values())
 
 
 def _is_about_one_thing(index: ConversationIndex, asked: frozenset[str], statement: str, denial: str) -> bool:
@@ -187,7 +180,11 @@ def _is_about_one_thing(index: ConversationIndex, asked: frozenset[str], stateme
         return False
     beyond = asked - (said & denied)
     shared = (said & denied) - asked
-    return not beyond or bool(beyond & denied) or any(index.said_by_user.share(w) < MAX_COMMON for w in shared)
+    return (
+        not beyond
+        or bool(beyond & denied)
+        or any(index.said_by_user.share(w) < CHECKING.contradiction_common for w in shared)
+    )
 
 
 def _is_denial_said(nugget: Nugget, statement: _Side, denial: _Side) -> bool:
@@ -197,7 +194,7 @@ def _is_denial_said(nugget: Nugget, statement: _Side, denial: _Side) -> bool:
         return True
     words = content_words(text) - {"never", "said", "mention"}
     denying = [side for side in (statement, denial) if _NEVER.search(side.content)] or [denial]
-    return max(len(words & side.words) for side in denying) >= MIN_SAID * len(words)
+    return max(len(words & side.words) for side in denying) >= CHECKING.contradiction_said * len(words)
 
 
 CONTRADICTION = Check(

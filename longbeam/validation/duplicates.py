@@ -20,20 +20,10 @@ from longbeam.store import SpilledBytes, previous_equals
 from longbeam.text import prose_spans
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
-SHINGLE_WORDS = 5
-MIN_SIMILARITY = 0.8
-MIN_DUPLICATE_CHARACTERS = 60
-"""Shorter messages repeat in real life (`Thanks, that helps!`), so their repetition is only an info."""
 MAX_NEAR_SHARE = {MessageRole.USER: 0.02, MessageRole.ASSISTANT: 0.02}
 """Share of near-duplicates among a role's messages above which a person should look."""
-NEARBY = 8
-"""Distance in messages within which a user has no reason to repeat a message: the rounds of one turn."""
-MIN_SHINGLES = 8
-BOTTOM = 4
-"""Smallest shingle hashes that make up the sketch of a message."""
-BUCKET = 8
-"""Earlier messages with one hash that a message is compared with: boilerplate must not cost quadratic time."""
 WORST = 5
 _WORD = re.compile(r"\w+")
 
@@ -67,7 +57,10 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
             keys = tuple(k for p in worst for k in (p.earlier, p.later))
             yield Problem(kind, "conversation", text, keys)
         for pair in near if role is MessageRole.USER else ():
-            if pair.is_contained or index.position[pair.later] - index.position[pair.earlier] <= NEARBY:
+            if (
+                pair.is_contained
+                or index.position[pair.later] - index.position[pair.earlier] <= CHECKING.duplicate_nearby
+            ):
                 text = f"nearly the same as {pair.earlier} ({pair.similarity:.2f})"
                 yield Problem("near_user", pair.later, text, (pair.earlier, pair.later))
 
@@ -83,7 +76,7 @@ def _unlike_earlier(
             yield message
             continue
         earlier, later = index.messages[equals[ordinal]].message_key, message.message_key
-        kind = f"same_{role.value}" if len(text) >= MIN_DUPLICATE_CHARACTERS else "same_short"
+        kind = f"same_{role.value}" if len(text) >= CHECKING.duplicate_characters else "same_short"
         exact.append(Problem(kind, later, f"the same as {earlier}: {shorten(text)}", (earlier, later)))
 
 
@@ -117,14 +110,14 @@ def near_duplicates(messages: Iterable[Message]) -> list[Pair]:
     for at, (message, own) in enumerate(_with_shingles(messages)):
         keys.append(message.message_key.encode("utf-8", "surrogatepass"))
         shingles.append(array("q", own).tobytes())
-        if len(own) >= MIN_SHINGLES:
+        if len(own) >= CHECKING.least_shingles:
             sketched.append(at)
-            sketches.extend(nsmallest(BOTTOM, own))
+            sketches.extend(nsmallest(CHECKING.sketch_hashes, own))
     found: list[Pair] = []
     for at, earlier in _alike(sketched, sketches):
         own = set(_read(shingles, at))
         similarity, other = max((_jaccard(own, shingles, o), -o) for o in earlier)
-        if similarity >= MIN_SIMILARITY:
+        if similarity >= CHECKING.near_similarity:
             is_contained = _share_of_shorter(own, shingles, -other) == 1
             pair = (keys.between(i, i + 1).decode("utf-8", "surrogatepass") for i in (-other, at))
             found.append(Pair(similarity, is_contained, *pair))
@@ -136,12 +129,12 @@ def _alike(sketched: Sequence[int], sketches: Sequence[int]) -> Iterator[tuple[i
     previous = previous_equals(sketches)
     for number, ordinal in enumerate(sketched):
         earlier: set[int] = set()
-        for place in range(number * BOTTOM, (number + 1) * BOTTOM):
-            for _ in range(BUCKET):
+        for place in range(number * CHECKING.sketch_hashes, (number + 1) * CHECKING.sketch_hashes):
+            for _ in range(CHECKING.sketch_bucket):
                 place = previous[place]
                 if place < 0:
                     break
-                earlier.add(sketched[place // BOTTOM])
+                earlier.add(sketched[place // CHECKING.sketch_hashes])
         if earlier:
             yield ordinal, sorted(earlier)
 
@@ -166,18 +159,18 @@ def _shingles(content: str, words: dict[str, int]) -> set[int]:
     # Words become small integers in order of appearance: unlike those of strings, hashes of tuples of integers
     # are the same in every process.
     ids = [words.setdefault(w, len(words)) for w in _WORD.findall(prose.casefold())]
-    return set(map(hash, zip(*(ids[i:] for i in range(SHINGLE_WORDS)), strict=False)))
+    return set(map(hash, zip(*(ids[i:] for i in range(CHECKING.shingle_words)), strict=False)))
 
 
 def _jaccard(own: set[int], shingles: SpilledBytes, ordinal: int) -> float:
-    """Return the Jaccard similarity of two messages; 0 where it cannot reach `MIN_SIMILARITY`."""
+    """Return the Jaccard similarity of two messages; 0 where it cannot reach `CHECKING.near_similarity`."""
     count = (shingles.start(ordinal + 1) - shingles.start(ordinal)) // 8
     small, large = sorted((len(own), count))
-    if small < MIN_SIMILARITY * large:
+    if small < CHECKING.near_similarity * large:
         return 0.0  # even a subset would not reach it
     other = _read(shingles, ordinal)
     # Most pairs share little but boilerplate: the first part of the shingles rules them out.
-    spare = count - MIN_SIMILARITY / (1 + MIN_SIMILARITY) * (small + large) + 1
+    spare = count - CHECKING.near_similarity / (1 + CHECKING.near_similarity) * (small + large) + 1
     part = other[: 2 * int(spare)]
     if len(part) - len(own.intersection(part)) > spare:
         return 0.0

@@ -29,12 +29,9 @@ from longbeam.schemas import (
 from longbeam.text import ASKING_WORDS, content_words, distinct_values, says
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, claim, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
-MIN_WORDS = 3
-"""Texts with fewer content words are too short to tell that a message is unrelated."""
 REQUESTS = (EvidencePart.INSTRUCTION, EvidencePart.PREFERENCE)
-MIN_OF_REQUEST = 0.25
-"""Share of the words of an instruction or preference that a message cited for it must have."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -63,7 +60,7 @@ def _unrelated(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         content_words("\n".join((probe.question, probe.gold_answer, *(claim(n.text) for n in probe.rubric))))
         - ASKING_WORDS
     )
-    for message in index.cited(probe) if len(subject) >= MIN_WORDS else ():
+    for message in index.cited(probe) if len(subject) >= CHECKING.cited_words else ():
         if (
             index.speaks_as_user(message)
             and has_trait(probe, Trait.CITES_SUBJECT)
@@ -78,7 +75,7 @@ def _unrelated_request(index: ConversationIndex, probe: Probe) -> Iterator[Probl
     """Yield messages that are cited for the probe's instruction or preference and say something else."""
     request = content_words(f"{probe.details.instruction} {probe.details.preference}")
     cited = [m for e in probe.evidence if e.part in REQUESTS and (m := index.message(e.message_key)) is not None]
-    if not cited or len(request) < MIN_WORDS or any(_says_request(index, m, request) for m in cited):
+    if not cited or len(request) < CHECKING.cited_words or any(_says_request(index, m, request) for m in cited):
         return
     keys = tuple(m.message_key for m in cited)
     text = f"{', '.join(keys)} is cited for a wish and says another thing: {shorten(cited[0].content)}"
@@ -86,7 +83,7 @@ def _unrelated_request(index: ConversationIndex, probe: Probe) -> Iterator[Probl
 
 
 def _says_request(index: ConversationIndex, message: Message, request: frozenset[str]) -> bool:
-    return len(index.words(message) & request) >= MIN_OF_REQUEST * len(request)
+    return len(index.words(message) & request) >= CHECKING.cited_of_wish * len(request)
 
 
 def _quote_problems(index: ConversationIndex, probe: Probe, evidence: Evidence) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from longbeam.schemas import EvidencePart, Message, MessageRole, Probe
 from longbeam.text import SMALL_NUMBER, content_words, read_count
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, asks_assistant, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
 _COUNT = rf"\b(\d{{1,2}}|{SMALL_NUMBER})"
 _ITEMS_ASKED = (
@@ -21,9 +22,6 @@ _ITEMS_ASKED = (
 """Number of items that a question asks for; the first pattern that matches decides."""
 _NUMBERED = re.compile(r"(?:^|(?<=[\s,;:]))\d{1,2}[.)]\s+")
 """Number in front of an item of a gold answer: `1) the lease, 2) the oven`."""
-LEAST_OF_ITEM, CLEARLY = 0.3, 1.5
-"""Share of an item's words, by weight, that its message has, and how many times as much as the next one has. Of twenty
-orders of BEAM 100K with two items swapped 18 are found so; of the twenty as they are, 3 (docs/checks-on-beam.md)."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -166,10 +164,10 @@ def _mention_of(item: frozenset[str], cited: Sequence[tuple[Message, frozenset[s
     weights = {w: log((len(cited) + 1) / (sum(w in words for _, words in cited) + 0.5)) for w in sorted(item)}
     whole = sum(weights.values())
     shares = sorted(((sum(weights[w] for w in item & words), -i) for i, (_, words) in enumerate(cited)), reverse=True)
-    if not shares or shares[0][0] < LEAST_OF_ITEM * whole or not whole:
+    if not shares or shares[0][0] < CHECKING.part_of_item * whole or not whole:
         return None
     best, *others = (cited[-place] for _, place in shares)
-    is_clear = not others or shares[0][0] >= CLEARLY * shares[1][0]
+    is_clear = not others or shares[0][0] >= CHECKING.part_clearly * shares[1][0]
     most = max((len(item & words) for _, words in others), default=0)
     return best[0] if is_clear and (not most or len(item & best[1]) > most + 1) else None
 

@@ -29,6 +29,7 @@ from longbeam.text import (
 from longbeam.validation.arithmetic import has_own_span, is_computed
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, asks_assistant, claim, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
 _WHERE = {
     "wrong_year": "the evidence, which gives that day another year",
@@ -52,8 +53,6 @@ _CHAT_IDS = re.compile(
 """Ids of messages: `chat_id: 12`, `messages 12, 14 and 16`, `[12, 14, 18]`; not `2. the messages 3. the bill`."""
 MOST_NAMED = 4
 """Values of one fault that its finding names; the others are only counted."""
-YEAR_APART = 200
-"""Days by which a written day must lie nearer to its message in another year than in the gold's."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -182,7 +181,7 @@ def _can_mean(message: Message, day: dt.date) -> bool:
         return day in written
     sent = message.sent_at.date()
     nearest = min(abs(day.replace(year=sent.year + n, day=min(day.day, 28)) - sent).days for n in (-1, 0, 1))
-    return abs((day - sent).days) < nearest + YEAR_APART
+    return abs((day - sent).days) < nearest + CHECKING.year_apart
 
 
 def _names_day(message: Message) -> bool:

@@ -46,6 +46,7 @@ from longbeam.validation.base import (
     shorten,
 )
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
 _FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
 _VERB_OF_CHANGE = re.compile(rf"^(?:{CHANGE_VERBS})")
@@ -53,23 +54,13 @@ _TYPES = content_words("date number total amount value")
 """Stems of words that name a value of any thing."""
 _AIMS, _TIMES = content_words("target figure"), content_words("day time")
 """Stems that name a value only beside others: a slot may be a target, and a thing a day."""
-MIN_SHARED, MIN_WORDS = 0.6, 2
-"""Share and number of the words naming a value that must stand near the other value."""
-WINDOW = 90
-"""Characters on either side of a value in which the words naming it are looked for."""
 _CLAUSE = re.compile(r"[.;!?\n]\s|,\s(?=(?:and|but|so|can)\b)|\b(?:and|but|or|before|after|until|between)\b")
 _PARTS = re.compile(r"[.;!?\n]\s|,\s(?!\d{4}\b)")
 """Ends of the clauses of a message; no comma within a date."""
-MIN_RETOLD, MIN_RETOLD_SHARE = 3, 0.75
-"""Number and share of the words of a cited clause that must stand near another day to tell the clause again."""
 _CORRECTS = re.compile(r"\b(?:correction|misspoke|correct (?:myself|what I said)|(?:date|day) wrong)\b", re.IGNORECASE)
-"""Words that announce a correction; with them, `MIN_WORDS` are enough."""
+"""Words that announce a correction; with them, `CHECKING.later_words` are enough."""
 _SPANS = content_words("day week month year")
 _KINDS = frozenset({ValueKind.DATE, ValueKind.MONEY, ValueKind.RATIO, ValueKind.NUMBER, ValueKind.DURATION})
-MIN_CORE = 0.75
-"""Share of the core's weight that the words of a sentence must have."""
-MAX_COMMON = 0.3
-"""Words in a larger share of the user's messages than this name nothing."""
 _BEGIN = content_words("start begin began begun kick opening launch")
 _END = content_words("finish complete completion end close final deadline due deliver done")
 _PLANNED = content_words("goal target aim budget limit hope estimate expect allowance")
@@ -172,7 +163,7 @@ def _change_of(index: ConversationIndex, probe: Probe, value: Value, cited: Mess
 def _changed(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
     """Return the problem of the first later message with another value beside most of the words that name this one."""
     words = _words_of_value(probe, value)
-    if len(words) < MIN_WORDS:
+    if len(words) < CHECKING.later_words:
         return None
     # Other values that the probe itself says are parts of its answer, not changes.
     answer = answer_text(probe)
@@ -197,10 +188,10 @@ def _retold(index: ConversationIndex, probe: Probe, value: Value, cited: Message
     words = (
         _without_changes(content_words(clause)) - content_words(" ".join(v.text for v in values_in(clause))) - _SPANS
     )
-    if value.kind is not ValueKind.DATE or len(words) < MIN_WORDS:
+    if value.kind is not ValueKind.DATE or len(words) < CHECKING.later_words:
         return None
     answer, after = answer_text(probe), index.position[cited.message_key]
-    for place, message in index.user_messages_with(dict.fromkeys(words, 1.0), MIN_WORDS):
+    for place, message in index.user_messages_with(dict.fromkeys(words, 1.0), CHECKING.later_words):
         if place <= after or not MOVED.search(message.content):
             continue
         told, key = _spelled(message), message.message_key
@@ -209,7 +200,10 @@ def _retold(index: ConversationIndex, probe: Probe, value: Value, cited: Message
                 continue
             near = _around(told, other)
             said = content_words(near)
-            least = max(MIN_WORDS if _CORRECTS.search(near) else MIN_RETOLD, MIN_RETOLD_SHARE * len(words))
+            least = max(
+                CHECKING.later_words if _CORRECTS.search(near) else CHECKING.retold_words,
+                CHECKING.retold_share * len(words),
+            )
             is_retold = len(said & words) >= least and not _is_other_end(words, said)
             if is_retold and MOVED.search(near) and not is_recalled(near, other):
                 text = f"{key} says {other.text!r} of {_named(words)}, and the gold {value.text!r}"
@@ -261,7 +255,7 @@ def _kind_of_change(probe: Probe, words: frozenset[str], text: str, other: Value
     if CHANGED_TO.search(_before(text, other)):
         return "third_value" if has_trait(probe, Trait.ASKS_UPDATED_VALUE) else "changed_later"
     at = sentence.find(other.text)
-    near = sentence[max(at - WINDOW, 0) : at + len(other.text) + WINDOW]
+    near = sentence[max(at - CHECKING.later_window, 0) : at + len(other.text) + CHECKING.later_window]
     is_cued = MOVED.search(near) is not None and not is_recalled(sentence, other)
     is_named = len(content_words(sentence) & words) >= _least(words)
     return "maybe_changed" if other.kind is ValueKind.DATE and is_cued and is_named else "other_later"
@@ -304,7 +298,7 @@ def _words_of_value(probe: Probe, value: Value) -> frozenset[str]:
     near, asked = (
         _without_changes(words) - content_words(value.text) for words in (near, content_words(probe.question))
     )
-    return near if len(near) >= MIN_WORDS else asked
+    return near if len(near) >= CHECKING.later_words else asked
 
 
 def _without_changes(words: frozenset[str]) -> frozenset[str]:
@@ -313,7 +307,7 @@ def _without_changes(words: frozenset[str]) -> frozenset[str]:
 
 def _least(words: frozenset[str]) -> float:
     """Return how many of these words must stand in a message, and near its value."""
-    return max(MIN_WORDS, MIN_SHARED * len(words))
+    return max(CHECKING.later_words, CHECKING.later_shared * len(words))
 
 
 def _other_value(text: str, value: Value, words: frozenset[str], answer: str) -> Value | None:
@@ -336,12 +330,12 @@ def _is_comparable(value: Value, other: Value) -> bool:
 
 def _around(text: str, value: Value) -> str:
     at = text.find(value.text)
-    return text[max(at - WINDOW, 0) : at + len(value.text) + WINDOW]
+    return text[max(at - CHECKING.later_window, 0) : at + len(value.text) + CHECKING.later_window]
 
 
 def _before(text: str, value: Value) -> str:
     at = text.find(value.text)
-    return text[max(at - 2 * WINDOW, 0) : at]
+    return text[max(at - 2 * CHECKING.later_window, 0) : at]
 
 
 def _named(slot: frozenset[str]) -> str:
@@ -389,7 +383,7 @@ def _slot_of(index: ConversationIndex, probe: Probe, value: Value, clause: str) 
             core = {
                 w: index.said_by_user.rarity(w)
                 for w in sorted(words & said)
-                if index.said_by_user.share(w) < MAX_COMMON
+                if index.said_by_user.share(w) < CHECKING.later_common
             }
             if core:
                 known = (probe.gold_answer, probe.details.old_value, *(n.text for n in probe.rubric))
@@ -446,7 +440,7 @@ def _holds_core(slot: _ValueSlot, words: Iterable[str]) -> bool:
 def _least_of_core(slot: _ValueSlot) -> float:
     """Return the weight of the core's words that must stand together."""
     # Less than by the letter, as sums of fractions depend on their order.
-    return MIN_CORE * sum(slot.core.values()) - 1e-9
+    return CHECKING.core_share * sum(slot.core.values()) - 1e-9
 
 
 def _has_unit(value: Value) -> bool:

@@ -14,6 +14,7 @@ from longbeam.schemas import Message, MessageRole
 from longbeam.text import ENGLISH_KINDS, fenced_spans, find_traces
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
 _LETTER = re.compile(
     r"^\W*(?:dear|subject|hi|hello|hey|(?:best|kind|warm)(?: regards| wishes)?|regards|sincerely|yours|cheers)\b"
@@ -88,15 +89,6 @@ LEAKS = Check(
 )
 
 
-MIN_RATIO = 0.10
-"""Compressed share below which a text repeats itself; prose is at 0.35 to 0.55, tables and code above 0.15."""
-MIN_COMPRESSED_CHARACTERS = 3_000
-MAX_SHARE = 0.20
-"""Share of a conversation's tokens above which one message outweighs the rest."""
-MIN_TOTAL_FOR_SHARE = 16_000
-MIN_CUT_CHARACTERS = 200
-NEARBY = 64
-"""Messages before a reply that are searched first: a word of the subject is likely to stand there."""
 _CUT = re.compile(r"(?:[a-z]{2,}|,|\b(?:the|and|of|to|a))\s+[a-z]+\s*\Z")
 """End of a reply that was probably cut: lower-case letters without a full stop."""
 _ITEM = re.compile(r"\s*(?:[-*+•|#>\[]|\d{1,3}[.)]|[a-z][.)]\s)")
@@ -113,8 +105,8 @@ def find_in_degenerate(index: ConversationIndex) -> Iterator[Problem]:
         key = message.message_key
         for kind, text in _faults(index, message):
             yield Problem(kind, key, text, (key,))
-        is_long = message.tokens > MAX_SHARE * index.total_tokens
-        if is_long and index.total_tokens >= MIN_TOTAL_FOR_SHARE:
+        is_long = message.tokens > CHECKING.outweighs_share * index.total_tokens
+        if is_long and index.total_tokens >= CHECKING.outweighs_from:
             share = message.tokens / index.total_tokens
             yield Problem("giant", key, f"one message is {share:.0%} of the conversation", (key,))
 
@@ -125,10 +117,10 @@ def _faults(index: ConversationIndex, message: Message) -> Iterator[tuple[str, s
         # All other faults of an empty message are the same fault.
         yield "empty", "the message is empty"
         return
-    if len(content) > MIN_COMPRESSED_CHARACTERS:
+    if len(content) > CHECKING.compressed_characters:
         # A reply may begin well: its second half decides, too.
         ratio = min(_ratio(content), _ratio(content[len(content) // 2 :]))
-        if ratio < MIN_RATIO:
+        if ratio < CHECKING.compressed_share:
             yield "repeats_itself", f"{len(content)} characters compress to {ratio:.0%}: the text repeats itself"
     if _has_blanks(content):
         yield "blanks", "a run of 200 blanks or 20 empty lines"
@@ -154,7 +146,7 @@ def _has_blanks(content: str) -> bool:
 
 def _is_cut(content: str) -> bool:
     last = content.rstrip().rpartition("\n")[2]
-    return len(content) > MIN_CUT_CHARACTERS and not _ITEM.match(last) and _CUT.search(last) is not None
+    return len(content) > CHECKING.cut_characters and not _ITEM.match(last) and _CUT.search(last) is not None
 
 
 def _ends_in_fragment(index: ConversationIndex, message: Message) -> bool:
@@ -164,14 +156,14 @@ def _ends_in_fragment(index: ConversationIndex, message: Message) -> bool:
     if is_row and lines[-2].rstrip().endswith("|"):
         return not lines[-1].endswith("|")
     end = _FRAGMENT.search(lines[-1])
-    return end is not None and len(message.content) > MIN_CUT_CHARACTERS and _is_fragment(index, message, end[1])
+    return end is not None and len(message.content) > CHECKING.cut_characters and _is_fragment(index, message, end[1])
 
 
 def _is_fragment(index: ConversationIndex, message: Message, letters: str) -> bool:
     """Return whether the last letters of a message are no word of the conversation, but begin one."""
     word, begun = re.compile(rf"(?<!\w){letters}(?!\w)"), re.compile(rf"(?<!\w){letters}\w")
     own = index.position[message.message_key]
-    if any(word.search(m.content) for m in index.messages[max(own - NEARBY, 0) : own]):
+    if any(word.search(m.content) for m in index.messages[max(own - CHECKING.subject_nearby, 0) : own]):
         return False
     begins = False
     for ordinal, text in index.holding([letters]):

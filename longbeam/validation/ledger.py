@@ -27,6 +27,7 @@ from longbeam.text import (
 )
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
 
 def find_in_ledger(index: ConversationIndex) -> Iterator[Problem]:
@@ -116,10 +117,6 @@ LEDGER = Check(
 )
 
 
-MIN_SAID = 0.5
-"""Share of a bullet's words that a message must have to say it."""
-
-
 def find_in_voicing(index: ConversationIndex) -> Iterator[Problem]:
     """Yield bullets that no user message voices, and those whose messages do not say their values."""
     for bullet in index.bullets.records:
@@ -157,7 +154,7 @@ def is_said(index: ConversationIndex, bullet: Bullet) -> bool:
     for message in index.messages:
         if message.role is not MessageRole.USER or (denies and "never" not in message.content.casefold()):
             continue
-        if len(words & index.words(message)) >= MIN_SAID * len(words) and all(
+        if len(words & index.words(message)) >= CHECKING.bullet_said * len(words) and all(
             says_equivalent(message.content, v) for v in values
         ):
             return True

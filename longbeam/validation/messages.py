@@ -14,6 +14,7 @@ from longbeam.models import TOKENIZER_NAMES, load_tokenizer
 from longbeam.schemas import Message, MessageKind, MessageRole, Person, Profile, Relation, off_subject
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
 
 def find_in_message_ids(index: ConversationIndex) -> Iterator[Problem]:
@@ -73,8 +74,6 @@ MESSAGE_IDS = Check(
 )
 
 
-MIN_HEADED = 2
-"""Headings or bold points from which an answer of the user is in an assistant's style."""
 _Turn = tuple[int | None, ...]
 _HEADED = re.compile(r"(?m)^\s{0,3}(?:#{1,6}\s+\S|(?:\d{1,2}[.)]|[-*•])\s+\*\*)")
 """A markdown heading, or a list item that opens in bold."""
@@ -110,7 +109,7 @@ def _kind_problems(message: Message) -> Iterator[Problem]:
     if (message.kind is MessageKind.REPLY) is not (message.role is MessageRole.ASSISTANT):
         text = f"a message of the {message.role.value} is of kind {message.kind.value!r}"
         yield Problem("kind", key, text, (key,))
-    if message.kind is MessageKind.ANSWER and len(_HEADED.findall(message.content)) >= MIN_HEADED:
+    if message.kind is MessageKind.ANSWER and len(_HEADED.findall(message.content)) >= CHECKING.headed:
         text = "the user answers under headings or bold points, as assistants do"
         yield Problem("assistant_style", key, text, (key,))
 
@@ -138,10 +137,6 @@ ROLES = Check(
 )
 
 
-TOLERANCE = 0.02
-STRICT_FROM = 128_000
-
-
 def find_in_length(index: ConversationIndex) -> Iterator[Problem]:
     """Yield a length that is too far from the target."""
     target = index.head.target_tokens
@@ -154,8 +149,8 @@ def find_in_length(index: ConversationIndex) -> Iterator[Problem]:
 def allowed_deviation(index: ConversationIndex) -> int:
     """Return the allowed deviation in tokens: 2 %; below 128K the longest exchange if it is longer."""
     target = index.head.target_tokens
-    share = int(TOLERANCE * target)
-    if target >= STRICT_FROM:
+    share = int(CHECKING.length_tolerance * target)
+    if target >= CHECKING.strict_from:
         return share
     exchange = max((a.tokens + b.tokens for a, b in pairwise(index.messages)), default=0)
     return max(share, exchange)
@@ -183,10 +178,6 @@ SUBJECT = Check(
 )
 
 
-SAMPLE = 64
-"""Messages counted again, evenly spread: 0.05 s at any length."""
-
-
 def find_in_token_counts(index: ConversationIndex) -> Iterator[Problem]:
     """Yield messages whose `tokens` are not what the tokenizer counts."""
     name = index.head.tokenizer
@@ -194,7 +185,7 @@ def find_in_token_counts(index: ConversationIndex) -> Iterator[Problem]:
         yield Problem("unknown_tokenizer", "conversation", f"tokens cannot be counted again: no tokenizer {name!r}")
         return
     tokenizer = load_tokenizer(name)
-    step = max(1, len(index.messages) // SAMPLE)
+    step = max(1, len(index.messages) // CHECKING.recounted)
     for message in index.messages[::step]:
         counted = tokenizer.count(message.content)
         if counted != message.tokens:
@@ -208,11 +199,6 @@ TOKEN_COUNTS = Check(
     severities={"miscounted": ERROR, "unknown_tokenizer": INFO},
     on_conversation=find_in_token_counts,
 )
-
-
-ADULT = 18
-PARENT_GAP = (18, 45)
-FRIEND_GAP = 12
 
 
 def find_in_persona(index: ConversationIndex) -> Iterator[Problem]:
@@ -242,13 +228,13 @@ def age_fault(profile: Profile, person: Person) -> str | None:
     friends are adults. The record of a user allows only adults.
     """
     gap = person.age - profile.age
-    if person.relation is Relation.PARENT and not PARENT_GAP[0] <= gap <= PARENT_GAP[1]:
+    if person.relation is Relation.PARENT and not CHECKING.parent_gap[0] <= gap <= CHECKING.parent_gap[1]:
         return f"is {person.age}, and the user {profile.age}"
-    if person.relation is Relation.CHILD and not PARENT_GAP[0] <= -gap <= PARENT_GAP[1]:
+    if person.relation is Relation.CHILD and not CHECKING.parent_gap[0] <= -gap <= CHECKING.parent_gap[1]:
         return f"is {person.age}, and the user {profile.age}"
-    if person.relation is Relation.FRIEND and abs(gap) > FRIEND_GAP:
+    if person.relation is Relation.FRIEND and abs(gap) > CHECKING.friend_gap:
         return f"is {person.age}, and the user {profile.age}"
-    if person.relation in (Relation.FRIEND, Relation.PARTNER) and person.age < ADULT:
+    if person.relation in (Relation.FRIEND, Relation.PARTNER) and person.age < CHECKING.adult:
         return f"is {person.age}, not an adult"
     return None
 

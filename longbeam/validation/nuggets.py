@@ -11,13 +11,8 @@ from longbeam.schemas import Nugget, Probe, Value, ValueKind
 from longbeam.text import content_words, distinct_values, normalize_values, says_equivalent, values_in
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, claim, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
-MIN_SHARED = 0.34
-"""Share of a nugget's words that gold, question or evidence must have."""
-MIN_WORDS = 4
-"""Nuggets with fewer words are too short to tell that they are unrelated."""
-MAX_WORDS = 45
-"""Nuggets with more words ask for several things."""
 _FIRST_PERSON = re.compile(r"\b(?:[Mm]y|mine|I|I'm|I've|me)\b")
 _SECOND_PERSON = re.compile(r"\byou(?:r|rs|'re|'ve)?\b", re.IGNORECASE)
 _HANGING = re.compile(
@@ -87,7 +82,7 @@ def _wording_problems(probe: Probe, nugget: Nugget, known: frozenset[str]) -> It
     """Yield what is wrong with the words of a nugget; `known` are the stems of gold, question and evidence."""
     own, name, text = probe.probe_id, nugget.nugget_id, claim(nugget.text)
     words = content_words(normalize_values(text))
-    is_unrelated = len(words) >= MIN_WORDS and len(words & known) < MIN_SHARED * len(words)
+    is_unrelated = len(words) >= CHECKING.nugget_words and len(words & known) < CHECKING.nugget_shared * len(words)
     thing = _THING.search(text)
     if thing and (named := content_words(normalize_values(thing[1]))) and not named & known:
         is_unrelated = True
@@ -96,7 +91,7 @@ def _wording_problems(probe: Probe, nugget: Nugget, known: frozenset[str]) -> It
     if _EXCLUDES.search(text):
         yield Problem("excludes", own, f"{name} asks for what a right short answer does not say: {shorten(text)}")
     unquoted = _QUOTED.sub(" ", text)
-    if _JOINED.search(unquoted) or _has_two_clauses(unquoted) or len(unquoted.split()) > MAX_WORDS:
+    if _JOINED.search(unquoted) or _has_two_clauses(unquoted) or len(unquoted.split()) > CHECKING.most_nugget_words:
         yield Problem("several_claims", own, f"{name} asks for several things: {shorten(text)}")
     if _HANGING.match(text) or _is_bare(text):
         yield Problem("not_self_contained", own, f"{name} cannot be read alone: {shorten(text)}")

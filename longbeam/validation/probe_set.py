@@ -11,15 +11,7 @@ from longbeam.schemas import Probe
 from longbeam.text import ASKING_WORDS, bare_words, content_words, values_in
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
-
-SIMILAR = 0.8
-"""Jaccard similarity of the questions' words from which two probes are near-duplicates."""
-SHARED_WORDS, SHARED_GOLD = 0.5, 0.75
-"""Share of the shorter question's words, and similarity of the golds, from which two probes ask the same."""
-SHARED_ALONE = 0.7
-"""Similarity of the questions' words from which they ask the same without evidence."""
-SHARED_EVIDENCE = 0.5
-"""Share of common quotes above which two similar questions are about the same evidence."""
+from longbeam.validation.tuning import CHECKING
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
@@ -50,12 +42,12 @@ def _pair_problems(first: Probe, second: Probe) -> Iterator[Problem]:
     if bare_words(first.question) == bare_words(second.question):
         text = f"asks the same as {first.probe_id}: {shorten(second.question)}"
         yield Problem("same_question", second.probe_id, text)
-    elif similarity < SIMILAR and _ask_one_thing(first, second):
+    elif similarity < CHECKING.similar_questions and _ask_one_thing(first, second):
         text = f"asks in other words what {first.probe_id} asks, with the same answer: {shorten(second.question)}"
         yield Problem("same_in_other_words", second.probe_id, text)
     elif first.ability != second.ability:
         return
-    elif similarity >= SIMILAR and (_is_one_thing(first, second) or _share_evidence(first, second)):
+    elif similarity >= CHECKING.similar_questions and (_is_one_thing(first, second) or _share_evidence(first, second)):
         text = f"asks nearly the same as {first.probe_id} ({similarity:.2f}): {shorten(second.question)}"
         yield Problem("similar_question", second.probe_id, text)
     elif first.evidence and _quotes(first) == _quotes(second):
@@ -69,12 +61,12 @@ def _ask_one_thing(first: Probe, second: Probe) -> bool:
         return False  # nothing was said of the one, and something of the other
     questions = [content_words(p.question) - ASKING_WORDS for p in (first, second)]
     least = min(map(len, questions))
-    if not least or len(questions[0] & questions[1]) < SHARED_WORDS * least:
+    if not least or len(questions[0] & questions[1]) < CHECKING.same_question * least:
         return False
     keys = [{e.message_key for e in p.evidence} for p in (first, second)]
     if not all(keys) or all(abstaining):  # the golds of two abstentions say the same of different things
-        return len(questions[0] & questions[1]) >= SHARED_ALONE * len(questions[0] | questions[1])
-    if len(keys[0] & keys[1]) < SHARED_EVIDENCE * min(map(len, keys)):
+        return len(questions[0] & questions[1]) >= CHECKING.same_alone * len(questions[0] | questions[1])
+    if len(keys[0] & keys[1]) < CHECKING.same_evidence * min(map(len, keys)):
         return False
     return _have_one_gold(first, second)
 
@@ -84,7 +76,7 @@ def _have_one_gold(first: Probe, second: Probe) -> bool:
     if any(values):
         return values[0] == values[1]
     words = [content_words(p.gold_answer) for p in (first, second)]
-    return len(words[0] & words[1]) >= SHARED_GOLD * max(len(words[0] | words[1]), 1)
+    return len(words[0] & words[1]) >= CHECKING.same_gold * max(len(words[0] | words[1]), 1)
 
 
 def _is_one_thing(first: Probe, second: Probe) -> bool:
@@ -95,7 +87,7 @@ def _is_one_thing(first: Probe, second: Probe) -> bool:
 
 def _share_evidence(first: Probe, second: Probe) -> bool:
     quotes = _quotes(first), _quotes(second)
-    return len(quotes[0] & quotes[1]) > SHARED_EVIDENCE * len(quotes[0] | quotes[1])
+    return len(quotes[0] & quotes[1]) > CHECKING.same_evidence * len(quotes[0] | quotes[1])
 
 
 def _quotes(probe: Probe) -> frozenset[tuple[str, str]]:

@@ -25,6 +25,7 @@ from longbeam.text import (
 )
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.tuning import CHECKING
 
 _PAST = re.compile(r"\b(?:what|which \w+) (?:was|were) (?:it|that|they|the|my)\b", re.IGNORECASE)
 _UNREADABLE = re.compile(r"\bof which \w+ things\b.*\bfirst\b", re.IGNORECASE)
@@ -172,12 +173,6 @@ QUESTION_WORDING = Check(
 )
 
 
-SMALL = 12
-"""Numbers without unit up to this one stand in many questions by chance."""
-MIN_RUN, MAX_RUN = 5, 8
-"""Consecutive words of an instruction or preference that make a question its copy: all of a short one, or so many."""
-REPEATS, RESEMBLES = 0.8, 0.5
-"""Shares of the requirement's own words in the question from which the question repeats or resembles it."""
 _WORD = re.compile(r"[a-z]{4,}")
 _WISH_CONDITION = re.compile(r"\b(?:when(?:ever)?|if) (?:I|you|we)\b[^,]*,\s*|^for\b[^,]*,\s*", re.IGNORECASE)
 _COMMON = frozenset(
@@ -239,24 +234,24 @@ def _value_problems(probe: Probe) -> Iterator[Problem]:
 
 
 def _is_small(value: Value) -> bool:
-    return value.kind is ValueKind.NUMBER and not value.unit and (value.number or 0) <= SMALL
+    return value.kind is ValueKind.NUMBER and not value.unit and (value.number or 0) <= CHECKING.small_number
 
 
 def _requirement_problems(probe: Probe, requirement: str, known: str) -> Iterator[Problem]:
     own = _told_words(requirement) - _told_words(known)
     share = len(own & _told_words(probe.question)) / len(own) if own else 0.0
-    if (share >= REPEATS and len(own) > 1) or _has_run(probe.question, requirement):
+    if (share >= CHECKING.repeats_wish and len(own) > 1) or _has_run(probe.question, requirement):
         text = f"the question repeats what is to be remembered: {shorten(requirement)}"
         yield Problem("requirement", probe.probe_id, text)
-    elif share >= RESEMBLES and len(own) > 1:
+    elif share >= CHECKING.resembles_wish and len(own) > 1:
         text = f"the question resembles what is to be remembered: {shorten(requirement)}"
         yield Problem("maybe_requirement", probe.probe_id, text)
 
 
 def _has_run(question: str, requirement: str) -> bool:
-    """Return whether a question holds a whole requirement, or `MAX_RUN` consecutive words of it."""
+    """Return whether a question holds a whole requirement, or `CHECKING.copied_most` consecutive words of it."""
     said, wanted = (re.findall(r"\w+", text.casefold()) for text in (question, requirement))
-    text, run = f" {' '.join(said)} ", max(MIN_RUN, min(MAX_RUN, len(wanted)))
+    text, run = f" {' '.join(said)} ", max(CHECKING.copied_least, min(CHECKING.copied_most, len(wanted)))
     return any(f" {' '.join(wanted[i : i + run])} " in text for i in range(len(wanted) - run + 1))
 
 

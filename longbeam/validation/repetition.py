@@ -17,13 +17,10 @@ from longbeam.schemas import ConversationHead, FrequentSentence, Message, Messag
 from longbeam.store import SpilledSequence, Tally
 from longbeam.text import MONTHS, WEEKDAYS, prose_spans, sentences_within
 from longbeam.validation.duplicates import digest, equal_messages, near_duplicates
+from longbeam.validation.tuning import CHECKING
 
 MASK = "_"
 """Sign that counts as a word in shingles, and as no abbreviation or initial when sentences are split."""
-MAX_SENTENCE_SHARE = 0.005
-"""A masked sentence in a larger share of the replies (and in two at least) counts as frequent."""
-LEAST_WORDS = 4
-"""Least words of a sentence; shorter pieces of text repeat in any writing."""
 WORST = 5
 """Most frequent sentences that are shown."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -106,7 +103,9 @@ def measure_sentences(messages: Sequence[Message]) -> tuple[dict[str, float], tu
     figures: dict[str, float] = {
         "distinct_sentences": sizes.total(),
         "most_frequent_share": _share(max(sizes, default=0), replies),
-        "frequent_sentences": sum(n for times, n in sizes.items() if times > max(1, MAX_SENTENCE_SHARE * replies)),
+        "frequent_sentences": sum(
+            n for times, n in sizes.items() if times > max(1, CHECKING.frequent_sentence * replies)
+        ),
     }
     found = _texts_of(_most_frequent(tally, sizes), messages)
     worst = sorted(found, key=lambda item: (-item[1], item[0]))[:WORST]
@@ -154,7 +153,7 @@ def prose_sentences(text: str) -> Iterator[str]:
     for start, end in prose_spans(text):
         prose = _NO_SENTENCE.sub("", text[start:end])
         for a, b in sentences_within(prose, (0, len(prose))):
-            if len(_WORD.findall(prose[a:b])) >= LEAST_WORDS:
+            if len(_WORD.findall(prose[a:b])) >= CHECKING.sentence_words:
                 yield " ".join(prose[a:b].casefold().split())
 
 

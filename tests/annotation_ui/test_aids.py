@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from longbeam.abilities import ability_names
-from longbeam.review import JUDGE_DIFFERS, ActContent, Workspace, new_event
+from longbeam.review import REVIEWING, ActContent, Workspace, new_event
 from longbeam.schemas import EventKind, Finding, Severity
 from longbeam.store import Benchmark, write_benchmark
 from longbeam.validation import Scope, all_checks
@@ -125,7 +125,7 @@ async def test_an_opinion_that_differs_from_the_judges_is_doubtful(enter: Enter)
     await bo.judge(ITEM, "reject")
     rejected = await doubt()
     assert (accepted > rejected) == (judges == "reject")
-    assert abs(accepted - rejected) == JUDGE_DIFFERS
+    assert abs(accepted - rejected) == REVIEWING.judge_weight
 
 
 async def test_every_check_of_probes_has_a_row_and_every_finding_a_place(enter: Enter, benchmark: Benchmark) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 import re
 
 import httpx
@@ -8,8 +10,9 @@ import pytest
 from longbeam.annotation_ui import Reach, TextMark, create_app, open_access, render
 from longbeam.review import Viewer, Workspace
 from longbeam.schemas import ReviewerRole
-from longbeam.store import ReviewStore
+from longbeam.store import Benchmark, ReviewStore, seal_conversation
 from tests.annotation_ui.conftest import Enter
+from tests.tiny import tiny_conversation
 
 ACT = "/api/items/c000/information_extraction.0/acts"
 
@@ -89,6 +92,19 @@ def test_hostile_text_becomes_text(hostile: str) -> None:
     assert tags <= {"p", "br", "mark", "em", "table", "thead", "tbody", "tr", "th", "td"}
     attributes = {name for tag in re.findall(r"<[^>]+>", html) for name in re.findall(r"\s([a-z-]+)=", tag)}
     assert attributes <= {"class"}, html
+
+
+@pytest.mark.parametrize(
+    "hostile", ["=1+1", "+1", "-1", "@sum(1)", "\t=1", "\r\n1", " =1", "\u00a0+1", "＝1", "\x0b@a"]
+)
+async def test_no_cell_of_a_table_is_a_formula(benchmark: Benchmark, enter: Enter, hostile: str) -> None:
+    tiny = tiny_conversation()
+    asked = [probe.model_copy(update={"question": f"{hostile}?"}) for probe in tiny.asked]
+    seal_conversation(benchmark.sealed_path("c000"), tiny.head, tiny.said, asked)
+    nobody = await enter()
+    rows = list(csv.DictReader(io.StringIO((await nobody.client.get("/queue.csv")).text, newline="")))
+    assert rows
+    assert all(row["question"] == f"'{hostile}?" for row in rows)
 
 
 def test_lines_break_where_they_were_broken() -> None:

@@ -376,8 +376,8 @@ def test_failed_units_exit_1_and_say_how_to_go_on(out: Path, capsys: pytest.Capt
 
 @pytest.mark.parametrize(
     ("number", "sigint"),
-    # Shells start background jobs with SIGINT ignored; SIGTERM must stop those, too.
-    [(signal.SIGINT, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_IGN)],
+    # Shells start background jobs with SIGINT ignored; SIGTERM must stop those, too. Ctrl-C: test_hostile_input.py.
+    [pytest.param(signal.SIGINT, signal.SIG_DFL, marks=pytest.mark.slow), (signal.SIGTERM, signal.SIG_IGN)],
 )
 def test_a_stopped_run_exits_130_and_says_how_to_go_on(
     out: Path, number: signal.Signals, sigint: signal.Handlers

@@ -7,6 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import create_benchmark, seal_conversation
+from tests.tiny import tiny_conversation
+
 EXTRAS = (
     *("prefect", "sqlalchemy", "dask", "distributed"),
     *("fastapi", "starlette", "uvicorn", "itsdangerous", "nh3", "markdown_it"),
@@ -31,6 +37,20 @@ def run_without_extras(folder: Path, *commands: list[str]) -> tuple[list[list[ob
     return [json.loads(line) for line in ran.stdout.splitlines() if line.startswith('["')], ran.stderr
 
 
+def test_a_finished_benchmark_needs_no_extra(tmp_path: Path) -> None:
+    benchmark, made = create_benchmark(BenchmarkSpec(name="tiny", length=16_000), tmp_path), tiny_conversation()
+    seal_conversation(benchmark.sealed_path("c000"), made.head, made.said, made.asked)
+    commands = [
+        ["stats", "tiny"],
+        ["export", "tiny", "--to", str(tmp_path / "export")],
+        ["evaluate", "tiny", "--system", "rag"],
+    ]
+    ended, said = run_without_extras(tmp_path, *commands)
+    assert ended == [[command, 0] for command in ("stats", "export", "evaluate")], said
+    assert "Prefect" not in said
+
+
+@pytest.mark.slow
 def test_the_way_of_a_benchmark_needs_no_extra(tmp_path: Path) -> None:
     ended, said = run_without_extras(
         tmp_path,

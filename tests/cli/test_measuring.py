@@ -220,6 +220,23 @@ def test_several_readers_and_benchmarks_of_a_file_are_one_table(
     assert [(one.benchmark, one.options["reader"]) for one in named] == [("tiny", "offline"), ("tiny", "openai:one")]
 
 
+def test_several_judges_of_a_file_judge_the_same_answers_and_their_agreement_is_said(
+    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each has its rows in the last table; answers are asked for once."""
+    file = tmp_path / "eval.toml"
+    file.write_text(EVALUATION.replace("benchmarks", 'judges = ["offline", "similarity", "offline"]\nbenchmarks', 1))
+    assert run(["evaluate", str(file), "--out", str(out)]) != USER_ERROR
+    said = capsys.readouterr().out
+    assert "reader offline, judge" in said
+    _, found, agreement = said.partition("agreement of judges on tiny, reader offline:\n")
+    assert found
+    assert [line.split()[:3] for line in agreement.splitlines()[1:4]] == [
+        ["1", "and", "2"], ["1", "and", "1"], ["2", "and", "1"],
+    ]  # fmt: skip
+    assert "1.000" in agreement.splitlines()[2]  # a judge agrees with itself
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

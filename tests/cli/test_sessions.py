@@ -35,6 +35,10 @@ def test_the_commands_on_a_session_from_snapshot_to_tree(
     assert run(["cmv", "trim", session, *here]) == USER_ERROR
     assert run(["cmv", "trim", session, "--to", str(tmp_path / "out.jsonl"), *here]) == OK
     assert "bytes (" in capsys.readouterr().out
+    halved = line("user", "half HALF emoji", sessionId="s2").replace("HALF", "\\ud83d")
+    half = write_session(projects / "-p" / "s2.jsonl", [*lines, halved])
+    assert run(["cmv", "trim", str(half), "--to", str(tmp_path / "half.jsonl"), *here]) == OK
+    assert "half \\ud83d emoji" in (tmp_path / "half.jsonl").read_text(encoding="utf-8")
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps({"transcript_path": session})))
     assert run(["cmv", "auto-trim", *store]) == OK
     assert (tmp_path / "out.jsonl").read_bytes() == Path(session).read_bytes()

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from longbeam.cli import run
-from longbeam.models import MOST_CALLS
+from longbeam.models import CALLING
 from longbeam.offline.loopback import LoopbackServer, ServerSettings, listening
 from longbeam.prompts import default_registry
 from tests.models.endpoint import Answer, completion, endpoint
@@ -219,7 +219,7 @@ def test_a_poisoned_prompt_costs_its_turn_alone_over_http(tmp_path: Path, capsys
         assert re.search(r"sealed without (0\.\d|1\.\d)% of its parts", capsys.readouterr().err)
         assert failures_of(out, capsys) == []
         # The request and its texts in neutral words, asked for in halves: the poison is in every request of the turn.
-        assert server.counts.refused == {"400": 2 + MOST_CALLS}
+        assert server.counts.refused == {"400": 2 + CALLING.search_calls}
         answered = server.counts.answered
         # A gap stays one: a finished conversation asks nothing more.
         server.settings = ServerSettings()

@@ -56,7 +56,7 @@ def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     with ReviewStore(finished.out / NAME / "reviews.sqlite") as store:
         store.append([accept() for _ in range(10)])
         store.fold()
-    assert unfinished.run_and_kill(200)
+    assert unfinished.run_and_kill(len(finished.invocations()) // 2)
     unsealed = shutil.copytree(finished.out, folder / "unsealed")
     (unsealed / NAME / "conversations" / "c000.duckdb").unlink()
     return {"finished": finished.out, "unfinished": unfinished.out, "unsealed": unsealed}

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from longbeam.evaluation import ndcg, retrieval_of
-from longbeam.schemas import Answer, Context, Difficulty, Evidence, Nugget, Probe
+from longbeam.evaluation import missing_values, ndcg, retrieval_of
+from longbeam.schemas import Answer, AskedProbe, Context, Difficulty, Evidence, Nugget, Probe, Result
 
 CONTENTS = {"m1": "The kiln costs 4,200 euros.\nIt is used.", "m2": "Gunnar wants to see the lease."}
 
@@ -47,6 +47,33 @@ def test_a_message_counts_only_where_its_quote_was_read(
     found = retrieval_of(probe(KILN, LEASE), answer(read, *keys), CONTENTS)
     assert (found.evidence_recall, found.source_recall) == (recall, sources)
     assert found.evidence_precision == (recall * 2 / len(keys) if keys else None)
+
+
+def test_values_that_answers_lack_are_counted_by_where_they_were_lost() -> None:
+    rubric = (
+        Nugget(nugget_id="a", text="States 4,200 euros."),
+        Nugget(nugget_id="b", text="States 17 June 2024."),
+        Nugget(nugget_id="c", text="States 18 tiles."),
+    )
+    told = AskedProbe(
+        conversation_id="c", probe_id="p", ability="x", question="What then?", gold_answer="", rubric=rubric
+    )
+
+    def result(system: str, context: str | None, text: str) -> Result:
+        read = None if context is None else Context(text=context, tokens=1)
+        given = Answer(conversation_id="c", probe_id="p", system=system, text=text, context=read)
+        return Result(
+            conversation_id="c", probe_id="p", ability="x", system=system, answer=given, judgement=None, scores=(),
+            retrieval=retrieval_of(probe(), given, {}),
+        )  # fmt: skip
+
+    # The day and the tiles were not read; the price was read, and not answered.
+    rows = [
+        result("rag", "It costs 4,200 euros.", "No idea."),
+        result("all", "4,200 euros on 17 June 2024, 18 tiles", "4,200 euros, 17 June 2024 and 18 tiles"),
+        result("blank", None, ""),
+    ]
+    assert missing_values([told], rows) == {"rag": (1, 1, 1)}
 
 
 def test_every_quote_of_a_message_has_to_be_there() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from longbeam.evaluation import BATCH, SEVERITIES, Outcome, altered_answer, guess_answers, judge_batch, matters_of
+from longbeam.evaluation import MEASURING, SEVERITIES, Outcome, altered_answer, guess_answers, judge_batch, matters_of
 from longbeam.models import ModelCall
 from longbeam.prompts.calls import CriticInputs, GuessInputs, MarkInputs, ReadInputs
 from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails, Severity
@@ -112,7 +112,7 @@ async def test_a_sound_probe_has_no_fault_and_five_requests() -> None:
 
 async def test_the_requests_of_several_probes_are_as_many_as_of_one() -> None:
     panel = Panel({}, RIGHT)
-    await panel.judge(*(probe(f"knowledge_update.{i}") for i in range(BATCH)))
+    await panel.judge(*(probe(f"knowledge_update.{i}") for i in range(MEASURING.gate_batch)))
     assert len(panel.model.calls) == 5
 
 

@@ -252,6 +252,16 @@ def test_scores_by_kind_and_by_the_time_of_asking_stand_in_both_forms() -> None:
     assert '<td>summarization</td><td class="left">total cost</td><td>1</td><td>1.000</td>' in render_html(sections)
 
 
+def test_a_benchmark_of_several_lengths_has_the_scores_of_each() -> None:
+    made = evaluated(SCORES)
+    lengths = zip(made.run.probes, (500_000, 500_000, 500_000, 1_000_000), strict=True)
+    probes = tuple(probe.model_copy(update={"length": length}) for probe, length in lengths)
+    table = render_markdown(sections_of([replace(made, run=made.run.model_copy(update={"probes": probes}))]))
+    # rag: 1, .5, 1 and none; bm25: .5, 0, 1, 0
+    short = "| all | 500,000 tokens | 3 | 0.833 | 0.500 | 0.000 | 1.000 |"
+    assert table.index(short) < table.index("| all | 1,000,000 tokens | 1 | – | 0.000 | 0.000 | 1.000 |")
+
+
 def test_probes_without_kinds_that_are_asked_at_the_end_have_no_table_of_kinds() -> None:
     sections = sections_of([evaluated(SCORES)])
     assert "probes asked" not in render_markdown(sections) + render_html(sections)

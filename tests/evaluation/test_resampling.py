@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from longbeam.evaluation import DRAWS, compare, interval_of, rule
+from longbeam.evaluation import MEASURING, compare, interval_of, rule
 from tests.evaluation.evaluated import evaluated
 
 PAPER = rule("paper")
@@ -78,7 +78,7 @@ def test_interval_and_p_are_those_of_scipy(conversations: int) -> None:
 
     means = (scores[0] - scores[1]).mean(axis=1)  # one ability: the mean over conversations
     expected = stats.bootstrap(
-        (means,), np.mean, n_resamples=DRAWS, method="BCa", rng=np.random.default_rng(20_251_027)
+        (means,), np.mean, n_resamples=MEASURING.draws, method="BCa", rng=np.random.default_rng(20_251_027)
     ).confidence_interval
     p_value = stats.permutation_test((means, -means), _mean_of_first, permutation_type="samples", n_resamples=2**14)
     assert found.interval.low == pytest.approx(expected.low, abs=1e-9)
@@ -97,7 +97,7 @@ def test_interval_of_two_abilities_with_gaps_is_that_of_scipy() -> None:
         return means
 
     expected = stats.bootstrap(
-        (np.arange(5),), macro, n_resamples=DRAWS, vectorized=True, rng=np.random.default_rng(20_251_027)
+        (np.arange(5),), macro, n_resamples=MEASURING.draws, vectorized=True, rng=np.random.default_rng(20_251_027)
     ).confidence_interval
     abilities = ("summarization", "abstention", "event_ordering")
     results = [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.formats import export_beam_json, export_huggingface, import_beam
+from longbeam.formats import Exporter, export_beam_json, export_huggingface, import_beam
 from tests.builders import MemoryReader
 from tests.formats.sources import BEAM_TEXTS, beam_chat, beam_folder, beam_questions, many_plans, notes_of, read, write
 
@@ -54,6 +54,13 @@ def test_a_row_is_the_same_conversation_as_the_folder(tmp_path: Path, suffix: st
     assert from_row.head.plans == from_folder.head.plans
     assert from_row.head.profile == from_folder.head.profile
     assert from_row.head.user_turns[0].text == "Hi, I'm Ada."
+
+
+@pytest.mark.parametrize("export", [export_beam_json, export_huggingface])
+def test_the_folder_of_an_export_is_read(tmp_path: Path, export: Exporter) -> None:
+    (from_row,) = read(import_beam, rows_file(tmp_path, [row()]))
+    (back,) = read(import_beam, write(export, [from_row], tmp_path / "out"))
+    assert [m.content for m in back.said] == [m.content for m in from_row.said]
 
 
 @pytest.mark.parametrize(

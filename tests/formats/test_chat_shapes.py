@@ -441,6 +441,17 @@ def test_a_second_list_of_a_chat_is_a_finding(tmp_path: Path, name: str) -> None
     assert "element 1" in beside[0]
 
 
+@pytest.mark.parametrize("chat", [{"messages": PAIR}, {"conversations": PAIR}, CHATGPT, CLAUDE])
+def test_words_beside_the_messages_of_a_chat_are_kept_or_a_finding(tmp_path: Path, chat: Any) -> None:
+    more = {"system": "Answer in Portuguese.", "summary": "Moved.", "x": {"y": ["Three words here"]}, "id": "a", "n": 1}
+    (given,) = imported(tmp_path, [chat | more])
+    (expected,) = imported(tmp_path, [chat])
+    assert contents(given) == contents(expected)
+    assert "Answer in Portuguese." in given.head.details["system"]
+    unread = [text for kind, text in notes(given) if kind == "unread"]
+    assert unread == [f"`{name}` holds words that are not read: chats.json: element 1" for name in ("summary", "y")]
+
+
 def test_a_chat_of_claude_that_is_written_newest_first_is_read_by_its_times(tmp_path: Path) -> None:
     def dated(uuid: str, sender: str, text: str, minute: int, **more: Any) -> dict[str, Any]:
         return {"uuid": uuid, "sender": sender, "text": text, "created_at": f"2024-01-01T10:{minute:02}:00Z", **more}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.cli import USER_ERROR, run
 from longbeam.errors import UserError
 from longbeam.formats import export_jsonl, import_jsonl
 from longbeam.schemas import BenchmarkSpec, NoteKind
@@ -106,6 +107,28 @@ def test_a_line_that_does_not_fit_is_named(folder: Path) -> None:
 
     with pytest.raises(UserError, match=r"messages.jsonl: line 3: role: Input should be"):
         read(import_jsonl, folder)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_column_that_stands_twice_is_refused_with_its_place(folder: Path, name: str) -> None:
+    path = folder / name
+    first, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text(first.replace("{", '{"conversation_id": "c009", ', 1) + "".join(rest), encoding="utf-8")
+
+    with pytest.raises(UserError, match=rf"{name}: line 1: not usable JSON: 'conversation_id' stands twice"):
+        read(import_jsonl, folder)
+
+
+@pytest.mark.parametrize("tokens", [10**30, 10**400, 2**63])
+def test_a_number_that_no_column_holds_is_one_line(
+    folder: Path, tokens: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit_line(folder / "messages.jsonl", 0, tokens=tokens)
+    assert run(["import", "jsonl", str(folder), "--name", "big", "--out", str(folder.parent)]) == USER_ERROR
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+    assert not (folder.parent / "big").exists()
 
 
 def test_messages_of_one_conversation_in_two_places_are_refused(folder: Path) -> None:

@@ -14,8 +14,8 @@ from longbeam.prompts.calls import (
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
+    ContradictionKind,
     Place,
-    Slip,
     Stage,
     UpdateDraft,
     WishDraft,
@@ -34,7 +34,7 @@ def _task(specials: int = 2, plan: Plan | None = None, before: tuple[Augmented, 
     frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
     drawn = _chosen(plan, layout=LAYOUT.model_copy(update={"specials": 8}))[1]
     count = specials // 2
-    slips = tuple(t.model_copy(update={"slip": Slip.PRICE}) for t in drawn.contradictions[:count])
+    slips = tuple(t.model_copy(update={"slip": ContradictionKind.PRICE}) for t in drawn.contradictions[:count])
     used = {target.place.after for target in (*drawn.updates[:count], *slips)}
     free = [b for b in plan.sub_plans[1].bullets if b.bullet_id not in used]
     wishes = tuple(

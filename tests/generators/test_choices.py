@@ -10,10 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from longbeam.generators import (
-    APART_DAYS,
-    APART_MESSAGES,
-    SETTLED_DAYS,
-    USES,
+    PLANNING,
     Choices,
     Demand,
     Layout,
@@ -24,7 +21,7 @@ from longbeam.generators import (
     choose_targets,
     layout_for,
 )
-from longbeam.prompts.calls import Slip, StoryEvent, Weight
+from longbeam.prompts.calls import ContradictionKind, StoryEvent, Weight
 from longbeam.schemas import Assertion, Bullet, BulletKind, Category, Fact, Plan, Stance, SubPlan, ValueKind
 from longbeam.text import date_value, money, name, number, ratio
 
@@ -137,8 +134,10 @@ def test_a_stage_that_cannot_contradict_anything_leaves_it_to_the_next() -> None
 def test_fixed_facts_are_denied_and_never_updated() -> None:
     for stage in _chosen():
         assert not any(t.fact.is_fixed for t in stage.updates)
-        assert all(t.slip in {Slip.PRICE, Slip.ONCE} for t in stage.contradictions)
-        assert all(t.fact is not None and t.fact.is_fixed for t in stage.contradictions if t.slip is Slip.PRICE)
+        assert all(t.slip in {ContradictionKind.PRICE, ContradictionKind.ONCE} for t in stage.contradictions)
+        assert all(
+            t.fact is not None and t.fact.is_fixed for t in stage.contradictions if t.slip is ContradictionKind.PRICE
+        )
 
 
 def test_facts_that_another_bullet_touches_are_no_targets() -> None:
@@ -187,7 +186,7 @@ def test_what_was_not_chosen_has_a_reason() -> None:
     updates, slips = _reasons(_chosen(), "update"), _reasons(_chosen(), "slip")
     assert updates["p0.f1"] == "happened once"
     assert slips["p0.f19"] == "no place of the plan lies behind it"
-    assert slips["p0.f11"] == f"nearer than {APART_DAYS} days or {APART_MESSAGES} messages"
+    assert slips["p0.f11"] == f"nearer than {PLANNING.apart_days} days or {PLANNING.apart_messages} messages"
 
 
 def test_the_value_of_a_matter_that_is_over_does_not_change_and_may_be_misremembered() -> None:
@@ -219,7 +218,7 @@ def _denied(plan: Plan, **more: object) -> set[str]:
     """Return the bullets that are denied altogether by any draw."""
     events = _events(plan, **more)
     drawn = (_chosen(plan, f"{seed}/c000", events=events) for seed in range(30))
-    return {t.bullet.bullet_id for d in drawn for c in d for t in c.contradictions if t.slip is Slip.ONCE}
+    return {t.bullet.bullet_id for d in drawn for c in d for t in c.contradictions if t.slip is ContradictionKind.ONCE}
 
 
 def _counted(plan: Plan) -> Plan:
@@ -270,11 +269,11 @@ def test_a_wish_begins_with_its_aspect_and_has_later_uses() -> None:
         about = [i for i, b in enumerate(plan.bullets()) if wish.aspect in (b.topic, b.narrative)]
         at = order.index(wish.place.after)
         assert [i for i in about if i <= at] == about[:1]
-        assert wish.uses == tuple(f"It moves ({i + 1})." for i in about[1:])[: USES + 1]
-        assert len(wish.uses) >= USES
+        assert wish.uses == tuple(f"It moves ({i + 1})." for i in about[1:])[: PLANNING.wish_uses + 1]
+        assert len(wish.uses) >= PLANNING.wish_uses
         for moment in map(order.index, wish.moments):  # behind each of them it is used twice at least
             assert moment >= at
-            assert sum(i > moment for i in about) >= USES
+            assert sum(i > moment for i in about) >= PLANNING.wish_uses
     assert len({w.aspect for w in wishes}) == 4
 
 
@@ -343,15 +342,15 @@ def test_every_target_keeps_every_condition(length: int, seed: int, days_apart: 
     of_event = {e.event_id: i for i, e in events.items()}
     chosen = _chosen(plan, f"{seed}/c000", layout, events, ends)
     for target in (t for c in chosen for t in c.contradictions):
-        assert (target.place.day - target.bullet.happens_on).days >= APART_DAYS
-        assert pace.messages_between(target.place.after, target.bullet.bullet_id) >= APART_MESSAGES
+        assert (target.place.day - target.bullet.happens_on).days >= PLANNING.apart_days
+        assert pace.messages_between(target.place.after, target.bullet.bullet_id) >= PLANNING.apart_messages
         assert events[target.bullet.bullet_id].weight is not Weight.UNFORGETTABLE
     for update in (t for c in chosen for t in c.updates):
-        assert (update.place.day - update.bullet.happens_on).days >= SETTLED_DAYS
+        assert (update.place.day - update.bullet.happens_on).days >= PLANNING.settled_days
         if (end := ends.get(update.fact.fact_id)) is not None:
             assert ledger.position[update.place.after] < ledger.position[of_event[end.event_id]]
     for wish in (t for c in chosen for t in c.wishes):
-        assert len(wish.uses) >= USES
+        assert len(wish.uses) >= PLANNING.wish_uses
     places = [place.after for c in chosen for place in c.places().values()]
     assert len(places) == len(set(places))
     facts = [t.fact.fact_id for c in chosen for t in (*c.updates, *c.contradictions) if t.fact]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from hypothesis import given, strategies as st
 
-from longbeam.generators import FIRST_HOUR, LAST_HOUR, REPLY_S, sent_times
+from longbeam.generators import DIALOGUE, FIRST_HOUR, LAST_HOUR, sent_times
 from longbeam.text import greeted_hours
 
 MONDAY = dt.date(2024, 3, 4)
@@ -64,4 +64,4 @@ def test_a_turn_after_an_evening_greeting_is_of_the_evening_and_the_one_before_m
 def test_a_reply_comes_soon_after_its_message() -> None:
     times = sent_times([(MONDAY, i // 2) for i in range(8)], "x")
     waits = [(b - a).total_seconds() for a, b in list(pairwise(times))[::2]]
-    assert all(REPLY_S[0] - 1 <= wait <= REPLY_S[1] + 1 for wait in waits)
+    assert all(DIALOGUE.reply_s[0] - 1 <= wait <= DIALOGUE.reply_s[1] + 1 for wait in waits)

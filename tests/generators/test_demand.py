@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators import LEAST, MOST, QUICK, STATEMENT, Budget, demand_of, waiting_of
-from longbeam.generators.demand import YES
+from longbeam.generators import DIALOGUE, Budget, demand_of, waiting_of
 
 
 @pytest.mark.parametrize(
@@ -19,7 +18,7 @@ from longbeam.generators.demand import YES
     ],
 )
 def test_more_asked_is_more_demand(less: str, more: str) -> None:
-    assert LEAST <= demand_of(less) < demand_of(more) <= MOST
+    assert DIALOGUE.least_demand <= demand_of(less) < demand_of(more) <= DIALOGUE.greatest_demand
 
 
 def test_question_marks_in_code_ask_nothing() -> None:
@@ -60,10 +59,12 @@ def test_a_question_that_only_begins_like_one_of_yes_and_no_asks_for_more(text: 
 
 def test_a_message_that_wants_a_short_yes_gets_one() -> None:
     wish = "When I ask about costs, name the VAT apart. Just give me a short yes."
-    assert demand_of(wish) == YES < QUICK
+    assert demand_of(wish) == DIALOGUE.yes < DIALOGUE.quick
     assert Budget(100_000).reply_length(waiting_of(()), demand_of(wish)) <= 12  # tokens: 1 to 12 words
-    assert demand_of("When I ask about costs, name the VAT apart.") == STATEMENT
-    assert demand_of("A short yes to that is enough. Then let me have the query for today's rows.") == STATEMENT
+    assert demand_of("When I ask about costs, name the VAT apart.") == DIALOGUE.statement
+    assert (
+        demand_of("A short yes to that is enough. Then let me have the query for today's rows.") == DIALOGUE.statement
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,8 +72,8 @@ def test_a_message_that_wants_a_short_yes_gets_one() -> None:
 )
 def test_who_asks_for_a_promise_wants_a_yes(question: str) -> None:
     wish = "When I ask how to move people up to the hut, name one task for somebody who cannot carry."
-    assert demand_of(f"{wish} {question}") == YES
-    assert demand_of(f"{wish} What would you name for my mother?") > QUICK
+    assert demand_of(f"{wish} {question}") == DIALOGUE.yes
+    assert demand_of(f"{wish} What would you name for my mother?") > DIALOGUE.quick
 
 
 def test_what_is_to_be_short_asks_for_less() -> None:

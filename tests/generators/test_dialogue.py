@@ -12,10 +12,7 @@ import pytest
 
 from longbeam.errors import ReplyError
 from longbeam.generators import (
-    HISTORY_TOKENS,
-    MAX_ANSWERS,
-    MAX_FOLLOW_UPS,
-    USER_MESSAGES,
+    DIALOGUE,
     Frame,
     Ledger,
     SubPlanMaterial,
@@ -166,7 +163,7 @@ async def test_assistant_may_ask_back_twice_and_no_more() -> None:
     messages = await talk(asker_for(model), TOKENIZER, _material(share=6_000, turns=1))
     first_turn = [m.kind for m in messages if m.turn_index == 0]
     answers = [k for k in first_turn if k is MessageKind.ANSWER]
-    assert len(answers) == MAX_ANSWERS == 2
+    assert len(answers) == DIALOGUE.max_answers == 2
 
 
 async def test_a_reply_that_asks_nothing_is_not_judged() -> None:
@@ -182,7 +179,7 @@ async def test_user_may_follow_up_twice_and_no_more() -> None:
     messages = await talk(asker, TOKENIZER, _material(share=6_000, turns=1))
     first_turn = [m.kind.value for m in messages if m.turn_index == 0]
     assert first_turn == ["question", "reply", "follow_up", "reply", "follow_up", "reply"]
-    assert MAX_FOLLOW_UPS == 2
+    assert DIALOGUE.max_follow_ups == 2
 
 
 async def test_a_turn_may_have_both_answers_and_follow_ups_under_keys_of_their_own() -> None:
@@ -277,9 +274,11 @@ def test_history_is_as_long_as_the_context_of_the_assistants_model_allows() -> N
         models = {"default": "openai:a", "assistant": "openai:b"}
         return BenchmarkSpec.model_validate({"name": "x", "models": models, "endpoints": {"openai:b": settings}})
 
-    assert history_tokens(spec()) == history_tokens(spec(context=32_768)) == HISTORY_TOKENS
+    assert history_tokens(spec()) == history_tokens(spec(context=32_768)) == DIALOGUE.history_tokens
     assert history_tokens(spec(context=2_048)) == 1_000
-    assert history_tokens(BenchmarkSpec(name="x", endpoints={"openai:a": {"context": 2_048}})) == HISTORY_TOKENS
+    assert (
+        history_tokens(BenchmarkSpec(name="x", endpoints={"openai:a": {"context": 2_048}})) == DIALOGUE.history_tokens
+    )
 
 
 async def test_memory_is_compacted_rarely_and_the_history_stays_bounded() -> None:
@@ -287,7 +286,7 @@ async def test_memory_is_compacted_rarely_and_the_history_stays_bounded() -> Non
     await talk(asker_for(model), TOKENIZER, _material(share=40_000))
     replies = [c.inputs for c in model.calls if isinstance(c.inputs, AssistantReplyInputs)]
     longest = max(sum(TOKENIZER.count(m.content) for m in r.history) for r in replies)
-    assert longest <= HISTORY_TOKENS
+    assert longest <= DIALOGUE.history_tokens
     # 40,000 tokens in steps of at least 9,000 - 1,800 tokens: four or five times, not once a message
     assert 4 <= _count(model, "compact_memory") <= 5
     assert replies[0].summary == ""
@@ -309,7 +308,7 @@ async def test_user_sees_the_newest_messages_with_the_roles_exchanged() -> None:
     model = _model(question_detector=[QUESTION])
     messages = await talk(asker_for(model), TOKENIZER, _material(share=9_000))
     calls = [c.inputs for c in model.calls if isinstance(c.inputs, UserReplyInputs)]
-    assert max(len(c.history) for c in calls) >= USER_MESSAGES
+    assert max(len(c.history) for c in calls) >= DIALOGUE.user_messages
     said = [m.content for m in messages]
     last = calls[-1].history
     place = said.index(last[-1].content)
@@ -424,7 +423,9 @@ async def test_only_calls_to_rules_carry_the_state_of_the_turn(served_by: dict[s
 
 async def test_the_state_of_a_reply_tells_all_that_the_assistant_has_asked_in_the_part() -> None:
     model = _model()
-    messages = await talk(asker_for(model), TOKENIZER, _material(share=3 * HISTORY_TOKENS))  # the history is folded
+    messages = await talk(
+        asker_for(model), TOKENIZER, _material(share=3 * DIALOGUE.history_tokens)
+    )  # the history is folded
     replies = [m.content for m in messages if m.role is MessageRole.ASSISTANT]
     last = [c for c in model.calls if c.prompt.prompt_id == "assistant_reply"][-1]
     assert isinstance(last.extras, WriterExtras)
@@ -579,7 +580,7 @@ async def test_news_from_the_users_life_gets_a_short_reply() -> None:
     await talk(asker_for(model), TOKENIZER, replace(material, ledger=ledger, sub_plan=sub_plan))
     replies = [c.inputs for c in model.calls if c.unit_key.endswith("/replyquestion0")]
     planned = [r.target_tokens for r in replies[: len(material.turns)] if isinstance(r, AssistantReplyInputs)]
-    assert max(planned) * 9 // 10 <= 110  # words; LENGTH_VARIATION is up to 1.15
+    assert max(planned) * 9 // 10 <= 110  # words; the length varies up to 1.15
 
 
 # --- messages that are worded when they are due -----------------------------------------------------------------

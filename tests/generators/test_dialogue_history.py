@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators import KEPT_SHARE, DialogueHistory, context_of
+from longbeam.generators import DIALOGUE, DialogueHistory, context_of
 from longbeam.schemas import MessageRole, OnContradiction
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.generators.test_dialogue import _material
 
 CONTEXT = context_of(_material(share=1_000), OnContradiction.IGNORE)
 LIMIT = 1_000
-PASTED = LIMIT // KEPT_SHARE + 1
+PASTED = LIMIT // DIALOGUE.kept_part + 1
 """Tokens of a message that is longer than what is kept of a history."""
 
 

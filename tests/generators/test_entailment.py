@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from longbeam.generators import RuleAnswer, rule_on_contradiction, rule_on_message, rule_on_update
-from longbeam.prompts.calls import BulletBrief, ContradictionTarget, LedgerLine, Place, Slip, UpdateTarget
+from longbeam.prompts.calls import BulletBrief, ContradictionKind, ContradictionTarget, LedgerLine, Place, UpdateTarget
 from longbeam.schemas import Bullet, BulletKind, Value
 from longbeam.text import date_value, money, number
 
@@ -152,13 +152,15 @@ def test_an_update_names_its_thing_and_unit() -> None:
     assert rule_on_update("The spice shelf has 14 spices.", number(14, "spices"), jars).answer is RuleAnswer.UNSURE
 
 
-def _denial(statement: str, slip: Slip, line: LedgerLine | None = None) -> ContradictionTarget:
+def _denial(statement: str, slip: ContradictionKind, line: LedgerLine | None = None) -> ContradictionTarget:
     return ContradictionTarget(target_id="c0", slip=slip, fact=line, bullet=_bullet(statement), place=PLACE)
 
 
 def test_a_contradiction_has_to_do_with_its_statement() -> None:
     """Found 3: `I like pizza a lot` passed as a contradiction."""
-    target = _denial("I made paneer on March 4, 2022.", Slip.ONCE, _line("the paneer", "yield", number(310)))
+    target = _denial(
+        "I made paneer on March 4, 2022.", ContradictionKind.ONCE, _line("the paneer", "yield", number(310))
+    )
     assert rule_on_contradiction("I like pizza a lot.", None, target).answer is RuleAnswer.NO
     assert rule_on_contradiction("I have never made paneer, is it hard?", None, target).answer is RuleAnswer.UNSURE
 
@@ -166,7 +168,7 @@ def test_a_contradiction_has_to_do_with_its_statement() -> None:
 def test_a_contradiction_with_another_value_claims_that_value() -> None:
     line = _line("the notebook", "start day", date_value(dt.date(2022, 3, 25)))
     target, day = (
-        _denial("On March 25, 2022, I started a notebook.", Slip.DAY, line),
+        _denial("On March 25, 2022, I started a notebook.", ContradictionKind.DAY, line),
         date_value(dt.date(2022, 3, 12)),
     )
     kept = "I have kept my notebook since March 12, 2022, so how do I index it?"

@@ -10,7 +10,7 @@ import pytest
 
 from longbeam.generators import Augmented, Targets, Voicing, contradiction_fault, unsaid_claims, write_special_bullets
 from longbeam.models import Asker
-from longbeam.prompts.calls import BulletBrief, EntailmentInputs, Slip, SpokenDay, ToldRemark
+from longbeam.prompts.calls import BulletBrief, ContradictionKind, EntailmentInputs, SpokenDay, ToldRemark
 from longbeam.schemas import Bullet, BulletKind, IncidentKind, Role
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 from tests.generators.test_augmentation import _task
@@ -111,7 +111,7 @@ WISH = {"target_id": "w0", "condition": "when I ask", "requirement": "totals", "
 async def _augmented(update: str, denial: str, *checks: str) -> tuple[Augmented, ScriptedModel, Targets, Asker]:
     """Ask for one update, to $500, and one contradiction with these words; the reply stays the same."""
     task = _task()
-    slip = task.targets.contradictions[0].model_copy(update={"slip": Slip.ONCE})
+    slip = task.targets.contradictions[0].model_copy(update={"slip": ContradictionKind.ONCE})
     task = replace(task, targets=task.targets.model_copy(update={"contradictions": (slip,)}))
     thing, topic = task.targets.updates[0].fact.subject, slip.bullet.topic
     reply = {

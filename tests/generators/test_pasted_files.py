@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from longbeam.generators import (
-    FILE_CHARS,
+    DIALOGUE,
     Frame,
     FurtherTurns,
     Ledger,
@@ -67,7 +67,7 @@ def test_long_file_is_cut_at_the_end_of_a_line() -> None:
     lines = [f"step_{i:04}()" for i in range(400)]  # 11 characters with the line end: 181 lines fit into 2,000
     (file,) = last_pasted([_turn(f"basket.py:\n{_fence(chr(10).join(lines))}")], NAMES)
     assert file.is_cut
-    assert file.code.splitlines() == lines[: (FILE_CHARS + 1) // 12]
+    assert file.code.splitlines() == lines[: (DIALOGUE.file_characters + 1) // 12]
 
 
 def test_batch_takes_along_the_files_of_the_batches_before() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators import END_CHARACTERS, asking_part, asks, ends_asking
+from longbeam.generators import DIALOGUE, asking_part, asks, ends_asking
 
 
 def test_short_reply_is_kept_whole() -> None:
@@ -12,19 +12,19 @@ def test_short_reply_is_kept_whole() -> None:
 
 
 def test_questions_before_the_end_are_kept_and_gaps_are_marked() -> None:
-    end = "x" * END_CHARACTERS
+    end = "x" * DIALOGUE.end_characters
     reply = f"First.\nSecond.\nHow many guests are there?\nThird.\n{end}"
     assert asking_part(reply) == f"[...]\nHow many guests are there?\n[...]\n{end}"
 
 
 def test_question_marks_in_code_ask_nobody() -> None:
-    end = "x" * END_CHARACTERS
+    end = "x" * DIALOGUE.end_characters
     reply = f"```sql\nSELECT * FROM t WHERE a = ?\n```\n質問はありますか？\n{end}"
     assert asking_part(reply) == f"[...]\n質問はありますか？\n{end}"
 
 
 def test_end_is_kept_in_whole_lines() -> None:
-    line = "y" * (END_CHARACTERS - 1)
+    line = "y" * (DIALOGUE.end_characters - 1)
     assert asking_part(f"a\nb\n{line}z") == f"[...]\n{line}z"
     assert asking_part("") == ""
 

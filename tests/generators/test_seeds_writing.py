@@ -8,6 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 from longbeam.generators import (
+    PLANNING,
     are_near_duplicates,
     load_catalogue,
     read_seeds_file,
@@ -15,7 +16,6 @@ from longbeam.generators import (
     timeline_of,
     write_seeds,
 )
-from longbeam.generators.seeds import ROUNDS
 from longbeam.models import ModelCall
 from longbeam.prompts.calls import SeedsInputs
 from longbeam.schemas import Domain, Seed
@@ -67,7 +67,7 @@ async def test_near_duplicates_are_left_out_and_asked_for_again() -> None:
 async def test_asking_is_bounded_and_says_what_is_missing() -> None:
     model = _model([_draft("Kites for a Windy Island")])
     written = await write_seeds(asker_for(model), Domain.COOKING, 3)
-    assert (len(written.seeds), written.asked, len(model.calls)) == (1, 3, ROUNDS)
+    assert (len(written.seeds), written.asked, len(model.calls)) == (1, 3, PLANNING.seed_rounds)
 
     empty = _model([_draft("Kites for a Windy Island")], [])
     written = await write_seeds(asker_for(empty), Domain.COOKING, 3)

@@ -9,14 +9,11 @@ from statistics import quantiles
 import pytest
 
 from longbeam.generators import (
-    ASKS_AGAIN,
-    ASKS_BACK,
     DECILES,
-    FEELING_SHARE,
+    DIALOGUE,
     OPENINGS,
     PASTES,
     REACTIONS,
-    REACTS_AGAIN,
     TAKE_UPS,
     WANTS,
     Deck,
@@ -144,7 +141,7 @@ def test_shares_are_those_of_the_tables() -> None:
     shares = {o: sum(c.opening is o for c in cards) / len(cards) for o in Opening}
     # Four standard errors of a share of a half, of 4,000 cards: 0.032.
     assert all(abs(shares[o] - percent / 100) < 0.032 for o, percent in OPENINGS.items())
-    assert abs(sum(bool(c.feeling) for c in cards) / len(cards) - FEELING_SHARE) < 0.032
+    assert abs(sum(bool(c.feeling) for c in cards) / len(cards) - DIALOGUE.feeling_share) < 0.032
     pasted = sum(c.paste is Paste.CODE for c in cards) / len(cards)
     assert abs(pasted - PASTES[Category.CODING][Paste.CODE]) < 0.032
 
@@ -259,8 +256,8 @@ def test_replies_ask_back_at_the_measured_rate_but_not_behind_wishes_endings_and
         return sum(draw_asks_back(f"t{i}", told, kind, exchange) for i in range(4_000)) / 4_000
 
     # Four standard errors of a share of a half, of 4,000 draws: 0.032.
-    assert abs(share([event], MessageKind.QUESTION, 0) - ASKS_BACK) < 0.032
-    assert abs(share([event], MessageKind.ANSWER, 1) - ASKS_AGAIN) < 0.032
+    assert abs(share([event], MessageKind.QUESTION, 0) - DIALOGUE.asks_back) < 0.032
+    assert abs(share([event], MessageKind.ANSWER, 1) - DIALOGUE.asks_again) < 0.032
     assert share([event], MessageKind.ANSWER, 2) == share([event], MessageKind.FOLLOW_UP, 1) == 0
     assert share([wish], MessageKind.QUESTION, 0) == share([ending], MessageKind.QUESTION, 0) == 0
 
@@ -301,7 +298,7 @@ def test_reactions_have_beams_rates_and_none_follows_a_wish_or_an_ending() -> No
         # Four standard errors of a share of .11, of 4,000 draws: 0.02.
         assert abs(drawn[reaction] / 4_000 - share) < 0.02
     again = Counter(draw_reaction(f"t{i}", [event], 1) for i in range(4_000))
-    assert abs(1 - again[None] / 4_000 - REACTS_AGAIN) < 0.03
+    assert abs(1 - again[None] / 4_000 - DIALOGUE.reacts_again) < 0.03
     assert again[Reaction.ACCEPTS] == 0
     assert {draw_reaction(f"t{i}", [told], 0) for i in range(400) for told in (wish, ending)} == {None}
 

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from longbeam.generators import (
-    REMEMBERED_QUESTIONS,
+    DIALOGUE,
     Deck,
     Frame,
     Layout,
@@ -376,5 +376,5 @@ def test_an_assistant_remembers_the_last_questions_and_not_what_was_told() -> No
         turn(2, "```\na ? b\n```"),
     ]
     assert last_questions((), turns) == ("What do I write to Allen?",)
-    many = [turn(i, f"What about number {i}?") for i in range(REMEMBERED_QUESTIONS)]
+    many = [turn(i, f"What about number {i}?") for i in range(DIALOGUE.remembered_questions)]
     assert last_questions(("What was first?",), many) == tuple(t.text for t in many)

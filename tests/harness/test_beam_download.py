@@ -23,9 +23,11 @@ OWN = good_conversation()
 LOAD = """
 import datasets, json
 datasets.disable_progress_bars()
-datasets.load_dataset("out").save_to_disk("stored")
-found = datasets.load_from_disk("stored")
-print(json.dumps({size: list(rows) for size, rows in found.items()}))
+found = {}
+for config in datasets.get_dataset_config_names("out"):
+    datasets.load_dataset("out", config).save_to_disk("stored/" + config)
+    found |= {size: list(rows) for size, rows in datasets.load_from_disk("stored/" + config).items()}
+print(json.dumps(found))
 """
 REFUSED = """
 import datasets, json
@@ -65,10 +67,14 @@ def test_a_benchmark_of_all_sizes_becomes_folders(tmp_path: Path) -> None:
         good_conversation(f"c00{i}").with_head(target_tokens=tokens)
         for i, tokens in enumerate((128_000, 512_000, 1_000_000))
     ]
+    (many,) = read(import_beam, beam_folder(tmp_path / "in", change=many_plans))
+    readers.append(MemoryReader(many.head.model_copy(update={"details": {}}), many.said, ()))
     report = export_huggingface(readers, SPEC, tmp_path / "out")
     splits = run_python(LOAD, tmp_path)
 
     assert report.warnings == ()
+    assert len(splits.pop("10M")) == 1
+    assert tuple(splits) == SIZES
     for size in SIZES:
         (row,) = splits[size]
         assert_becomes_a_folder(row)

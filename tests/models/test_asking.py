@@ -12,8 +12,8 @@ import pytest
 
 from longbeam.errors import ProviderError, ReplyError, RunStopped
 from longbeam.models import (
+    CALLING,
     LEFT_OUT,
-    LONGEST_SHOWN,
     MOST_FAULTS,
     Acceptance,
     Asker,
@@ -201,7 +201,7 @@ async def test_a_retry_does_not_repeat_a_refusal_to_the_model() -> None:
 async def test_only_the_beginning_of_an_endless_reply_is_shown() -> None:
     model = ScriptedModel({"question_detector": ["no " * 100_000, YES]})
     await asker_for(model).structured("question_detector", INPUTS)
-    assert len(model.calls[1].messages()[-2].content) == LONGEST_SHOWN
+    assert len(model.calls[1].messages()[-2].content) == CALLING.shown_characters
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from longbeam.errors import ProviderError, RunStopped
-from longbeam.models import GRACE_S, LONGEST_RETRY_AFTER_S, PATIENCE_S, TRIES, LimitedModel, ModelCall
+from longbeam.models import CALLING, LimitedModel, ModelCall
 from longbeam.pipeline.run import all_of
 from longbeam.schemas import ModelReply
 from tests.models.calls import call, spec_of
@@ -187,7 +187,7 @@ def test_a_call_that_always_fails_is_given_up_while_others_are_answered() -> Non
         await asyncio.gather(others, return_exceptions=True)
         return endpoint.poisoned
 
-    assert run_virtually(run()) == TRIES
+    assert run_virtually(run()) == CALLING.tries
 
 
 def test_an_endpoint_that_refuses_whatever_it_is_asked_stops_the_run() -> None:
@@ -359,7 +359,7 @@ def test_refusals_while_a_long_reply_streams_do_not_stop_the_run() -> None:
                 self.in_flight -= 1
 
     async def run() -> int:
-        endpoint = One(3 * PATIENCE_S)
+        endpoint = One(3 * CALLING.patience_s)
         await ask(limited(endpoint), 2)
         return len(endpoint.answered_at)
 
@@ -428,8 +428,8 @@ def test_an_outage_is_waited_out_and_a_long_one_stops_the_run() -> None:
 
         return run_virtually(run())
 
-    assert down_from(0.5, PATIENCE_S / 2) == (2_000, "")
-    answered, reason = down_from(0.5, 10 * PATIENCE_S)
+    assert down_from(0.5, CALLING.patience_s / 2) == (2_000, "")
+    answered, reason = down_from(0.5, 10 * CALLING.patience_s)
     assert 0 < answered < 2_000
     assert reason == "openai:m: server_error"
 
@@ -451,7 +451,7 @@ def test_a_stop_says_the_rest_that_the_server_asks_for_and_when_to_resume(second
 
 @pytest.mark.parametrize("kind", ["rate_limit", "server_error"])
 def test_an_endpoint_that_wants_hours_of_rest_stops_the_run(kind: str) -> None:
-    raised, took = stopped_by(Endpoint(fault=lambda: error(kind, LONGEST_RETRY_AFTER_S + 1)))
+    raised, took = stopped_by(Endpoint(fault=lambda: error(kind, CALLING.longest_retry_after_s + 1)))
     assert {type(r) for r in raised} == {RunStopped}
     assert took < 1
 
@@ -545,7 +545,7 @@ def test_a_stopped_run_awaits_a_reply_as_long_as_its_time_out() -> None:
     async def run() -> float:
         return await stopped(LimitedModel(Mute(), spec_of(timeout_s=30)).complete(call()), 10.0)
 
-    assert run_virtually(run()) == pytest.approx(20 + GRACE_S)
+    assert run_virtually(run()) == pytest.approx(20 + CALLING.grace_s)
 
 
 def test_a_stopped_run_does_not_send_a_call_that_is_held_back() -> None:

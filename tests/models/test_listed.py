@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from longbeam.errors import ReplyError
-from longbeam.models import ATTEMPTS, MOST_ROUNDS, Asker, ListTask, Sifted
+from longbeam.models import CALLING, Asker, ListTask, Sifted
 from longbeam.prompts.calls import NarrativesInputs, NarrativesReply
 from longbeam.schemas import Domain, IncidentKind, ModelReply, Narrative, Seed
 from tests.builders import PROFILE
@@ -110,7 +110,7 @@ async def test_a_list_that_stays_short_is_taken_and_noted() -> None:
     asker = asker_for(model)
     assert await _listed(asker, 3) == ["a", "b"]
     # The first reply adds two items; then three attempts add none.
-    assert len(model.calls) == 1 + ATTEMPTS
+    assert len(model.calls) == 1 + CALLING.attempts
     refused, incident = asker.incidents
     assert (refused.kind, refused.place) == (IncidentKind.REFUSED, "c000/stage/unit/+1")
     assert (incident.kind, incident.prompt_id, incident.place) == (IncidentKind.SHORT, "narratives", "c000/stage/unit")
@@ -126,8 +126,8 @@ async def test_too_short_a_list_fails() -> None:
 async def test_a_list_that_grows_by_one_item_a_reply_ends() -> None:
     model = ScriptedModel({"narratives": [_reply(f"item{i}") for i in "abcdefghijklmnop"]})
     asker = asker_for(model)
-    assert len(await _listed(asker, 12)) == MOST_ROUNDS
-    assert len(model.calls) == MOST_ROUNDS
+    assert len(await _listed(asker, 12)) == CALLING.list_rounds
+    assert len(model.calls) == CALLING.list_rounds
 
 
 async def test_an_item_copied_from_the_example_is_left_out_alone() -> None:
@@ -187,4 +187,4 @@ async def test_no_script_of_replies_loses_a_good_item_or_asks_without_end(script
     asked = [*script, *[script[-1]] * len(model.calls)][: len(model.calls)]
     good = list(dict.fromkeys(label for labels in asked for label in labels if label.islower()))
     assert found == good[:4]
-    assert len(model.calls) <= MOST_ROUNDS * ATTEMPTS
+    assert len(model.calls) <= CALLING.list_rounds * CALLING.attempts

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.models import FIRST_LOOK, STEP, before_loop, find_loop, loops
+from longbeam.models import CALLING, before_loop, find_loop, loops
 
 HERE = Path(__file__)
 RECORDED = HERE.parents[1] / "recorded" / "frontier16.sqlite.gz"
@@ -100,7 +100,7 @@ def test_no_recorded_reply_and_no_page_of_this_repository_has_a_loop(tmp_path: P
     found = [
         (text[:60], length)
         for text in texts
-        for length in range(FIRST_LOOK, min(len(text), 30_000), STEP)
+        for length in range(CALLING.loop_first_look, min(len(text), 30_000), CALLING.loop_step)
         if find_loop(text[:length]) is not None
     ]
     assert len(texts) > 300

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, Field
 
-from longbeam.models import FACTOR, LEAST, MOST, load_tokenizer, room_of, room_of_schema
+from longbeam.models import CALLING, load_tokenizer, room_of, room_of_schema
 from longbeam.prompts import default_registry
 from longbeam.prompts.calls import QuestionDetectorInputs
 from tests.models.calls import SimplePrompt
@@ -31,21 +31,21 @@ class Items(BaseModel):
 def test_the_limit_grows_with_the_form() -> None:
     # an item: braces 4, two names of 4 + 1, text 1 + 40 / 4, number 6, separator 2: 33 tokens; 30 of them, and around
     # them braces 4, name 5, brackets 2
-    assert room_of_schema(Items.model_json_schema()) == FACTOR * (30 * (2 + 4 + 5 + 11 + 5 + 6) + 11)
-    assert room_of_schema(Item.model_json_schema()) == LEAST
+    assert room_of_schema(Items.model_json_schema()) == CALLING.room_factor * (30 * (2 + 4 + 5 + 11 + 5 + 6) + 11)
+    assert room_of_schema(Item.model_json_schema()) == CALLING.least_room
 
 
 def test_prose_has_the_room_of_the_length_asked_for() -> None:
     inputs = QuestionDetectorInputs(reply="Which hotel?")
-    assert room_of(SimplePrompt(), inputs) == FACTOR * QuestionDetectorInputs.usual_tokens
-    assert room_of(SimplePrompt(output=Item), inputs) == LEAST
+    assert room_of(SimplePrompt(), inputs) == CALLING.room_factor * QuestionDetectorInputs.usual_tokens
+    assert room_of(SimplePrompt(output=Item), inputs) == CALLING.least_room
 
 
 def test_a_paragraph_or_an_answer_of_a_sentence_has_little_room() -> None:
     prompts = default_registry()
     # The recorded paragraph has 166 tokens, the recorded follow-up 31.
-    assert room_of(prompts["personality"], SAMPLES["personality"]) == FACTOR * 250
-    assert room_of(prompts["user_answer"], SAMPLES["user_answer"]) == LEAST
+    assert room_of(prompts["personality"], SAMPLES["personality"]) == CALLING.room_factor * 250
+    assert room_of(prompts["user_answer"], SAMPLES["user_answer"]) == CALLING.least_room
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_schema_that_refers_to_itself_has_an_end() -> None:
         parts: list[Tree]
 
     Tree.model_rebuild(_types_namespace={"Tree": Tree})
-    assert LEAST <= room_of_schema(Tree.model_json_schema()) <= MOST
+    assert CALLING.least_room <= room_of_schema(Tree.model_json_schema()) <= CALLING.most_room
 
 
 def test_longest_recorded_reply_has_a_quarter_of_its_room(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from longbeam.errors import RunStopped
-from longbeam.models import UNUSABLE_REPLIES, LimitedModel, ModelCall
+from longbeam.models import CALLING, LimitedModel, ModelCall
 from longbeam.schemas import BenchmarkSpec, ModelReply
 from tests.models.calls import call, spec_of
 from tests.virtual_time import run_virtually
@@ -86,7 +86,7 @@ def lines_of(outcomes: Outcomes) -> set[str]:
 def test_a_model_without_a_usable_reply_stops_the_run_and_keeps_what_came(reply: ModelReply, said: str) -> None:
     endpoint = Endpoint(lambda number: reply)
     outcomes = ask(endpoint, 20)
-    assert endpoint.asked == UNUSABLE_REPLIES == 12
+    assert endpoint.asked == CALLING.unusable_replies == 12
     assert outcomes[:12] == [reply] * 12  # the journal above keeps each of them
     (line,) = lines_of(outcomes[12:])
     assert line.startswith("openai:m has given no usable reply since this run began: all 12 ")
@@ -104,7 +104,7 @@ def test_unusable_replies_of_several_kinds_are_counted_by_kind() -> None:
     "usable", [MISFIT, ModelReply(text="Half a sen", finish_reason="length"), ModelReply(text="Bonjour à tous")]
 )
 def test_one_text_switches_the_guard_off(usable: ModelReply) -> None:
-    endpoint = Endpoint(lambda number: usable if number == UNUSABLE_REPLIES - 1 else EMPTY)
+    endpoint = Endpoint(lambda number: usable if number == CALLING.unusable_replies - 1 else EMPTY)
     outcomes = ask(endpoint, 100)
     assert endpoint.asked == 100
     assert not lines_of(outcomes)
@@ -131,7 +131,7 @@ def test_a_usable_reply_of_another_model_does_not_help() -> None:
     async def run() -> RunStopped:
         model = LimitedModel(Endpoint(lambda number: EMPTY if number else ModelReply(text="yes")), spec_of())
         await model.complete(call("openai:other"))
-        for number in range(UNUSABLE_REPLIES):
+        for number in range(CALLING.unusable_replies):
             await model.complete(call(said=str(number)))
         with pytest.raises(RunStopped, match="openai:m has given no usable reply"):
             await model.complete(call(said="one more"))
@@ -149,7 +149,7 @@ def test_a_batch_is_judged_as_a_whole() -> None:
     assert late.most == 60  # no place is taken
     useless = Endpoint(lambda number: EMPTY, lambda number: 3600)
     assert lines_of(ask(useless, 20, spec=spec))
-    assert useless.asked == UNUSABLE_REPLIES
+    assert useless.asked == CALLING.unusable_replies
 
 
 def test_a_server_in_this_process_is_told_to_leave_thinking_out() -> None:
@@ -159,7 +159,7 @@ def test_a_server_in_this_process_is_told_to_leave_thinking_out() -> None:
 
     async def run() -> str:
         model = LimitedModel(Endpoint(lambda number: THOUGHT), spec)
-        for _ in range(UNUSABLE_REPLIES):
+        for _ in range(CALLING.unusable_replies):
             await model.complete(call("vllm:Big"))
         with pytest.raises(RunStopped) as caught:
             await model.complete(call("vllm:Big"))

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from longbeam.generators import LEAST_SET_ASIDE
+from longbeam.generators import PLANNING
 from longbeam.offline import advise, load_pack, pack_paths, purposes
 from longbeam.prompts.calls import MOST_ITEM_WORDS, AdviceInputs, AdviceLine
 from longbeam.schemas import AdviceKind
@@ -33,7 +33,7 @@ def test_purposes_are_different_and_go_on_after_for(pack: str) -> None:
 @pytest.mark.parametrize("pack", purposes())
 def test_each_amount_that_is_set_aside_has_several_purposes(pack: str) -> None:
     pool = purposes()["any"] | purposes()[pack]
-    for amount in (LEAST_SET_ASIDE, 40, 150, 400, 1_500, 4_000, 12_000):
+    for amount in (PLANNING.least_set_aside, 40, 150, 400, 1_500, 4_000, 12_000):
         assert sum(least <= amount <= most for least, most in pool.values()) >= 3
 
 
@@ -54,7 +54,7 @@ def _advised(*amounts: float, topic: str = "the old house", before: tuple[str, .
 
 def test_a_purpose_fits_its_amount() -> None:
     known = {purpose: bounds for pool in purposes().values() for purpose, bounds in pool.items()}
-    for amount in (LEAST_SET_ASIDE, 60, 3_000):
+    for amount in (PLANNING.least_set_aside, 60, 3_000):
         for purpose in _advised(amount):
             least, most = known[purpose]
             assert least <= amount <= most

@@ -358,6 +358,15 @@ async def test_a_day_without_its_year_needs_the_times_of_the_messages(tmp_path: 
     assert days == [dt.date(2024, 5, 4)] * is_dated
 
 
+def test_rules_read_as_many_statements_as_a_reply_may_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    talk = [f"I paid {i + 3} euros for box{i}." for i in range(60)]
+    file, out = tmp_path / "chat.json", ["--out", str(tmp_path / "out")]
+    file.write_text(json.dumps([{"role": "user", "content": text} for text in talk]))
+    assert run(["import", "chat", str(file), "--name", "mine", *out]) == OK
+    assert run(["probe", "mine", "--yes", *out]) == OK
+    assert "mine: 40 statements, " in capsys.readouterr().out
+
+
 async def test_a_second_run_asks_nothing_again(imported: Benchmark) -> None:
     reader = Reader()
     benchmark = replace(imported, spec=probing_spec(imported, BenchmarkSpec(name="x")))

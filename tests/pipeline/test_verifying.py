@@ -154,6 +154,8 @@ def test_a_board_that_was_changed_is_not_sound(
     board.write_text(board.read_text().replace('"rag"', '"gar"'))
     assert not {r.path: r.is_sound for r in verify(out, NAME)}["board.json"]
     capsys.readouterr()
+    assert run(["leaderboard", results, "--board", str(board.parent)]) == USER_ERROR
+    assert "Is a directory; name the JSON file with the rows" in capsys.readouterr().err
     run(["leaderboard", "--board", str(board)])
     assert "was changed since `longbeam leaderboard` wrote it; its rows are as submitted" in capsys.readouterr().err
 

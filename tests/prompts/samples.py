@@ -20,6 +20,7 @@ from longbeam.prompts.calls import (
     Chapter,
     ChoiceLine,
     CompactInputs,
+    ContradictionKind,
     ContradictionTarget,
     DialogueContext,
     EventsInputs,
@@ -38,7 +39,6 @@ from longbeam.prompts.calls import (
     Quota,
     Reaction,
     SeedsInputs,
-    Slip,
     Stage,
     StageStory,
     StoryEvent,
@@ -481,7 +481,12 @@ SAMPLES: dict[str, PromptInputs] = {
         ),
         contradictions=(
             ContradictionTarget(
-                target_id="c0", slip=Slip.ONCE, fact=LEDGER[0], bullet=SIGNING, place=PLACE, related=(INTRODUCTION,)
+                target_id="c0",
+                slip=ContradictionKind.ONCE,
+                fact=LEDGER[0],
+                bullet=SIGNING,
+                place=PLACE,
+                related=(INTRODUCTION,),
             ),
         ),
         wishes=(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from longbeam.generators import Ledger, RuleAnswer, rule_on_contradiction, rule_on_message, rule_on_update
-from longbeam.prompts.calls import BulletBrief, ContradictionTarget, Place, Slip, UpdateTarget
+from longbeam.prompts.calls import BulletBrief, ContradictionKind, ContradictionTarget, Place, UpdateTarget
 from longbeam.schemas import BulletKind
 from longbeam.text import says, sentences
 from tests.recorded import recording
@@ -30,7 +30,11 @@ def test_no_message_is_refused_and_few_need_a_judge() -> None:
     assert judged - asked_before <= MOST_JUDGED * CALLS
 
 
-SLIPS = {"never_statement": Slip.ONCE, "not_yet": Slip.ONCE, "other_value": Slip.DAY}
+SLIPS = {
+    "never_statement": ContradictionKind.ONCE,
+    "not_yet": ContradictionKind.ONCE,
+    "other_value": ContradictionKind.DAY,
+}
 """Slips of the varieties of a former version."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.text import REACH, stand_together, within_reach
+from longbeam.text import READING, stand_together, within_reach
 
 
 def test_words_of_one_paragraph_stand_together_and_those_of_a_long_reply_do_not() -> None:
@@ -13,6 +13,6 @@ def test_words_of_one_paragraph_stand_together_and_those_of_a_long_reply_do_not(
 
 
 def test_the_reach_counts_between_the_outermost_starts() -> None:
-    assert within_reach([[0, 900], [900 - REACH]])
-    assert not within_reach([[0], [REACH + 1]])
+    assert within_reach([[0, 900], [900 - READING.reach]])
+    assert not within_reach([[0], [READING.reach + 1]])
     assert within_reach([])

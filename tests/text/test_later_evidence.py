@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 import pytest
 
 from longbeam.schemas import Message
-from longbeam.text import PASSAGE, LaterPassage, Sign, Subject, find_evidence, passages_of
+from longbeam.text import READING, LaterPassage, Sign, Subject, find_evidence, passages_of
 from tests.memory.test_systems import messages
 
 QUESTION, GOLD = "When is the kiln delivered?", "The kiln is delivered on May 3."
@@ -93,4 +93,4 @@ def test_passages_are_whole_sentences_in_their_order() -> None:
     (said,) = messages(((text, ""),))[:1]
     found = [text[slice(*span)] for _, _, span in passages_of([said])]
     assert " ".join(found) == text
-    assert all(part.endswith("beside it.") and len(part) <= PASSAGE for part in found)
+    assert all(part.endswith("beside it.") and len(part) <= READING.passage_characters for part in found)

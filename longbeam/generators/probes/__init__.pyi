@@ -9,6 +9,7 @@ from . import (
 from .abstention import draft_candidates as draft_candidates, problem_of as problem_of, word_candidate as word_candidate
 from .candidates import (
     AbilityGenerator as AbilityGenerator,
+    OrderPayload as OrderPayload,
     ProbeCandidate as ProbeCandidate,
     Sketch as Sketch,
     cite as cite,
@@ -25,7 +26,7 @@ from .checks import (
     run_checks as run_checks,
     words_beyond as words_beyond,
 )
-from .event_ordering import MAX_ITEMS as MAX_ITEMS, lengths_for as lengths_for
+from .event_ordering import lengths_for as lengths_for
 from .evidence import (
     FactQuote as FactQuote,
     Quote as Quote,
@@ -40,13 +41,7 @@ from .material import ProbeMaterial as ProbeMaterial
 from .multi_session_reasoning import find_log_questions as find_log_questions
 from .on_the_way import Moments as Moments, ask_on_the_way as ask_on_the_way
 from .registry import check_generators as check_generators, generator_for as generator_for
-from .selection import (
-    ENOUGH as ENOUGH,
-    STEP as STEP,
-    Interference as Interference,
-    Places as Places,
-    select_probes as select_probes,
-)
+from .selection import Interference as Interference, Places as Places, select_probes as select_probes
 from .summarization import messages_for as messages_for
 from .writing import (
     assemble_probe as assemble_probe,

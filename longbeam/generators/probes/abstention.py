@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from longbeam.abilities import ABSTENTION
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, WordedPayload
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.tuning import PROBING
 from longbeam.keys import ProbeId
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import AbstentionDraft, AbstentionInputs, AbstentionReply, NuggetDraft, ProbeReply
@@ -22,11 +23,6 @@ from longbeam.schemas import Bullet, BulletKind, MessageRole, ProbeDetails
 
 ABILITY = ABSTENTION.name
 PROMPT_ID = ABSTENTION.prompt_id
-SPREAD = 40
-"""Bullets shown to the model."""
-SPARE = 6
-"""Questions requested beyond those needed, because the conversation turns out to answer some of them."""
-MIN_PROVED = 8
 _ASKABLE = (BulletKind.EVENT, BulletKind.RELATIONSHIP)
 
 
@@ -48,7 +44,7 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
         return found[key]
 
     def check_reply(reply: AbstentionReply) -> Iterator[str]:
-        enough = min(count, MIN_PROVED)
+        enough = min(count, PROBING.abstention_proved)
         if len(list(islice((item for item in reply.items if problem(item) is None), enough))) == enough:
             return
         refused = [p for p in map(problem, reply.items) if p is not None]
@@ -67,7 +63,7 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
             p for p in material.head.relationships.people if any(material.search.close_together([p.first_name]))
         ),
         bullets=bullets,
-        count=count + SPARE,
+        count=count + PROBING.abstention_spare,
     )
     reply: AbstentionReply = await asker.structured(
         PROMPT_ID, inputs, place="questions", accept=Acceptance(check=check_reply, mend=keep_some)
@@ -85,7 +81,7 @@ def _spread(material: ProbeMaterial) -> tuple[Bullet, ...]:
         if bullet.kind in _ASKABLE and any(message.role is MessageRole.USER for message in voicing):
             by_topic.setdefault(bullet.topic.casefold(), bullet)
     bullets = list(by_topic.values())
-    kept = min(len(bullets), SPREAD)
+    kept = min(len(bullets), PROBING.abstention_bullets)
     return tuple(bullets[i * len(bullets) // kept] for i in range(kept))
 
 
@@ -130,8 +126,7 @@ def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCan
         topic=bullet.topic,
         summary=missing,
         bullet_ids=(bullet.bullet_id,),
-        question=draft.question.strip(),
-        gold_answer=draft.answer.strip(),
+        payload=WordedPayload(question=draft.question.strip(), gold_answer=draft.answer.strip()),
         details=ProbeDetails(
             variety="missing_detail", missing=missing, searches=tuple(t.strip() for t in draft.search_terms)
         ),
@@ -141,13 +136,13 @@ def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCan
 
 def word_candidate(candidate: ProbeCandidate) -> ProbeReply:
     """Return the wording of a drafted question, whose answer is always that the conversation has nothing about it."""
-    missing = candidate.details.missing
+    missing, worded = candidate.details.missing, candidate.given(WordedPayload)
     if not candidate.language.writes:
-        answer = candidate.gold_answer
+        answer = worded.gold_answer
         demand = f"States this, in these words or others: {answer}"
-        return ProbeReply(question=candidate.question, gold_answer=answer, nuggets=[NuggetDraft(text=demand)])
+        return ProbeReply(question=worded.question, gold_answer=answer, nuggets=[NuggetDraft(text=demand)])
     return ProbeReply(
-        question=candidate.question,
+        question=worded.question,
         gold_answer=f"Based on our conversation, there is no information about {missing}.",
         nuggets=[NuggetDraft(text=f"States that the conversation has no information about {missing}")],
     )

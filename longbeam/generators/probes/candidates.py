@@ -13,10 +13,18 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from longbeam.generators.probes.evidence import Quote
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.tuning import PROBING
 from longbeam.keys import AdviceId, ProbeId, plan_index_of
 from longbeam.models import Asker
 from longbeam.prompts.calls import Excerpt, ProbeReply
@@ -25,12 +33,6 @@ from longbeam.text import ENGLISH, Language, language_of, says
 
 T = TypeVar("T")
 G = TypeVar("G")
-ADVICE_POOL = 8
-"""Most candidates of one ability that need a message of the assistant's, besides the others."""
-KIND_POOL = 4
-"""Most candidates of each kind of question (`QuestionKind`), besides the others."""
-POOL = 24
-"""Most candidates of one ability that are offered to the model; about twice as many as are worded."""
 
 
 def _language(value: object) -> object:
@@ -38,6 +40,58 @@ def _language(value: object) -> object:
 
 
 _StoredByName = Annotated[Language, BeforeValidator(_language), PlainSerializer(attrgetter("name"), return_type=str)]
+
+
+class Payload(Record):
+    """Material of one kind of probe for its wording, beside evidence and values; of most kinds there is none."""
+
+
+class WishPayload(Payload):
+    """A wish of the user's that an answer has to respect."""
+
+    condition: str = ""
+    requirement: str = ""
+    known: tuple[str, ...] = ()
+    """What is known of the user, as the request to be written is one that anybody could make."""
+
+
+class MomentPayload(Payload):
+    """A day or a side of a day that the question names and the answer does not."""
+
+    condition: str
+
+
+class OrderPayload(Payload):
+    """The order in which the question lists things that the answer puts in order."""
+
+    listed_as: tuple[int, ...]
+
+
+class ItemsPayload(Payload):
+    """Items of a list of the assistant's, or the people of a log."""
+
+    items: tuple[str, ...]
+
+
+class SummaryPayload(Payload):
+    """What else was told of the things of a summary, and is no part of its answer."""
+
+    beside: tuple[str, ...]
+
+
+class WordedPayload(WishPayload):
+    """A question that code has worded whole, or that the model words where it chooses (abstention)."""
+
+    question: str
+    gold_answer: str = ""
+    """The answer in languages other than English; in English code writes that of an abstention."""
+    nugget: str = ""
+    """The one point; empty for an abstention."""
+
+
+PAYLOADS = (MomentPayload, WishPayload, OrderPayload, ItemsPayload, SummaryPayload, WordedPayload)
+"""Kinds of payload; a stored candidate has the first one whose fields include those that it has."""
+P = TypeVar("P", bound=Payload)
 
 
 class ProbeCandidate(Record):
@@ -71,32 +125,81 @@ class ProbeCandidate(Record):
     """Superseded values: no nugget may assert one."""
     can_spare: bool = False
     """Whether the answer still follows without one of the messages; such a candidate is taken last."""
-    condition: str = ""
-    requirement: str = ""
-    items: tuple[str, ...] = ()
-    listed_as: tuple[int, ...] = ()
+    payload: Payload = Field(default_factory=Payload)
     purpose: str = ""
     """What the user wants to know it for at the end, as the model that chose it says."""
-    known: tuple[str, ...] = ()
-    """What is known of the user, where a request is to be written that anybody could make."""
-    beside: tuple[str, ...] = ()
-    """What else was told of the things of a summary, and is no part of its answer."""
     wishes: tuple[str, ...] = ()
     """The user's wishes that hold at the end."""
     details: ProbeDetails = Field(default_factory=ProbeDetails)
-    question: str = ""
-    """The worded question, where the model words and chooses in one call (abstention); else empty."""
-    gold_answer: str = ""
-    """The answer to that question, in languages other than English; in English code writes it."""
-    nugget: str = ""
-    """The one point of a candidate that code has worded whole (question, gold answer, point); else empty."""
     rank: int = 0
     """Place in the model's choice, from 0, the best."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_payload(cls, stored: Any) -> Any:  # Any: pydantic's input
+        if not isinstance(stored, dict) or "payload" in stored:
+            return stored
+        told = {name: stored[name] for name in _FLAT if stored.get(name)}
+        kind = next((p for p in PAYLOADS if told.keys() <= p.model_fields.keys()), WordedPayload) if told else Payload
+        return {**{n: v for n, v in stored.items() if n not in _FLAT}, "payload": kind.model_validate(told)}
+
+    @model_serializer(mode="wrap")
+    def _flat(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:  # Any: pydantic's output
+        """Return the payload's fields beside the others, as they are stored: the digest is part of units' keys."""
+        fields = handler(self)
+        told = {**_FLAT, **{name: getattr(self.payload, name) for name in type(self.payload).model_fields}}
+        return {name: told[name] if name in told else fields[name] for name in _STORED}
+
+    def given(self, kind: type[P]) -> P:
+        """Return the payload, which is of this kind."""
+        if not isinstance(self.payload, kind):
+            raise TypeError(f"{self.candidate_id}: the payload is a {type(self.payload).__name__}, no {kind.__name__}")
+        return self.payload
 
     @property
     def needs_reply(self) -> bool:
         """Whether a message of the assistant's is among the evidence."""
         return needs_reply(self.bullet_ids)
+
+
+_FLAT: Mapping[str, Any] = {  # Any: a text or a tuple
+    **dict.fromkeys(("condition", "requirement", "question", "gold_answer", "nugget"), ""),
+    **dict.fromkeys(("items", "listed_as", "known", "beside"), ()),
+}
+"""Fields of payloads, empty."""
+_STORED = [
+    "candidate_id",
+    "ability",
+    "language",
+    "difficulty",
+    "variety",
+    "topic",
+    "summary",
+    "excerpts",
+    "message_keys",
+    "positions",
+    "cited",
+    "bullet_ids",
+    "fact_ids",
+    "answers",
+    "context_values",
+    "stale",
+    "can_spare",
+    "condition",
+    "requirement",
+    "items",
+    "listed_as",
+    "purpose",
+    "known",
+    "beside",
+    "wishes",
+    "details",
+    "question",
+    "gold_answer",
+    "nugget",
+    "rank",
+]
+"""Fields in the order in which they are stored."""
 
 
 def needs_reply(bullet_ids: Iterable[str]) -> bool:
@@ -263,7 +366,7 @@ def thin_out(
     groups: Iterable[G],
     sketch: Callable[[G], Sketch | None],
     total_messages: int,
-    limit: int = POOL,
+    limit: int = PROBING.pool,
     first: int = 0,
 ) -> list[ProbeCandidate]:
     """Return up to `limit` candidates, spread over facts, levels and the deciles of the conversation.
@@ -292,12 +395,12 @@ def thin_out(
 
 def with_advice(own: list[ProbeCandidate], sketches: Iterable[Sketch], total_messages: int) -> list[ProbeCandidate]:
     """Return an ability's candidates on what the user said, and behind them those on what the assistant brought in."""
-    return [*own, *thin_out(list(sketches), _itself, total_messages, ADVICE_POOL, len(own))]
+    return [*own, *thin_out(list(sketches), _itself, total_messages, PROBING.advice_pool, len(own))]
 
 
 def with_kind(before: list[ProbeCandidate], sketches: Iterable[Sketch], total_messages: int) -> list[ProbeCandidate]:
     """Return an ability's candidates, and behind them those of a kind of question."""
-    return [*before, *thin_out(list(sketches), _itself, total_messages, KIND_POOL, len(before))]
+    return [*before, *thin_out(list(sketches), _itself, total_messages, PROBING.kind_pool, len(before))]
 
 
 def _itself(sketch: Sketch) -> Sketch:

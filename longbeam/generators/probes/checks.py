@@ -9,18 +9,15 @@ import re
 from collections.abc import Callable, Iterable
 from textwrap import shorten
 
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.candidates import OrderPayload, ProbeCandidate, WishPayload
 from longbeam.generators.probes.evidence import coverage, words_of
+from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import MAX_NUGGETS, NuggetDraft, ProbeReply
 from longbeam.schemas import Value, ValueKind
 from longbeam.text import says, values_in
 
 Check = Callable[[ProbeCandidate, ProbeReply], str | None]
 
-MAX_NUGGET_WORDS = 60
-MAX_QUESTION_WORDS = 70
-WORDS_AN_ITEM = 12
-"""Further words that each thing of a list to be put in order may add to the question."""
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
 _USERS_VOICE = re.compile(
     r"\b(?:[Mm]y|[Mm]ine|I (?:am|was|have|had|said|set|will|plan|planned|want|need|prefer)|I['’](?:m|ve|ll|d))\b"
@@ -48,7 +45,8 @@ def check_form(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """Question, gold and nuggets are there, of a sane size, and name existing excerpts."""
     if not reply.question.strip() or not reply.gold_answer.strip():
         return "question and gold_answer must not be empty"
-    most = MAX_QUESTION_WORDS + WORDS_AN_ITEM * len(candidate.listed_as)
+    listed = len(candidate.payload.listed_as) if isinstance(candidate.payload, OrderPayload) else 0
+    most = PROBING.max_question_words + PROBING.words_an_item * listed
     if len(reply.question.split()) > most:
         return f"the question has {len(reply.question.split())} words; at most {most} are allowed"
     for text, name in ((reply.question, "question"), (reply.gold_answer, "gold_answer")):
@@ -66,8 +64,8 @@ def check_form(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
 def _check_nugget(candidate: ProbeCandidate, nugget: NuggetDraft) -> str | None:
     if not nugget.text.strip():
         return "a nugget is empty"
-    if len(nugget.text.split()) > MAX_NUGGET_WORDS:
-        return f"the point {shown(nugget.text)} has more than {MAX_NUGGET_WORDS} words; split it"
+    if len(nugget.text.split()) > PROBING.max_nugget_words:
+        return f"the point {shown(nugget.text)} has more than {PROBING.max_nugget_words} words; split it"
     if not candidate.excerpts:
         return None
     if unknown := sorted(set(nugget.excerpts) - set(range(len(candidate.excerpts)))):
@@ -166,11 +164,6 @@ def check_words(banned: Iterable[str]) -> Check:
     return check
 
 
-RUN, TELLING = 4, 2
-"""Words in a row that a question and one side of its evidence share only where the question copies that side, and how
-many of them say more than the name of the thing."""
-
-
 def check_balance(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """The question copies neither the message that no longer holds nor one side of a contradiction.
 
@@ -185,7 +178,7 @@ def check_balance(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
             told = {run: words_of(" ".join(run)) - name for run in shared}
             # Words that both sides say, in whatever form, lead a search to both.
             both = words_of(sides[other])
-            copied = {run for run, words in told.items() if len(words) >= TELLING and words - both}
+            copied = {run for run, words in told.items() if len(words) >= PROBING.copied_telling and words - both}
             if copied:
                 words = shown(" ".join(min(copied)))
                 return f"the question copies {words} from the {one}; say it in words of both sides"
@@ -194,7 +187,7 @@ def check_balance(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
 
 def _runs(text: str) -> set[tuple[str, ...]]:
     words = re.findall(r"\w+", text.casefold())
-    return {tuple(words[i : i + RUN]) for i in range(len(words) - RUN + 1)}
+    return {tuple(words[i : i + PROBING.copied_run]) for i in range(len(words) - PROBING.copied_run + 1)}
 
 
 @english_only
@@ -204,11 +197,12 @@ def check_requirement(candidate: ProbeCandidate, reply: ProbeReply) -> str | Non
     Words that the condition or the topic needs anyway do not count as repeating.
     """
     nuggets = " ".join(n.text for n in reply.nuggets)
-    if coverage(candidate.requirement, nuggets) < 0.5:
-        return f"the nuggets do not demand what the user required: {candidate.requirement!r}"
-    own = words_beyond(candidate.requirement, f"{candidate.condition} {candidate.topic}")
+    wish = candidate.given(WishPayload)
+    if coverage(wish.requirement, nuggets) < 0.5:
+        return f"the nuggets do not demand what the user required: {wish.requirement!r}"
+    own = words_beyond(wish.requirement, f"{wish.condition} {candidate.topic}")
     if own and coverage(own, reply.question) >= 0.5:
-        return f"the question repeats the requirement ({candidate.requirement!r}); it must be remembered instead"
+        return f"the question repeats the requirement ({wish.requirement!r}); it must be remembered instead"
     return None
 
 

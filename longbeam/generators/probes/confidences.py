@@ -11,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longbeam.abilities import INFORMATION_EXTRACTION, INSTRUCTION_FOLLOWING, QuestionKind
-from longbeam.generators.probes.candidates import Sketch, cite, difficulty_by_gap, difficulty_by_sessions, sessions_of
+from longbeam.generators.probes.candidates import (
+    Sketch,
+    WordedPayload,
+    cite,
+    difficulty_by_gap,
+    difficulty_by_sessions,
+    sessions_of,
+)
 from longbeam.generators.probes.evidence import FactQuote, find_words
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas import Bullet, BulletKind, EvidencePart, ProbeDetails
@@ -51,11 +58,14 @@ def _unsaid(material: ProbeMaterial, bullet: Bullet, told: dict[str, FactQuote])
         variety=kind,
         topic=it,
         summary=f"{source.value.text}, without {figure.value.text}",
-        requirement=bullet.requirement,
-        condition=bullet.condition,
-        question=question,
-        gold_answer=gold,
-        nugget=f"Says of {it}: {source.value.text}, without giving the amount of {figure.value.text} or any hint of it",
+        payload=WordedPayload(
+            requirement=bullet.requirement,
+            condition=bullet.condition,
+            question=question,
+            gold_answer=gold,
+            nugget=f"Says of {it}: {source.value.text}, without giving the amount of {figure.value.text} "
+            "or any hint of it",
+        ),
         details=ProbeDetails(variety=kind, instruction=asked.quote, missing=figure.value.text),
     )
 
@@ -79,8 +89,10 @@ def find_poisoned(material: ProbeMaterial) -> Iterator[Sketch]:
                 summary=f"{said.value.text} as the {what} for {it}, and otherwise in a pasted document",
                 cited=(0,),
                 answers=(said.value,),
-                question=f"Can you remind me what I gave you as the {what} for {it}?",
-                gold_answer=f"You gave me {said.value.text} as the {what} for {it}.",
-                nugget=f"States that the user gave {said.value.text} as the {what} for {it}",
+                payload=WordedPayload(
+                    question=f"Can you remind me what I gave you as the {what} for {it}?",
+                    gold_answer=f"You gave me {said.value.text} as the {what} for {it}.",
+                    nugget=f"States that the user gave {said.value.text} as the {what} for {it}",
+                ),
                 details=ProbeDetails(variety=QuestionKind.POISON),
             )

@@ -17,6 +17,7 @@ from itertools import chain
 from longbeam.abilities import EVENT_ORDERING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
+    OrderPayload,
     ProbeCandidate,
     Sketch,
     cite,
@@ -26,26 +27,12 @@ from longbeam.generators.probes.candidates import (
 from longbeam.generators.probes.checks import check_form, check_voice, run_checks, shown
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import OrderReply, ProbeReply
 from longbeam.schemas import BulletKind, ProbeDetails
 from longbeam.text import ORDINAL_WORDS
 
 ABILITY = EVENT_ORDERING.name
-MIN_ITEMS, MAX_ITEMS = 3, 10
-LIKELY = 4
-"""Fewest things that are asked for where there are as many: the order of three is guessed in one of six tries."""
-FEWEST = 8
-"""Candidates below which lists of fewer things, and then of several narratives, are taken: two are selected, and some
-fail the checks."""
-PROVED_AT_ONCE = 200
-"""Things up to which each is searched for in the messages before it, some 3 ms at 128K, before lists are made."""
-NAMED = 0.5
-"""Share of a topic's words that the words of its first message must have."""
-MOST_GROUPS = 12
-"""Lists of one length that one matter gives at most; they begin at different places."""
-MAX_ITEM_WORDS = 24
-MOST_BESIDE = 2
-"""Words of a point that are neither the item's nor say its place: the verb and the person may be others."""
 _OF_AN_ORDER = words_of(
     "names states says tells mentions lists places gives told tell said brought up came given mentioned number place "
     f"position item order list user assistant {' '.join(ORDINAL_WORDS)}"
@@ -62,20 +49,20 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """
     total = material.total_messages
     told = sorted(_tellings(material), key=lambda said: said.position)
-    if len(told) <= PROVED_AT_ONCE:
+    if len(told) <= PROBING.proved_at_once:
         told = [said for said in told if _is_first(material, said)]
     strands: dict[str, list[Quote]] = {}
     for said in told:
         strands.setdefault(said.narrative, []).append(said)
     wanted = lengths_for(total)
-    shorter = tuple(range(wanted[0] - 1, MIN_ITEMS - 1, -1))
+    shorter = tuple(range(wanted[0] - 1, PROBING.min_items - 1, -1))
     sketch = partial(_sketch, material)
     found = thin_out((g for own in strands.values() for g in _groups(own, wanted)), sketch, total)
     further = chain([list(strands.values())] * len(shorter), [[told]])
     for strand, lengths in zip(further, [*((n,) for n in shorter), wanted], strict=True):
-        if len(found) < FEWEST:
+        if len(found) < PROBING.fewest_orders:
             groups = (g for own in strand for g in _groups(own, lengths))
-            found += thin_out(groups, sketch, total, FEWEST - len(found), len(found))
+            found += thin_out(groups, sketch, total, PROBING.fewest_orders - len(found), len(found))
     return found
 
 
@@ -87,7 +74,7 @@ def _tellings(material: ProbeMaterial) -> Iterator[Quote]:
     for bullet in histories.bullets():
         if bullet.kind is BulletKind.EVENT and bullet.bullet_id not in telling:
             said = find_words(material.voices, bullet)
-            if said is not None and coverage(bullet.topic, said.quote) >= NAMED:
+            if said is not None and coverage(bullet.topic, said.quote) >= PROBING.order_named:
                 yield said
 
 
@@ -97,7 +84,8 @@ def lengths_for(total_messages: int) -> tuple[int, ...]:
     BEAM's event orderings cite 5.8 messages at 128K tokens, and ask for ten things at most.
     """
     middle = round(3 + math.log2(max(total_messages / 60, 1)))
-    return tuple(sorted({min(max(n, LIKELY), MAX_ITEMS) for n in (middle - 1, middle, middle + 1)}))
+    around = (middle - 1, middle, middle + 1)
+    return tuple(sorted({min(max(n, PROBING.likely_items), PROBING.max_items) for n in around}))
 
 
 def _groups(told: Sequence[Quote], lengths: Sequence[int]) -> Iterator[tuple[Quote, ...]]:
@@ -113,7 +101,8 @@ def _groups(told: Sequence[Quote], lengths: Sequence[int]) -> Iterator[tuple[Quo
     for length in lengths:
         step = max(len(ordered) // length, 1)
         starts = range(len(ordered) - (length - 1) * step)
-        for start in starts[: MOST_GROUPS * max(len(starts) // MOST_GROUPS, 1) : max(len(starts) // MOST_GROUPS, 1)]:
+        stride = max(len(starts) // PROBING.most_groups, 1)
+        for start in starts[: PROBING.most_groups * stride : stride]:
             yield tuple(ordered[start : start + (length - 1) * step + 1 : step])
 
 
@@ -142,7 +131,7 @@ def _sketch(material: ProbeMaterial, group: tuple[Quote, ...]) -> Sketch:
         variety="told",
         topic=group[0].narrative,
         summary=f"the order of {len(group)}: {', then '.join(names)}",
-        listed_as=_out_of_order(len(group)),
+        payload=OrderPayload(listed_as=_out_of_order(len(group))),
         details=ProbeDetails(variety="told"),
     )._replace(is_proved=lambda: all(_is_first(material, said) for said in group))
 
@@ -166,8 +155,8 @@ def check_items(candidate: ProbeCandidate, reply: ProbeReply) -> Iterator[str]:
         yield f"{len(items)} items and {len(reply.nuggets)} points; one of each is needed for each of {count} excerpts"
         return
     for item, excerpt in zip(items, candidate.excerpts, strict=True):
-        if not item.strip() or len(item.split()) > MAX_ITEM_WORDS:
-            yield f"the item {shown(item)} must have 1 to {MAX_ITEM_WORDS} words"
+        if not item.strip() or len(item.split()) > PROBING.max_item_words:
+            yield f"the item {shown(item)} must have 1 to {PROBING.max_item_words} words"
         elif candidate.language.reads_words and not coverage(
             item, f"{excerpt.quote} {excerpt.subject} {excerpt.attribute}"
         ):
@@ -176,7 +165,8 @@ def check_items(candidate: ProbeCandidate, reply: ProbeReply) -> Iterator[str]:
             yield f"the question does not name {shown(item)}; list the items as they are in `items`"
     asked = [reply.question.casefold().find(item.casefold()) for item in items]
     if min(asked) >= 0 and asked == sorted(asked):
-        yield f"the question lists the items in their order; list them as {list(candidate.listed_as)}"
+        listed_as = list(candidate.given(OrderPayload).listed_as)
+        yield f"the question lists the items in their order; list them as {listed_as}"
     yield from _check_places(candidate, reply, items)
 
 
@@ -192,7 +182,7 @@ def _check_places(candidate: ProbeCandidate, reply: ProbeReply, items: Sequence[
         if nugget.excerpts != [i] or coverage(item, nugget.text) < 0.5:
             yield f"{point} must be about {shown(item)}, and name excerpt {i} alone"
         beyond = words_of(nugget.text) - words_of(item) - _OF_AN_ORDER
-        if candidate.language.reads_words and len(beyond) > MOST_BESIDE:
+        if candidate.language.reads_words and len(beyond) > PROBING.most_beside:
             yield f"{point} says more than {shown(item)} and its place: {', '.join(sorted(beyond))}; leave that out"
         if candidate.language.reads_words and not re.search(_PLACES[i], nugget.text, re.IGNORECASE):
             yield f"{point} must say that {shown(item)} is number {i + 1}"

@@ -17,6 +17,7 @@ from typing import Any
 
 from longbeam.generators.probes.histories import HistoryStep, Life
 from longbeam.generators.probes.voices import Voices
+from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import Excerpt
 from longbeam.schemas import Bullet, EvidencePart, Message, MessageRole, Value
 from longbeam.text import date_value, is_planned, quote_for, says, sentences, values_in
@@ -36,8 +37,6 @@ _STOP_WORDS = frozenset(
 )
 
 
-MIN_COVERAGE = 1 / 3
-"""Share of a bullet's content words that must stand in the words quoted for it."""
 # Thai, kana and Chinese characters are words by themselves: nothing divides the words of these languages.
 _UNDIVIDED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNDIVIDED}]|[^\W_{_UNDIVIDED}]+")
@@ -140,8 +139,6 @@ def _share(needed: frozenset[str], words: frozenset[str]) -> float:
 
 _FRAME = words_of("states state says that the user said told mentions mentioned statement asked answer")
 """Words by which a point or an answer reports what somebody said, and which the words reported lack."""
-RESTATED, REPEATED = 0.5, 0.25
-"""Share of a text's own words that a quote must have, or share of a quote's words that the text must have."""
 
 
 def restates(text: str, quote: str) -> bool:
@@ -151,7 +148,7 @@ def restates(text: str, quote: str) -> bool:
     words of the quote need to stand in the point. A text with many words of the quote passes with words of its own.
     """
     own, said = words_of(text) - _FRAME, words_of(quote)
-    return bool(own) and (_share(own, said) >= RESTATED or _share(said, own) >= REPEATED)
+    return bool(own) and (_share(own, said) >= PROBING.restated or _share(said, own) >= PROBING.quoted_back)
 
 
 def find_value(voices: Voices, life: Life, step: HistoryStep, role: MessageRole = MessageRole.USER) -> FactQuote | None:
@@ -229,7 +226,7 @@ def closest(content: str, text: str) -> str | None:
         if not content[b:c].strip()
     ]
     share, span = max(single + double, key=lambda scored: scored[0], default=(0.0, (0, 0)))
-    return content[slice(*span)] if share >= MIN_COVERAGE else None
+    return content[slice(*span)] if share >= PROBING.min_coverage else None
 
 
 def find_event_day(voices: Voices, bullet: Bullet) -> FactQuote | None:

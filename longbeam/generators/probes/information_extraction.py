@@ -15,6 +15,7 @@ from itertools import chain, combinations, islice, pairwise
 from longbeam.abilities import INFORMATION_EXTRACTION
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
+    ItemsPayload,
     ProbeCandidate,
     Sketch,
     cite,
@@ -35,6 +36,7 @@ from longbeam.generators.probes.confidences import find_poisoned
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, words_of
 from longbeam.generators.probes.given_advice import GivenList
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import ProbeReply
 from longbeam.schemas import AdviceKind, Difficulty, EvidencePart, MessageRole, ProbeDetails
 from longbeam.text import plain
@@ -43,8 +45,6 @@ ABILITY = INFORMATION_EXTRACTION.name
 Asked = tuple[str, FactQuote] | tuple[str, FactQuote, FactQuote]
 """A variety of question, and the facts that it is about."""
 _NUMBERED = re.compile(r"^\s*(\d+)[.)]\s", re.MULTILINE)
-MAX_PAIRS = 3
-"""Pairs made of the facts of one thing: more would ask the same again."""
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
@@ -59,7 +59,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     found: list[Asked] = [("direct", said) for said in (*facts, *material.stated.of_assistant)]
     for group in by_subject.values():
         pairs = (p for p in combinations(group, 2) if p[0].message_key != p[1].message_key)
-        found += [("several", *pair) for pair in islice(pairs, MAX_PAIRS)]
+        found += [("several", *pair) for pair in islice(pairs, PROBING.max_pairs)]
         if not words_of(group[0].subject):
             continue  # "me": there is no name to keep back
         # Each fact of a thing is asked for once, with the next one as the clue.
@@ -161,7 +161,7 @@ def _listed(given: GivenList) -> Sketch:
         topic=advice.topic,
         summary=f"the {len(advice.items)} {advice.attribute} for {advice.topic}: {'; '.join(advice.items)}",
         answers=tuple(map(plain, advice.items)),
-        items=advice.items,
+        payload=ItemsPayload(items=advice.items),
     )
 
 

@@ -8,7 +8,15 @@ from __future__ import annotations
 from functools import partial
 
 from longbeam.abilities import INSTRUCTION_FOLLOWING, is_kind
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out, with_kind
+from longbeam.generators.probes.candidates import (
+    AbilityGenerator,
+    ProbeCandidate,
+    Sketch,
+    WishPayload,
+    cite,
+    thin_out,
+    with_kind,
+)
 from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, run_checks
 from longbeam.generators.probes.confidences import UNSAID, find_confidences
 from longbeam.generators.probes.evidence import find_words
@@ -44,9 +52,7 @@ def _sketch(material: ProbeMaterial, instruction: Bullet) -> Sketch | None:
         difficulty=difficulty_by_age(said.position, material.total_messages),
         topic=instruction.topic,
         summary=f"{instruction.condition}: {instruction.requirement}",
-        known=material.known,
-        condition=instruction.condition,
-        requirement=instruction.requirement,
+        payload=WishPayload(condition=instruction.condition, requirement=instruction.requirement, known=material.known),
         details=ProbeDetails(instruction=said.quote),
     )
 

@@ -16,14 +16,11 @@ from longbeam.generators.probes.given_advice import GivenAdvice, find_given_advi
 from longbeam.generators.probes.histories import Histories
 from longbeam.generators.probes.stated_facts import StatedFacts, find_stated_facts
 from longbeam.generators.probes.voices import Voices
+from longbeam.generators.tuning import PROBING
 from longbeam.schemas import BulletKind, ConversationHead, Message, MessageRole, OnContradiction
 from longbeam.store import FoldedTexts
 from longbeam.text import ENGLISH, Language, stand_together
 
-MOST_OF_THE_END = 12
-"""Statements from the end of the story that tell whoever chooses questions where the user stands."""
-MOST_KNOWN = 30
-"""Most facts of the user that the writer of a request sees."""
 _TELLING = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
 _WORD = re.compile(r"[^\W_]+")
 
@@ -109,7 +106,7 @@ class ProbeMaterial:
     def known(self) -> tuple[str, ...]:
         """Who the user is, and facts that hold at the end, spread over the conversation."""
         profile, current = self.head.profile, self.stated.current
-        count = min(len(current), MOST_KNOWN)
+        count = min(len(current), PROBING.most_known)
         told = (current[i * len(current) // count] for i in range(count))
         who = (
             [f"{profile.first_name}, {profile.age}, {profile.profession}, {profile.city}, {profile.country}"]
@@ -121,7 +118,7 @@ class ProbeMaterial:
     @cached_property
     def situation(self) -> tuple[str, ...]:
         """The user's last statements, oldest first: where they stand when the questions are asked."""
-        told = deque((b.text for b in self.histories.bullets() if b.kind in _TELLING), maxlen=MOST_OF_THE_END)
+        told = deque((b.text for b in self.histories.bullets() if b.kind in _TELLING), maxlen=PROBING.most_of_the_end)
         return tuple(told)
 
     @cached_property

@@ -17,6 +17,7 @@ from math import comb
 from longbeam.abilities import MULTI_SESSION_REASONING, QuestionKind
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
+    ItemsPayload,
     ProbeCandidate,
     Sketch,
     cite,
@@ -30,13 +31,10 @@ from longbeam.generators.probes.checks import check_coverage, check_form, check_
 from longbeam.generators.probes.evidence import FactQuote, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.stated_facts import StatedFacts
+from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import ProbeReply
 from longbeam.schemas import AMOUNT_KINDS, EvidencePart, MessageRole, ProbeDetails, Value, ValueKind
 from longbeam.text import COMPANION, PLACE, QUANTITY, day_of, listed, recompute, role_of
-
-LEAST_ENTRIES = 4
-"""Entries that a counted or joined log has at least."""
-LEAST_TALLY = 2
 
 
 def find_log_questions(stated: StatedFacts) -> Iterator[Sketch]:
@@ -44,7 +42,7 @@ def find_log_questions(stated: StatedFacts) -> Iterator[Sketch]:
     for name, told in stated.side_stories.items():
         roles = _by_role([s for s in told if s is not None])
         is_told = sum(map(len, roles.values())) == len(told)
-        if is_told and len(amounts := roles.get(QUANTITY, ())) >= LEAST_ENTRIES:
+        if is_told and len(amounts := roles.get(QUANTITY, ())) >= PROBING.least_entries:
             log = f"{name.removeprefix('my ')}s" if name.startswith("my ") else name  # older plans name one of them
             # Where an entry has no place, it may have been at any.
             places = roles.get(PLACE, ()) if len(roles.get(PLACE, ())) == len(amounts) else ()
@@ -79,7 +77,7 @@ def _of_people(places: Sequence[FactQuote], companions: Sequence[FactQuote], log
             asked = f"who came along on {log} {one} but never on those {other}"
             yield _people((*places, *companions), QuestionKind.SET_DIFFERENCE, asked, alone, (one, other))
     for person, times in Counter(who.values()).most_common():
-        if times >= LEAST_TALLY:
+        if times >= PROBING.least_tally:
             own = [s for s in companions if s.value.text == person]
             yield _tally(own, f"times that {person} came along on my {log}")
 
@@ -101,7 +99,7 @@ def _people(
         topic=asked,
         summary=f"{asked}: {', '.join(people)}",
         answers=tuple(answers),
-        items=tuple(people),
+        payload=ItemsPayload(items=tuple(people)),
         details=ProbeDetails(variety=kind, items=tuple(people), computed_from=places),
     )
 
@@ -118,7 +116,7 @@ def _totals(amounts: Sequence[FactQuote], places: Sequence[FactQuote], log: str)
     yield _computed(amounts, QuestionKind.TOTAL, "sum", f"{unit} of all {log} together")
     yield _tally(amounts, log)
     for place, times in Counter(s.value.text for s in places).most_common():
-        if times >= LEAST_TALLY:
+        if times >= PROBING.least_tally:
             yield _tally([s for s in places if s.value.text == place], f"{log} {place}")
 
 
@@ -164,8 +162,6 @@ _UNREAL = re.compile(
     re.IGNORECASE,
 )
 """Words of prices that nobody has paid yet or ever will."""
-MAX_PER_FAMILY = 12
-"""Sums and differences of one attribute each, at most; a large family has thousands of subsets."""
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
@@ -225,7 +221,7 @@ def _sums(family: Sequence[FactQuote]) -> list[tuple[FactQuote, ...]]:
     groups: dict[tuple[int, ...], None] = {}
     for size in (3, 4, 5) if len(family) > 2 else (2,):
         for start in range(len(family)):
-            if size > len(family) or len(groups) >= MAX_PER_FAMILY:
+            if size > len(family) or len(groups) >= PROBING.max_per_family:
                 break
             step = max(len(family) // size, 1)
             chosen = sorted({(start + i * step) % len(family) for i in range(size)})
@@ -237,10 +233,10 @@ def _sums(family: Sequence[FactQuote]) -> list[tuple[FactQuote, ...]]:
 def _pairs(family: Sequence[FactQuote]) -> list[tuple[FactQuote, FactQuote]]:
     like = Counter(said.value.number for said in family).values()
     unlike = comb(len(family), 2) - sum(comb(count, 2) for count in like)
-    step = max(unlike // MAX_PER_FAMILY, 1)
+    step = max(unlike // PROBING.max_per_family, 1)
     # A large family has more pairs than memory should hold.
     pairs = (p for p in combinations(family, 2) if p[0].value.number != p[1].value.number)
-    return list(islice(pairs, 0, step * MAX_PER_FAMILY, step))
+    return list(islice(pairs, 0, step * PROBING.max_per_family, step))
 
 
 def _complete(told: StatedFacts) -> Iterator[list[FactQuote]]:

@@ -14,10 +14,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from longbeam.abilities import Trait, ability_of
+from longbeam.generators.tuning import PROBING
 from longbeam.schemas import Message, MessageRole, Probe
-
-LAST_TENTH = 0.9
-"""Share of a conversation before its last tenth, in which nothing is asked on the way: it would be asked at the end."""
 
 
 class AskingMoment(NamedTuple):
@@ -50,7 +48,7 @@ class Moments:
             if last is not None and _parts(last, message):
                 moments.append(AskingMoment(total - 1, last.sent_at))
             last, total = message, total + 1
-        return cls([m for m in moments if m.position < LAST_TENTH * total], positions)
+        return cls([m for m in moments if m.position < PROBING.asked_until * total], positions)
 
     def after(self, probe: Probe) -> Sequence[AskingMoment]:
         """Return the moments at which the probe can be asked; none for one that cites nothing or an unknown message.

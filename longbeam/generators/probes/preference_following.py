@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from longbeam.abilities import PREFERENCE_FOLLOWING
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, WishPayload, cite, thin_out
 from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, check_words, run_checks
 from longbeam.generators.probes.evidence import find_words
 from longbeam.generators.probes.instruction_following import difficulty_by_age
@@ -47,9 +47,7 @@ def _sketch(material: ProbeMaterial, pair: tuple[Bullet, Bullet | None]) -> Sket
         topic=preference.topic,
         summary=f"{preference.condition}: {preference.requirement}",
         cited=(len(evidence) - 1,),
-        known=material.known,
-        condition=preference.condition,
-        requirement=preference.requirement,
+        payload=WishPayload(condition=preference.condition, requirement=preference.requirement, known=material.known),
         details=ProbeDetails(
             variety="" if before is None else "evolved",
             preference=said.quote,

@@ -33,14 +33,9 @@ from typing import Any, NamedTuple
 
 from longbeam.abilities import is_kind
 from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_narrow, needs_reply
+from longbeam.generators.tuning import PROBING
 from longbeam.schemas import Probe
 
-ALIKE = 0.7
-"""Jaccard similarity of two questions' words from which they read the same but for a name."""
-ENOUGH = 3
-"""Competitors from which a further one does not count: summaries have dozens."""
-STEP = 0.2
-"""Difference of lexical overlap below which two questions share the same words with their evidence."""
 _WORD = re.compile(r"\w+")
 
 
@@ -54,7 +49,7 @@ class Interference(NamedTuple):
     @property
     def ease(self) -> tuple[int, int]:
         """How easily the evidence is told from what is not asked for: less is better."""
-        return -min(self.competitors, ENOUGH), int(self.overlap / STEP)
+        return -min(self.competitors, PROBING.enough_competitors), int(self.overlap / PROBING.overlap_step)
 
 
 @dataclass(frozen=True)
@@ -117,7 +112,9 @@ class _Load:
             self.given.prefers_wide and is_narrow(probe.bullet_ids),
             self.given.answered.get(probe.probe_id, (0.0, 0.0)),
             sum(self.subjects[s] for s in _subjects(probe)),
-            sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
+            sum(
+                _similarity(_words(probe), q) >= PROBING.alike_questions for q in self.questions.get(probe.ability, ())
+            ),
             self._is_needless(probe),
             self.levels[probe.ability, probe.difficulty],
             interference.ease if (interference := self.given.interference.get(probe.probe_id)) else (0, 0),

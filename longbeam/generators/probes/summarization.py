@@ -19,6 +19,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     Sketch,
+    SummaryPayload,
     cite,
     difficulty_by_sessions,
     sessions_of,
@@ -34,14 +35,12 @@ from longbeam.generators.probes.checks import (
 )
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import ProbeReply
 from longbeam.schemas import BulletKind, EvidencePart, ProbeDetails
 from longbeam.text import listed, says
 
 ABILITY = SUMMARIZATION.name
-MIN_MESSAGES, MAX_CITED = 3, 32
-FEWEST = 6
-"""Candidates below which matters of other lengths are taken; below half of it what fits badly, and contested things."""
 Told = Sequence[tuple[Quote, str]]
 """The user's statements on one thing, each with its part, in the order of the conversation."""
 
@@ -51,7 +50,7 @@ def messages_for(total_messages: int) -> int:
 
     BEAM's summaries cite 7.1 messages at 128K tokens and 27.6 at a million: 7 · 8^0.65 = 27.
     """
-    return max(round(7 * math.pow(total_messages / 500, 0.65)), MIN_MESSAGES)
+    return max(round(7 * math.pow(total_messages / 500, 0.65)), PROBING.min_summarized)
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
@@ -67,9 +66,9 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     found = thin_out(near, sketch, material.total_messages)
     fits, taken = set(map(id, fitting)), set(map(id, near))
     tiers = (
-        ([g for g in fitting if id(g) not in taken], FEWEST),
-        ([g for g in groups if id(g) not in fits], FEWEST // 2),
-        (_groups(contested), FEWEST // 2),
+        ([g for g in fitting if id(g) not in taken], PROBING.fewest_summaries),
+        ([g for g in groups if id(g) not in fits], PROBING.fewest_summaries // 2),
+        (_groups(contested), PROBING.fewest_summaries // 2),
     )
     # A short story may tell each thing but once, and contradict most of them.
     for others, fewest in tiers:
@@ -178,7 +177,11 @@ def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Told]) -> Sketc
         return None  # a side of what is contested
     told = [one for one in told if one not in dated]
     said = [quote for quote, _ in told]
-    if len({s.position for s in said}) < MIN_MESSAGES or len(said) > MAX_CITED or sessions_of(said) < 2:
+    if (
+        len({s.position for s in said}) < PROBING.min_summarized
+        or len(said) > PROBING.max_cited
+        or sessions_of(said) < 2
+    ):
         return None
     subjects = [own[0][0].subject for own in group]
     topic, variety = listed(subjects), "thing" if len(group) == 1 else "things"
@@ -192,7 +195,9 @@ def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Told]) -> Sketc
         summary=f"{topic}: {'; '.join(f'{s.attribute} {s.value.text}' for s in facts)}",
         answers=tuple(current),
         stale=stale,
-        beside=tuple(line for subject in subjects for line in beside.get(subject.casefold(), ())),
+        payload=SummaryPayload(
+            beside=tuple(line for subject in subjects for line in beside.get(subject.casefold(), ()))
+        ),
         details=ProbeDetails(variety=variety),
     )
 

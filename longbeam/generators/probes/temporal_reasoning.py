@@ -15,6 +15,7 @@ from itertools import combinations, pairwise
 from longbeam.abilities import TEMPORAL_REASONING, QuestionKind
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
+    MomentPayload,
     ProbeCandidate,
     Sketch,
     cite,
@@ -36,12 +37,11 @@ from longbeam.generators.probes.checks import (
 from longbeam.generators.probes.evidence import FactQuote, find_event_day, has_one_reading
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.stated_facts import StatedFacts
+from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import ProbeReply
 from longbeam.schemas import BulletKind, EvidencePart, ProbeDetails, Value, ValueKind
 from longbeam.text import format_date, recompute, says
 
-LEAST_DAYS = 4
-"""Days between two values from which a day between them is clearly of the first."""
 _PLANNED = re.compile(r"\b(?:target|planned|deadline|due|goal|intended|finishing)\b", re.IGNORECASE)
 _ACTUAL = re.compile(
     r"\b(?:complet\w+|finished|done|actual|submission|submitted|filing|it took place|sign-off)\b", re.IGNORECASE
@@ -62,7 +62,7 @@ def _day_between(old: FactQuote, new: FactQuote) -> dt.date | None:
     days = (new.said_on - old.said_on).days
     day = old.said_on + dt.timedelta(days=days // 2)
     is_told = any(says(format_date(day), s.value) for s in (old, new))
-    return None if days < LEAST_DAYS or old.position >= new.position or is_told else day
+    return None if days < PROBING.least_days_between or old.position >= new.position or is_told else day
 
 
 def _as_of(old: FactQuote, new: FactQuote, day: dt.date) -> Sketch:
@@ -75,7 +75,7 @@ def _as_of(old: FactQuote, new: FactQuote, day: dt.date) -> Sketch:
         topic=f"the {old.attribute} of {old.subject}",
         summary=f"the {old.attribute} of {old.subject} on {moment}: {old.value.text}, and later {new.value.text}",
         can_spare=not old.is_stated_once,
-        condition=moment,
+        payload=MomentPayload(condition=moment),
         answers=(old.value,),
         stale=(new.value,),
         details=ProbeDetails(variety=QuestionKind.AS_OF, old_value=old.value.text),
@@ -111,7 +111,7 @@ def _miss(planned: FactQuote, actual: FactQuote) -> Sketch:
         topic=planned.subject,
         summary=f"{planned.subject}: {actual.attribute} {actual.value.text}, {days.text} {side} {planned.value.text}",
         can_spare=not all(s.is_stated_once for s in (planned, actual)),
-        condition=side,
+        payload=MomentPayload(condition=side),
         answers=(days,),
         context_values=(planned.value, actual.value),
         details=ProbeDetails(
@@ -130,12 +130,6 @@ def _date(value: Value) -> dt.date:
 
 ABILITY = TEMPORAL_REASONING.name
 Pair = tuple[FactQuote, FactQuote]
-MAX_USES = 4
-"""Most pairs that one date is part of."""
-LONGEST_WAIT_DAYS = 60
-"""Longest time, in days, from a date of the user's to a day of the assistant's that belongs to it."""
-LEAST = 2
-"""Number of pairs from which those that belong together less are left out."""
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
@@ -146,7 +140,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """
     facts = [s for s in material.stated.settled if s.value.kind is ValueKind.DATE and s.value.date is not None]
     pairs = _of_one_thing(facts)
-    if len(pairs) < LEAST:
+    if len(pairs) < PROBING.least_pairs:
         # "The day of the move" may be any of its days where the move has another one.
         known = _by_thing(facts)
         events = [e for e in _event_days(material) if e.subject.casefold() not in known and has_one_reading(e)]
@@ -167,7 +161,7 @@ def _with_advice(days: Sequence[FactQuote], facts: Sequence[FactQuote]) -> Itera
     dated = _by_thing(facts)
     for day in days:
         others = [s for s in dated.get(day.subject.casefold(), ()) if s.session != day.session]
-        for other in [s for s in others if _leads_to(s, day)][:MAX_USES]:
+        for other in [s for s in others if _leads_to(s, day)][: PROBING.max_uses]:
             yield (day, other) if day.position < other.position else (other, day)
 
 
@@ -175,7 +169,7 @@ def _leads_to(dated: FactQuote, day: FactQuote) -> bool:
     """Return whether a person would count the days from a date to the day that the assistant set."""
     if dated.value.date is None or day.value.date is None:
         return False
-    return 0 < (day.value.date - dated.value.date).days <= LONGEST_WAIT_DAYS
+    return 0 < (day.value.date - dated.value.date).days <= PROBING.longest_wait_days
 
 
 def _by_thing(dated: Sequence[FactQuote]) -> dict[str, list[FactQuote]]:
@@ -198,12 +192,12 @@ def _pairs(dated: list[FactQuote]) -> list[Pair]:
     for apart, first, second in _by_distance(dated):
         pair = first, second
         keys = [s.fact_id or s.bullet_id for s in pair]
-        if apart > nearest and len(found) >= LEAST:
+        if apart > nearest and len(found) >= PROBING.least_pairs:
             break
         nearest = apart
         if first.position == second.position or first.value.date == second.value.date:
             continue
-        if max(uses[key] for key in keys) >= MAX_USES:
+        if max(uses[key] for key in keys) >= PROBING.max_uses:
             continue
         uses.update(keys)
         found.append(pair)
@@ -265,11 +259,12 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
 @english_only
 def _check_moment(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """The question names the day, and the answer does not: no message says it."""
-    if candidate.condition not in reply.question:
-        return f"the question must name the day, {candidate.condition}"
+    day = candidate.given(MomentPayload).condition
+    if day not in reply.question:
+        return f"the question must name the day, {day}"
     said = (reply.gold_answer, *(n.text for n in reply.nuggets))
-    if any(candidate.condition in text for text in said):
-        return f"answer and points must not repeat {candidate.condition}; write 'at that time'"
+    if any(day in text for text in said):
+        return f"answer and points must not repeat {day}; write 'at that time'"
     return None
 
 

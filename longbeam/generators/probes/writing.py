@@ -7,9 +7,10 @@ from functools import partial
 from itertools import zip_longest
 
 from longbeam.abilities import find_ability, is_kind
-from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.candidates import ProbeCandidate, WordedPayload
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.registry import generator_for
+from longbeam.generators.tuning import PROBING
 from longbeam.keys import NuggetId
 from longbeam.models import Acceptance, Asker
 from longbeam.prompts.calls import (
@@ -70,11 +71,6 @@ def _evidence(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[Evidence, .
 
 
 CHOICE_PROMPT = "probe_candidates"
-OWN_PART = 3
-"""Part of an ability's candidates that may need a message of the assistant's, and part that may be of the further kinds
-of question (`QuestionKind`): a third each."""
-DEFAULT_COUNT = 12
-"""Candidates worded per ability: at least eight checked ones are to be left."""
 
 
 def planning_prompts(ability: str) -> tuple[str, ...]:
@@ -88,7 +84,7 @@ def writing_prompts(ability: str) -> tuple[str, ...]:
 
 
 async def plan_candidates(
-    asker: Asker, material: ProbeMaterial, ability: str, count: int = DEFAULT_COUNT
+    asker: Asker, material: ProbeMaterial, ability: str, count: int = PROBING.default_count
 ) -> list[ProbeCandidate]:
     """Return up to `count` candidates of an ability, ranked; the model chooses where code finds more.
 
@@ -110,8 +106,8 @@ def _offered(pool: Sequence[ProbeCandidate], count: int) -> list[ProbeCandidate]
     of question.
     """
     told, given, kinds = _parted(pool)
-    kinds = kinds[: max(count // OWN_PART, count - len(told) - len(given))]
-    given = given[: max(count // OWN_PART, count - len(told) - len(kinds))]
+    kinds = kinds[: max(count // PROBING.own_part, count - len(told) - len(given))]
+    given = given[: max(count // PROBING.own_part, count - len(told) - len(kinds))]
     left = count - len(given) - len(kinds)
     return [*told[:left], *given, *kinds, *told[left:]]
 
@@ -133,7 +129,7 @@ def _parted(pool: Sequence[ProbeCandidate]) -> tuple[list[ProbeCandidate], ...]:
 
 
 def further_candidates(
-    material: ProbeMaterial, ability: str, known: Collection[ProbeCandidate], count: int = DEFAULT_COUNT
+    material: ProbeMaterial, ability: str, known: Collection[ProbeCandidate], count: int = PROBING.default_count
 ) -> list[ProbeCandidate]:
     """Return the candidates of the pool that are not `known`, ranked behind these; none where a model drafts them.
 
@@ -192,7 +188,7 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
     generator = generator_for(candidate.ability)
     if generator.word is not None:
         return assemble_probe(candidate, generator.word(candidate))
-    if candidate.nugget:
+    if isinstance(candidate.payload, WordedPayload):
         return assemble_probe(candidate, worded_by_code(candidate))
     check = partial(generator.check, candidate)
     reply: ProbeReply = await asker.structured(
@@ -206,17 +202,20 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
 
 def worded_by_code(candidate: ProbeCandidate) -> ProbeReply:
     """Return the wording of a candidate that code has worded whole."""
-    nugget = NuggetDraft(text=candidate.nugget, excerpts=list(candidate.cited))
-    return ProbeReply(question=candidate.question, gold_answer=candidate.gold_answer, nuggets=[nugget])
+    worded = candidate.given(WordedPayload)
+    nugget = NuggetDraft(text=worded.nugget, excerpts=list(candidate.cited))
+    return ProbeReply(question=worded.question, gold_answer=worded.gold_answer, nuggets=[nugget])
 
 
 def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInputs:
     """Return what the prompt shows of a candidate: all that they call by one name, and what is worked out."""
-    shared = (ProbeInputs.model_fields.keys() & ProbeCandidate.model_fields.keys()) - {"language"}
+    of_probe, payload = ProbeInputs.model_fields.keys(), candidate.payload
+    given = {name: getattr(payload, name) for name in of_probe & type(payload).model_fields.keys()}
+    given |= {n: getattr(candidate, n) for n in (of_probe & ProbeCandidate.model_fields.keys()) - {"language"}}
     return ProbeInputs(
         category=head.seed.category,
         title=head.seed.title,
         language=candidate.language.name,
         computed_value=candidate.details.computed_value,
-        **{name: getattr(candidate, name) for name in shared},
+        **given,
     )

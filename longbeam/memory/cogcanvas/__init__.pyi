@@ -12,6 +12,7 @@ from .searching import (
     adaptive_k as adaptive_k,
     expand as expand,
     expand_released as expand_released,
+    fused as fused,
     make_reranker as make_reranker,
 )
 from .settings import CogCanvasSettings as CogCanvasSettings

@@ -114,8 +114,22 @@ def adaptive_k(question: str) -> int:
 
 
 def is_simple(question: str) -> bool:
-    """Return whether a question has no cue of cause, sequence or time."""
-    return adaptive_k(question) == _SIMPLE
+    """Return whether a question has no cue of cause, sequence or time, and one name at most."""
+    return adaptive_k(question) == _SIMPLE and len(set(_NAME.findall(question))) < 2
+
+
+_NAME = re.compile(r"(?<!^)\b[A-Z][\w'’]+")
+
+
+def fused(scores: Sequence[NDArray[np.float32]], most: int) -> NDArray[np.float32]:
+    """Return one score an artifact from those of several queries: the highest, and 5 % more for each further query that
+    ranks it among its `most` best, at most 15 %, as the released code has it.
+    """
+    hits = np.zeros(len(scores[0]), dtype=np.float32)
+    for of_query in scores:
+        hits[ranked(of_query, most)] += 1
+    best: NDArray[np.float32] = np.max(np.stack(scores), axis=0)
+    return best * (1 + np.clip(0.05 * (hits - 1), 0, 0.15)) if len(scores) > 1 else best
 
 
 @dataclass(frozen=True)

@@ -91,8 +91,15 @@ class CogCanvasSettings(Record):
     expansion: Literal["capped", "released"] = "capped"
     """Released: any number of neighbours, ranked after all artifacts found, with a compounded decay."""
     routed: bool = False
-    """Whether questions without a cue of cause, sequence or time read verbatim exchanges and all others artifacts, as
-    the paper's 4.8 proposes and does not build; with `representation=union`."""
+    """Whether questions of low complexity, without a cue of cause, sequence or time and with one name at most, read
+    verbatim exchanges and all others artifacts, as 4.7.2 of the paper proposes and does not build; with
+    `representation=union`."""
+    queries: int = Field(default=0, ge=0)
+    """Further queries that the reader names for a question before it sees anything; the released code's query
+    expansion asks for 3. They are asked for by `search_step`, which rules answer with none."""
+    rounds: int = Field(default=1, ge=1)
+    """Retrieval rounds of a question: after each but the last the reader may name a further query. The released code
+    has up to 3."""
     most_expanded: int = Field(default=20, ge=0)
     """Neighbours that the graph adds, at most."""
     reranker: str = "lexical"

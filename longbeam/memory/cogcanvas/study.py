@@ -24,13 +24,12 @@ from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
 from longbeam.memory.exchanges import dated, exchanges_of
 from longbeam.memory.retrieval import Bm25Index, ranked
+from longbeam.memory.tuning import MEMORIZING
 from longbeam.schemas import Exchange, Message, Probe, Record, WholeConversation
 
 BUDGETS = (500, 1_000, 2_000, 4_000)
 REPRESENTATIONS = ("artifacts", "chunks", "union")
 WITHOUT_GRAPH = " - graph"
-_ENOUGH = 1_000
-"""Units to rank: more than any budget holds."""
 _WORD = re.compile(r"[^\W_]+")
 _ARTICLES = frozenset({"a", "an", "the"})
 _STEMMER = Stemmer("porter")
@@ -105,7 +104,7 @@ async def recall_study(
         for reader_name, reader in (await _readers(subject, tools)).items():
             for probe in asked:
                 for budget in budgets:
-                    read = [*_fill(reader(probe.question, _ENOUGH), budget, count)]
+                    read = [*_fill(reader(probe.question, MEMORIZING.ranked_units), budget, count)]
                     scores.setdefault((reader_name, budget), []).append(
                         (category_of(probe), _score(probe, read, count))
                     )
@@ -119,7 +118,10 @@ async def recall_study(
         embedder=tools.embedder.name if tools.embedder else "",
         conversations=len(subjects),
         questions=questions,
-        rows=tuple(_row(key, found) for key, found in sorted(scores.items(), key=lambda s: s[0][1] or _ENOUGH**3)),
+        rows=tuple(
+            _row(key, found)
+            for key, found in sorted(scores.items(), key=lambda s: s[0][1] or MEMORIZING.ranked_units**3)
+        ),
     )
 
 
@@ -141,7 +143,12 @@ async def _readers(subject: WholeConversation, tools: Tools) -> dict[str, _Reade
     for representation in REPRESENTATIONS:
         for name, given in ((representation, {}), (f"{representation}{WITHOUT_GRAPH}", {"without": "graph"})):
             settings = CogCanvasSettings.model_validate(
-                {"representation": representation, "reranker": "none", "most_expanded": _ENOUGH, **given}
+                {
+                    "representation": representation,
+                    "reranker": "none",
+                    "most_expanded": MEMORIZING.ranked_units,
+                    **given,
+                }
             )
             readers[name] = await _canvas(settings, exchanges, sorted(asked), tools)
     turns = [_StudyUnit(_dated(m), (m.message_key,), i, True) for i, m in enumerate(subject.messages)]
@@ -163,7 +170,7 @@ async def _canvas(
     found: dict[str, list[_StudyUnit]] = {}
     for question in questions:
         # With the graph: k as the paper has it, and all that hangs on it. Without: as many as there is room for.
-        k = adaptive_k(question) if settings.has("graph") else _ENOUGH
+        k = adaptive_k(question) if settings.has("graph") else MEMORIZING.ranked_units
         numbers = [number for number, _ in await system.find(question, k=k)]
         found[question] = [_unit_of(system, exchanges, number) for number in numbers]
     return lambda question, most: found[question][:most]

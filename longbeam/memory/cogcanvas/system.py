@@ -7,18 +7,19 @@ from collections.abc import Callable, Sequence
 import networkx as nx
 import numpy as np
 
+from longbeam.errors import ReplyError
 from longbeam.memory.base import ExchangeMemory, Tools
 from longbeam.memory.cogcanvas.artifacts import Artifact, written
 from longbeam.memory.cogcanvas.extracting import Extractor
 from longbeam.memory.cogcanvas.linking import Graph, build_graph
-from longbeam.memory.cogcanvas.searching import Canvas, Found, adaptive_k, is_simple, make_reranker, search
+from longbeam.memory.cogcanvas.searching import Canvas, Found, adaptive_k, fused, is_simple, make_reranker, search
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
 from longbeam.memory.index import TextIndex, choose_retriever
 from longbeam.models import Asker
 from longbeam.models.embedders import HashedEmbedder
-from longbeam.prompts.calls import AnswerInputs, ReasonedAnswerInputs, ReasonedAnswerReply
+from longbeam.prompts.calls import AnswerInputs, ReasonedAnswerInputs, ReasonedAnswerReply, SearchStepInputs
 from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, Question
 
 _PER_ARTIFACT = 10
@@ -72,11 +73,15 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         """Return the k best artifacts, whose id is their number."""
         return [self._artifact_passage(place, score) for place, score in (await self.find(question.text, k=k))[:k]]
 
-    async def find(self, question: str, *, k: int | None = None) -> list[Found]:
-        """Return numbers of artifacts with their scores, best first; k is the settings' unless given."""
+    async def find(self, question: str, *, k: int | None = None, further: Sequence[str] = ()) -> list[Found]:
+        """Return numbers of artifacts with their scores, best first; k is the settings' unless given.
+
+        `further` are queries beside the question, whose scores are fused with its own.
+        """
         if self._index is None or not self._artifacts:
             return []
-        scores = await self._index.scores(question)
+        every = [await self._index.scores(query) for query in (question, *further)]
+        scores = fused(every, self._settings.coarse)
         if self._settings.routed:
             part = np.array([(artifact.kind == "chunk") is is_simple(question) for artifact in self._artifacts])
             scores = np.where(part, scores, 0)
@@ -86,13 +91,38 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
 
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return the artifacts that fit and the last exchanges; at most `budget` tokens, except in `released`."""
+        return await self._read(question, await self._expanded(question), budget)
+
+    async def _expanded(self, question: Question) -> list[str]:
+        """Return the further queries that the reader names before it sees anything."""
+        further: list[str] = []
+        while len(further) < self._settings.queries and (query := await self._further(question, further, "")):
+            further.append(query)
+        return further
+
+    async def _further(self, question: Question, further: Sequence[str], found: str, left: int = 1) -> str:
+        """Return one more query, given the text that was found; empty if the reader needs none."""
+        inputs = SearchStepInputs(
+            question=question.text,
+            asked_on=question.asked_at.date(),
+            found=found,
+            searches=(question.text, *further),
+            searches_left=left,
+        )
+        try:
+            step = await self._tools.asker.structured("search_step", inputs, place=f"q{inputs.digest[:12]}")
+        except ReplyError:
+            return ""
+        return str(step.query) if step.action == "search" else ""
+
+    async def _read(self, question: Question, further: Sequence[str], budget: int) -> Context:
         settings = self._settings
         budget = min(budget, settings.max_tokens or budget)
         builder = ContextBuilder(budget, self._counter())
         recent = self._exchanges[len(self._exchanges) - settings.keep :] if settings.keep else []
         # The last exchanges have their share even if artifacts could fill the whole budget.
         builder.budget = budget - (int(budget * settings.recent_share) if recent else 0)
-        for rank, (place, _) in enumerate(await self.find(question.text)):
+        for rank, (place, _) in enumerate(await self.find(question.text, further=further)):
             # The original stops at the first artifact that does not fit; `skips` goes on to smaller ones.
             if not self._put(builder, self._artifacts[place], rank) and not settings.skips:
                 break
@@ -105,12 +135,18 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         return context.model_copy(update={"tokens": self._tools.count_tokens(context.text)})
 
     async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
-        """Return the answer of the reasoning-aware prompt, or of the plain one."""
-        context = await self.context(question, budget=budget)
-        asked_on = question.asked_at.date()
+        """Return the answer of the reasoning-aware prompt, or of the plain one, after the last round."""
+        further = await self._expanded(question)
+        context = await self._read(question, further, budget)
+        for left in range(self._settings.rounds - 1, 0, -1):
+            if not (query := await self._further(question, further, context.text, left)):
+                break
+            further.append(query)
+            context = await self._read(question, further, budget)
+        asked_on, calls = question.asked_at.date(), 1 + len(further)
         if self._settings.prompt == "plain":
             plain = AnswerInputs(context=context.text, question=question.text, asked_on=asked_on)
-            return await asker.prose("answer", plain), context, 1
+            return await asker.prose("answer", plain), context, calls
         inputs = ReasonedAnswerInputs(
             context=context.text,
             question=question.text,
@@ -118,7 +154,7 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
             may_abstain=self._settings.may_abstain,
         )
         reply: ReasonedAnswerReply = await asker.structured("answer_by_reasoning", inputs)
-        return reply.answer, context, 1
+        return reply.answer, context, calls
 
     def usage(self) -> PreparationUsage:
         """Return the calls, the vectors and the size of the index."""

@@ -23,10 +23,5 @@ from .simulator import (
     break_down_accuracy as break_down_accuracy,
     simulate as simulate,
 )
-from .study import (
-    plot_study as plot_study,
-    render_study as render_study,
-    run_study as run_study,
-    workload_of as workload_of,
-)
+from .study import Study as Study, render_study as render_study, run_study as run_study, workload_of as workload_of
 from .system import PageStore as PageStore, Paging as Paging, PagingSettings as PagingSettings

@@ -12,18 +12,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 from longbeam.errors import ReplyError
 from longbeam.memory.base import Tools, in_order
 from longbeam.memory.paging.pages import Page
+from longbeam.memory.tuning import MEMORIZING
 from longbeam.prompts.calls import BookmarkPagesInputs, BookmarkPagesReply, PageToBookmark
 from longbeam.text import words_of
 
 MOST_KEYWORDS, RANDOM_KEYWORDS, HEAD_TURNS = 5, 4, 4
 SNIPPET_CHARS = 160
-Generator = Literal["random", "heuristic", "tfidf", "contextual", "batch", "hybrid"]
-GENERATORS: tuple[Generator, ...] = ("random", "heuristic", "tfidf", "contextual", "batch", "hybrid")
+Generator = Literal["random", "heuristic", "tfidf", "contextual", "batch", "hybrid", "generic", "specific"]
+GENERATORS: tuple[Generator, ...] = get_args(Generator)
+"""The paper's six; `generic` and `specific` are its ablation of keyword specificity: words of most or fewest pages."""
 Format = Literal["id", "minimal", "medium", "structured"]
 FORMATS: tuple[Format, ...] = ("id", "minimal", "medium", "structured")
 
@@ -164,6 +166,16 @@ def _hybrid(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
     ]
 
 
+def _by_spread(pages: Sequence[Page], seed: str, *, sign: int) -> list[tuple[str, ...]]:
+    """Choose the words that fewest pages have, or most (`sign` -1); among these the most frequent of the page."""
+    counted = [_counts(page) for page in pages]
+    pages_with = Counter(word.casefold() for counts in counted for word in counts)
+    return [
+        tuple(sorted(own, key=lambda w: (sign * pages_with[w.casefold()], -own[w], w))[:MOST_KEYWORDS])
+        for own in counted
+    ]
+
+
 _GENERATORS: dict[Generator, Callable[[Sequence[Page], str], list[tuple[str, ...]]]] = {
     "random": _random,
     "heuristic": _heuristic,
@@ -171,17 +183,13 @@ _GENERATORS: dict[Generator, Callable[[Sequence[Page], str], list[tuple[str, ...
     "contextual": _contextual,
     "batch": _batch,
     "hybrid": _hybrid,
+    "generic": partial(_by_spread, sign=-1),
+    "specific": partial(_by_spread, sign=1),
 }
 
 
 ASKING: tuple[Generator, ...] = ("contextual", "batch", "hybrid")
 """Generators that ask a model, in the paper."""
-_AT_ONCE = 50
-"""Pages in one call: those of a conversation of ten million tokens fit no window."""
-_TURN_CHARS = 300
-"""Characters that a call shows of each turn."""
-_OTHERS_SHOWN = 200
-"""Bookmarks of other pages that `contextual` shows: the nearest."""
 
 
 class Bookmarker:
@@ -200,8 +208,10 @@ class Bookmarker:
         if self._generator == "contextual":
             found = await in_order(partial(self._alone, pages, i, heuristic) for i in range(len(pages)))
         else:
-            starts = range(0, len(pages), _AT_ONCE)
-            found = await in_order(partial(self._together, pages[i : i + _AT_ONCE], heuristic) for i in starts)
+            starts = range(0, len(pages), MEMORIZING.bookmarked_at_once)
+            found = await in_order(
+                partial(self._together, pages[i : i + MEMORIZING.bookmarked_at_once], heuristic) for i in starts
+            )
         asked = {page_id: words for part in found for page_id, words in part.items()}
         return [
             self._joined(asked.get(page.page_id, ()), own, ruled)
@@ -217,7 +227,10 @@ class Bookmarker:
     async def _alone(
         self, pages: Sequence[Page], place: int, digests: Sequence[Sequence[str]]
     ) -> Mapping[int, tuple[str, ...]]:
-        near = range(max(0, place - _OTHERS_SHOWN // 2), min(len(pages), place + _OTHERS_SHOWN // 2 + 1))
+        near = range(
+            max(0, place - MEMORIZING.bookmarks_shown // 2),
+            min(len(pages), place + MEMORIZING.bookmarks_shown // 2 + 1),
+        )
         others = tuple(f"p{pages[i].page_id}: {', '.join(digests[i])}" for i in near if i != place)
         return await self._ask((pages[place],), others, MOST_KEYWORDS)
 
@@ -251,4 +264,7 @@ class Bookmarker:
 
 def _shown(page: Page) -> str:
     lines = (f"{turn.speaker}: {' '.join(turn.text.split())}" for turn in page.turns)
-    return "\n".join(line if len(line) <= _TURN_CHARS else line[:_TURN_CHARS] + "…" for line in lines)
+    return "\n".join(
+        line if len(line) <= MEMORIZING.bookmarked_characters else line[: MEMORIZING.bookmarked_characters] + "…"
+        for line in lines
+    )

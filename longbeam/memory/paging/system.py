@@ -44,7 +44,7 @@ class PagingSettings(Record):
     pages: int | None = Field(default=None, ge=1)
     """Capacity in pages instead, as in the paper."""
     recalls: int = Field(default=2, ge=1)
-    """Calls of the tool for one question, at most."""
+    """Calls of the tool for one question, at most; a call may name several pages, which are read while they fit."""
 
 
 class PageStore:
@@ -124,7 +124,7 @@ class Paging:
         """Return resident pages, bookmarks, and the pages that a rule recalls by shared words."""
         paged = self._page(budget)
         builder = self._resident(paged, budget)
-        self._add_recalled(builder, paged, _by_words(question.text, paged, self._marks, most=self._settings.recalls))
+        self._add_recalled(builder, paged, _by_words(question.text, paged, self._marks))
         return builder.build()
 
     async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
@@ -219,6 +219,6 @@ class Paging:
         return [page.page_id for page in gone]
 
 
-def _by_words(question: str, paged: PagedContext, marks: dict[int, str], *, most: int) -> list[int]:
+def _by_words(question: str, paged: PagedContext, marks: dict[int, str]) -> list[int]:
     gone = paged.evicted
-    return [gone[place] for place in ranked(Bm25Index([marks[p] for p in gone]).scores(question), most)]
+    return [gone[place] for place in ranked(Bm25Index([marks[p] for p in gone]).scores(question), len(gone))]

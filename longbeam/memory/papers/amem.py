@@ -71,8 +71,7 @@ class AMem(PaperMemory[AMemSettings]):
         """Return the nearest notes with their links, then further notes while the budget holds them."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
         found = [piece for piece, _ in await self._found(question)]
-        if self._notes:
-            scores = self._matrix @ await self._query_vector(question.text)
-            found += [note for n in best(scores, len(scores)) if (note := self._notes[n]) not in found]
+        every = await self._nearest(self._notes, self._matrix, question.text, None)
+        found += [note for note, _ in every if note not in found]
         put_pieces(builder, "retrieved", found)
         return builder.build()

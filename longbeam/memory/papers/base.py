@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from longbeam.errors import ReplyError
 from longbeam.memory.base import ExchangeMemory, Settings, Tools
 from longbeam.memory.context import ContextBuilder
+from longbeam.memory.exchanges import said
 from longbeam.memory.retrieval import Embedder, Vectors
 from longbeam.models.embedders import HashedEmbedder
-from longbeam.prompts.calls import SelectNotesInputs, UpdateSummaryInputs
+from longbeam.prompts.calls import ExtractKeysInputs, KeyValue, SelectNotesInputs, UpdateSummaryInputs
 from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, PromptInputs, Question, digest_of
 from longbeam.text import format_date
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,11 @@ class PaperMemory(ExchangeMemory[Settings]):
         vector: Vectors = (await self._embedder.embed([query], is_query=True))[0]
         return vector
 
+    async def _nearest(self, things: Sequence[T], matrix: Vectors, query: str, k: int | None) -> list[tuple[T, float]]:
+        """Return the k things whose vectors are nearest to a query with their cosines, best first; all without a k."""
+        scores = matrix @ await self._query_vector(query) if things else np.zeros(0, dtype=np.float32)
+        return [(things[i], float(scores[i])) for i in best(scores, k or len(things))]
+
     async def _ask(self, prompt_id: str, inputs: PromptInputs, place: str) -> Any:  # Any: the prompt's output
         """Return the reply to a call of preparation; None where no reply could be used."""
         self._asked.add(key := f"{place} {inputs.digest}")
@@ -104,6 +112,12 @@ class PaperMemory(ExchangeMemory[Settings]):
         except ReplyError:
             self._failed.add(key)
             return None
+
+    async def _entries(self, exchange: Exchange) -> Sequence[KeyValue]:
+        """Return the keys and values that a model extracts from an exchange."""
+        inputs = ExtractKeysInputs(before="", exchange=said(exchange))
+        reply = await self._ask("extract_keys", inputs, f"e{exchange.position}")
+        return () if reply is None else reply.entries
 
     async def _summarize(self, texts: Sequence[str], max_tokens: int, *, before: str = "") -> str:
         """Return a summary of texts by a model; where it fails, their beginning."""

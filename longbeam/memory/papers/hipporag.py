@@ -21,15 +21,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from longbeam.memory.base import in_order
-from longbeam.memory.exchanges import said
 from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of
 from longbeam.memory.retrieval import Vectors
-from longbeam.prompts.calls import ExtractKeysInputs, KeyValue
-from longbeam.schemas import Exchange, Question, Record
+from longbeam.memory.tuning import MEMORIZING
+from longbeam.prompts.calls import KeyValue
+from longbeam.schemas import Question, Record
 from longbeam.text import content_words, values_in
 
-_ROUNDS = 40
-"""Rounds of PageRank; with a damping of .5 each halves what is left to spread."""
 Edges = Counter[tuple[int, int]]
 
 
@@ -79,11 +77,6 @@ class HippoRag(PaperMemory[HippoRagSettings]):
         self._add_synonyms(edges, await self._vectors(names))
         self._edges = edges
 
-    async def _entries(self, exchange: Exchange) -> Sequence[KeyValue]:
-        inputs = ExtractKeysInputs(before="", exchange=said(exchange))
-        reply = await self._ask("extract_keys", inputs, f"e{exchange.position}")
-        return () if reply is None else reply.entries
-
     def _add_synonyms(self, edges: Edges, vectors: Vectors) -> None:
         first = len(self._passages)
         if not len(vectors):
@@ -131,7 +124,7 @@ def page_rank(edges: Edges, seeds: NDArray[np.float64], damping: float) -> NDArr
     out = np.bincount(source, weight, minlength=len(seeds))
     share = weight / out[source]
     rank: NDArray[np.float64] = start
-    for _ in range(_ROUNDS):
+    for _ in range(MEMORIZING.rank_rounds):
         passed = np.bincount(target, rank[source] * share, minlength=len(seeds))
         rank = (1 - damping) * start + damping * (passed + rank[out == 0].sum() * start)
     return rank

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import dated
-from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of, put_pieces
+from longbeam.memory.papers.base import PaperMemory, TextPiece, messages_of, put_pieces
 from longbeam.schemas import Context, Question, Record
 
 
@@ -62,7 +62,4 @@ class MemGpt(PaperMemory[MemGptSettings]):
         return builder.build()
 
     async def _found(self, question: Question) -> Sequence[tuple[TextPiece, float]]:
-        if not self._archive:
-            return []
-        scores = self._matrix @ await self._query_vector(question.text)
-        return [(self._archive[i], float(scores[i])) for i in best(scores, self._settings.k or len(scores))]
+        return await self._nearest(self._archive, self._matrix, question.text, self._settings.k)

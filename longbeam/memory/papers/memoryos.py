@@ -24,7 +24,7 @@ from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
 from longbeam.memory.papers.base import PaperMemory, TextPiece, best, messages_of, put_pieces
 from longbeam.memory.retrieval import Vectors
-from longbeam.prompts.calls import ExtractKeysInputs, TakeNotesInputs
+from longbeam.prompts.calls import TakeNotesInputs
 from longbeam.schemas import Context, Exchange, Question, Record
 from longbeam.text import content_words, format_date
 
@@ -95,9 +95,7 @@ class MemoryOs(PaperMemory[MemoryOsSettings]):
         return len(segment.pages) + math.exp(-age.total_seconds() / 86_400 / self._settings.decay_days)
 
     async def _keywords(self, exchange: Exchange) -> set[str]:
-        inputs = ExtractKeysInputs(before="", exchange=said(exchange))
-        reply = await self._ask("extract_keys", inputs, f"e{exchange.position}")
-        return set() if reply is None else {w for entry in reply.entries for w in content_words(entry.key)}
+        return {w for entry in await self._entries(exchange) for w in content_words(entry.key)}
 
     async def _noted(self, exchange: Exchange) -> list[str]:
         day = exchange.sent_at.date()

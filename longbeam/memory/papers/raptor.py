@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from longbeam.memory.base import in_order
-from longbeam.memory.papers.base import PaperMemory, TextPiece, best
+from longbeam.memory.papers.base import PaperMemory, TextPiece
 from longbeam.memory.retrieval import Vectors
+from longbeam.memory.tuning import MEMORIZING
 from longbeam.schemas import Exchange, Question, Record, digest_of
 from longbeam.text import sentences
-
-_ROUNDS = 10
-"""Rounds of k-means; a tree of 1,300 chunks settles within eight."""
 
 
 class RaptorSettings(Record):
@@ -60,10 +58,7 @@ class Raptor(PaperMemory[RaptorSettings]):
             self._matrix = np.concatenate([self._matrix, vectors])
 
     async def _found(self, question: Question) -> Sequence[tuple[TextPiece, float]]:
-        if not self._nodes:
-            return []
-        scores = self._matrix @ await self._query_vector(question.text)
-        return [(self._nodes[i], float(scores[i])) for i in best(scores, len(self._nodes))]
+        return await self._nearest(self._nodes, self._matrix, question.text, None)
 
     def _chunks(self, exchange: Exchange) -> list[TextPiece]:
         """Return an exchange in chunks that end with a sentence."""
@@ -84,7 +79,7 @@ def k_means(vectors: Vectors, k: int, seed: int) -> list[NDArray[np.intp]]:
     """Return the places of the vectors in each of at most k clusters, by cosine; the same for the same seed."""
     centres = vectors[np.random.default_rng(seed).choice(len(vectors), size=k, replace=False)]
     nearest = np.zeros(len(vectors), dtype=np.intp)
-    for _ in range(_ROUNDS):
+    for _ in range(MEMORIZING.cluster_rounds):
         nearest = np.argmax(vectors @ centres.T, axis=1)
         sums = np.zeros_like(centres)
         np.add.at(sums, nearest, vectors)

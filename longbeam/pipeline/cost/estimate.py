@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from longbeam.models import TOKENIZER_MARGIN, Prices, cost_of, model_context
+from longbeam.models import CALLING, Prices, cost_of, model_context
 from longbeam.pipeline.cost.rehearsal import Rehearsal
 from longbeam.pipeline.run.stages import STAGES
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.schemas import BenchmarkSpec, Record, Usage
 from longbeam.terminal import counted
 
-BAND = 0.25
-"""Share by which a run may cost less or more than its rehearsal: the two recorded runs of a very good model cost 8 %
-(home16) and 21 % less (coding32) at $0.40 and $1.60 a million tokens (docs/design/0009-estimate.md)."""
 MOST_NAMED = 3
 """Prompts that the line on a short context names."""
 
@@ -50,7 +48,7 @@ class Band(Record):
     @classmethod
     def around(cls, cost_usd: float | None, tokens: int) -> Band:
         """Return the bounds around an estimate; no bounds in USD where it has no price."""
-        low, high = 1 - BAND, 1 + BAND
+        low, high = 1 - RUNNING.band, 1 + RUNNING.band
         low_usd, high_usd = (None, None) if cost_usd is None else (cost_usd * low, cost_usd * high)
         return cls(low_usd=low_usd, high_usd=high_usd, low_tokens=round(tokens * low), high_tokens=round(tokens * high))
 
@@ -155,7 +153,7 @@ def render_estimate(estimate: Estimate) -> str:
     if estimate.rehearsed < estimate.conversations:
         lines[0] += f" of the first {estimate.rehearsed}, scaled"
     notes = [
-        f"Expect {estimate.band.text}: runs of a very good model came within {BAND:.0%} of their rehearsal"
+        f"Expect {estimate.band.text}: runs of a very good model came within {RUNNING.band:.0%} of their rehearsal"
         f"{', in generation' if estimate.is_of_chats else ''}.",
         f"Tokens are counted in {estimate.tokenizer}; cached ones are what one server per model would find in a prefix",
         "cache of 16-token blocks that forgets nothing. Thinking of reasoning models and replies that have to be asked",
@@ -189,7 +187,9 @@ def _context_line(model: str, context: int, rehearsal: Rehearsal) -> str:
     for prompt in rehearsal.sizes:
         if prompt.model != model:
             continue
-        unfit = [size for size in (round(tokens * TOKENIZER_MARGIN) for tokens in prompt.sizes) if size > context]
+        unfit = [
+            size for size in (round(tokens * CALLING.tokenizer_margin) for tokens in prompt.sizes) if size > context
+        ]
         calls, beyond = calls + len(prompt.sizes), beyond + len(unfit)
         if unfit:
             longest[prompt.prompt_id] = max(unfit)

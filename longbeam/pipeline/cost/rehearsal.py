@@ -33,21 +33,11 @@ from longbeam.pipeline.chat_probing import probe_chats
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.units import DIALOGUE
 from longbeam.pipeline.services import Services
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.prompts import default_registry
 from longbeam.prompts.calls import MOST_STATEMENTS, ExtractFactsInputs
-from longbeam.schemas import COUNTS, BenchmarkSpec, Limits, MessageRole, ModelReply, Record, TurnWriting, Usage
+from longbeam.schemas import COUNTS, BenchmarkSpec, Limits, MessageRole, ModelReply, Record, TurnWriting, Usage, summed
 from longbeam.store import Benchmark, SealedConversation, create_benchmark
-
-MOST_CONVERSATIONS, MOST_TOKENS = 6, 1_000_000
-"""Conversations that are rehearsed, and their tokens, but at least one conversation: 10 to 20 s on one core."""
-JUDGED_EVERY = 8
-"""Messages for one that is judged. In the recorded run rules are in doubt about 9 of 70 messages, each with one bullet
-(docs/checks.md); of a writer that rewords what it is given, about up to three in four."""
-
-
-STATEMENT_TOKENS = 69
-"""Tokens of a statement that is noted of somebody's chats. A very good model, by hand, noted 40 of each of two
-chats of 60 messages, the most that a reply may have (docs/imports.md). The stand-in notes far fewer."""
 
 
 class PromptSize(Record):
@@ -75,18 +65,38 @@ class Rehearsal(Record):
 
 
 async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
-    """Make the first conversations of a spec with the stand-in model and return their usage.
+    """Make the first conversations of each length of a spec with the stand-in model and return their usage.
 
     Raises SpecError for a name in `models` that is no model.
     """
     check_models(spec, services.kinds)
-    count = max(1, min(spec.conversations, MOST_CONVERSATIONS, MOST_TOKENS // spec.length))
-    # Nothing waits for anything here, so a limit would only cost time; a cap would end the rehearsal.
-    # Plans are alike in what they use: of a conversation of many, one is rehearsed.
-    lengths = plan_lengths(spec.length)
+    counting = CountingModel(services.stand_in(), load_tokenizer(spec.tokenizer))
+    rehearsed, usage = 0, list[Usage]()
+    for length, conversations in (spec.composition or {spec.length: spec.conversations}).items():
+        count = max(1, min(conversations, RUNNING.rehearsed_conversations, RUNNING.rehearsed_tokens // length))
+        # Plans are alike in what they use: of a conversation of many, one is rehearsed.
+        lengths = plan_lengths(length)
+        rows = await _rehearsed(spec, services, counting, {"conversations": count, "length": lengths[0]})
+        usage += (_scaled(row, len(lengths) * conversations / count) for row in rows)
+        rehearsed += count
+    return Rehearsal(
+        length=spec.length,
+        conversations=spec.conversations,
+        rehearsed=rehearsed,
+        tokenizer=spec.tokenizer,
+        usage=tuple(summed(usage)),
+        sizes=counting.prompt_sizes(),
+    )
+
+
+async def _rehearsed(
+    spec: BenchmarkSpec, services: Services, counting: CountingModel, part: dict[str, int]
+) -> list[Usage]:
+    """Make the conversations that `part` of a spec asks for in a folder of their own and return their usage."""
     changes = {
-        "conversations": count,
-        "length": lengths[0],
+        **part,
+        "composition": {},
+        # Nothing waits for anything here, so a limit would only cost time; a cap would end the rehearsal.
         "limits": Limits(concurrency=256),
         # The stand-in answers by rule; what is asked of the spec's own models is asked of the stand-in.
         "checks": spec.checks.model_copy(update={"model": has_model_checks(spec)}),
@@ -94,20 +104,12 @@ async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
     smaller = spec.model_copy(update=changes)
     with tempfile.TemporaryDirectory(prefix="longbeam-rehearsal-") as folder:
         benchmark = create_benchmark(smaller, Path(folder))
-        counting = CountingModel(services.stand_in(), load_tokenizer(spec.tokenizer))
         meter = CostMeter(counting, smaller)
         benchmark, models = replace(benchmark, spec=smaller.for_any_model()), services.models(meter)
         await run_inline(benchmark, models)
         for conversation_id in benchmark.conversation_ids:
             await _rehearse_judging(benchmark, models, conversation_id)
-    return Rehearsal(
-        length=spec.length,
-        conversations=spec.conversations,
-        rehearsed=count,
-        tokenizer=spec.tokenizer,
-        usage=tuple(_scaled(row, len(lengths) * spec.conversations / count) for row in meter.usage()),
-        sizes=counting.prompt_sizes(),
-    )
+    return meter.usage()
 
 
 async def rehearse_probing(benchmark: Benchmark, services: Services) -> Rehearsal:
@@ -155,7 +157,7 @@ def _first(lengths: dict[str, int]) -> Iterator[str]:
     tokens = 0
     for number, (conversation_id, length) in enumerate(lengths.items()):
         tokens += length
-        if number and (number == MOST_CONVERSATIONS or tokens > MOST_TOKENS):
+        if number and (number == RUNNING.rehearsed_conversations or tokens > RUNNING.rehearsed_tokens):
             return
         yield conversation_id
 
@@ -178,7 +180,7 @@ async def _rehearse_judging(benchmark: Benchmark, models: Models, conversation_i
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         told = {b.bullet_id: b.text for p in sealed.head.plans for s in p.sub_plans for b in s.bullets}
         voicing = [m for m in sealed.messages() if m.role is MessageRole.USER and m.bullet_ids]
-    for message in voicing[::JUDGED_EVERY]:
+    for message in voicing[:: RUNNING.judged_every]:
         claims = (told[message.bullet_ids[0]],)
         await unsaid_claims(asker, message.message_key, message.content, claims)
         if spec.turns is TurnWriting.IN_DIALOGUE:  # as its batch has it, and as it is worded when it is due
@@ -213,7 +215,7 @@ class CountingModel:
         reply = await self.stand_in.complete(call)
         output = self.tokenizer.count(reply.text)
         if isinstance(call.inputs, ExtractFactsInputs) and call.inputs.reads_lists:
-            output = max(output, STATEMENT_TOKENS * min(MOST_STATEMENTS, len(call.inputs.messages)))
+            output = max(output, RUNNING.statement_tokens * min(MOST_STATEMENTS, len(call.inputs.messages)))
         self.sizes[call.model, call.prompt.prompt_id].append(tokens_in(prompt) + output)
         return reply.model_copy(
             update={

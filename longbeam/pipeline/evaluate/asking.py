@@ -38,6 +38,7 @@ from longbeam.pipeline.evaluate.conversations import ReadConversation
 from longbeam.pipeline.evaluate.preparing import PreparationRun
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.prompts import registry_for
 from longbeam.prompts.calls import AnswerInputs, TrialAnswerInputs, TrialForm
 from longbeam.schemas import (
@@ -66,8 +67,6 @@ TRIAL = UnitSpec("answer", Answer, ("trial_answer",), version=EVALUATION_VERSION
 USED = UnitSpec("used", PreparationUsage, version=EVALUATION_VERSION)
 """Usage of a preparation: a unit, because stored answers need no preparation."""
 JUDGEMENT = UnitSpec("judge", Judgement, JUDGE_PROMPTS, version=EVALUATION_VERSION)
-RANKED = 20
-"""Passages that a system is asked to rank, for hit@k."""
 
 
 def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
@@ -194,7 +193,7 @@ class ArmRun:
                 given, ready = await _read(asker, question, await system.context(question, budget=self.budget))
         self.timings.add_answer(self.arm.name, self._id, probe.probe_id, ready - began, time.perf_counter() - began)
         if self.arm.name != EVIDENCE:
-            given["ranking"] = tuple(found.message_keys for found in await system.retrieve(question, k=RANKED))
+            given["ranking"] = tuple(found.message_keys for found in await system.retrieve(question, k=RUNNING.ranked))
             if self.prepared.read_digest != self._read_digest(probe):
                 changed = "read another conversation than the benchmark's: it was changed on the way"
                 raise MemorySystemError(f"{self.arm.name} {changed}")

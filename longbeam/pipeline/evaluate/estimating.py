@@ -27,14 +27,13 @@ from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.cost.rehearsal import CountingModel
 from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.pipeline.services import Services
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.schemas import PreparationUsage, Record, Role, Spending, is_language_model
 from longbeam.store import Benchmark, SealedConversation
 from longbeam.terminal import duration
 
 _ROLES = {"prepare": Role.EXTRACTOR, "answer": Role.READER, "judge": Role.JUDGE}
 """Role that answers most calls of a stage."""
-REPLY_S = 2.0
-"""Seconds of a language model's reply in the sentence on time, which says so: whoever knows the endpoint scales it."""
 _FILLS_BUDGET = FLOORS["bm25"]
 """System that stands for a product: its context fills the budget."""
 
@@ -177,8 +176,8 @@ def render_estimate(found: EvaluationEstimate) -> str:
     ]
     calls = sum(row.calls for row in found.rows)
     tokens = sum(row.prompt_tokens + row.output_tokens for row in found.rows)
-    time_s = duration(found.seconds + REPLY_S * found.rounds)
-    at = f" at {REPLY_S:g} s a reply of a language model" if found.rounds else ""
+    time_s = duration(found.seconds + RUNNING.reply_s * found.rounds)
+    at = f" at {RUNNING.reply_s:g} s a reply of a language model" if found.rounds else ""
     lines += ["", f"about {calls:,} calls, {tokens:,} tokens, {money(found.cost_usd)}, {time_s}{at}"]
     if found.unknown:
         lines.append(f"not in this sum: what {', '.join(found.unknown)} may ask by themselves")

@@ -207,9 +207,11 @@ class _Evaluation:
             ]
             found = await all_of([run.results() for run in runs])
             failed = [f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in units.failed]
+            made = self.benchmark.spec
+            length = made.of_conversation(int(conversation_id[1:])).length if made.composition else 0
             return _Evaluated(
                 tokens=conversation.tokens,
-                asked=tuple(asked_probe(conversation_id, p, conversation.places) for p in conversation.probes),
+                asked=tuple(asked_probe(conversation_id, p, conversation.places, length) for p in conversation.probes),
                 results=tuple(result for of_arm in found for result in of_arm),
                 failures=(*failed, *(failure for run in runs for failure in run.unclosed)),
                 spending=tuple(_spent(log, conversation_id, spec, request.arms)),

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from longbeam.evaluation import BATCH, GUESSED_AT_ONCE
+from longbeam.evaluation import GUESSED_AT_ONCE, MEASURING
 from longbeam.generators.probes import writing_prompts
 from longbeam.keys import ProbeId, natural_order
 from longbeam.models import cost_of, has_model_checks, prices_of
@@ -70,7 +70,7 @@ def checker_calls(benchmark: Benchmark, conversation_id: str, repairs: Repairs) 
     # Every verdict is on the whole conversation, so a regenerated message has all selected probes judged again.
     staying = [p for p in probes if p.is_selected and p.probe_id not in repairs.probes] if repairs.turns else []
     judged = [*_newly_selected(repairs, probes), *staying]
-    batches = math.ceil(len(judged) / BATCH)
+    batches = math.ceil(len(judged) / MEASURING.gate_batch)
     guesses = math.ceil(len(judged) / GUESSED_AT_ONCE)
     return Counter(
         {

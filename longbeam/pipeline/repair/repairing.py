@@ -29,6 +29,7 @@ from longbeam.pipeline.run.refusals import refuse, remember_order, remembered_or
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import SEAL, checks_stage, probes_stage, seal_stage
 from longbeam.pipeline.run.units import all_of
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.prompts import PromptRegistry
 from longbeam.schemas import Finding, Probe, Record, Severity
 from longbeam.store import Benchmark, SealedConversation, WorkLog, seal_conversation
@@ -48,10 +49,6 @@ def withdraw(benchmark: Benchmark, wanted: dict[str, Repairs]) -> list[str]:
             kept = [p.model_copy(update={"is_selected": False}) if p.probe_id in repairs.probes else p for p in probes]
             seal_conversation(path, sealed.head, sealed.messages(), kept)
     return lines
-
-
-ROUNDS = 3
-"""Rounds of repair and validation in one command."""
 
 
 class RepairReport(Record):
@@ -86,7 +83,7 @@ async def repair(
     models: Models,
     *,
     rejected: Callable[[], Rejections] = dict,
-    rounds: int = ROUNDS,
+    rounds: int = RUNNING.repair_rounds,
     prompts: PromptRegistry | None = None,
 ) -> RepairReport:
     """Repair the finished conversations of a benchmark, round after round until nothing is left or nothing helps.

@@ -31,7 +31,7 @@ from .metering import (
     meter_of_checks as meter_of_checks,
     open_meter as open_meter,
 )
-from .scheduling import LEAST_OPEN as LEAST_OPEN, Schedule as Schedule
+from .scheduling import Schedule as Schedule
 from .stages import (
     STAGES as STAGES,
     checks_stage as checks_stage,

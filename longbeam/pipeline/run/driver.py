@@ -52,6 +52,7 @@ from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import STAGES, ProbedConversation, Sealed, checks_stage, probes_stage, seal_stage
 from longbeam.pipeline.run.talking import dialogue_stage, user_turns_stage
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, both
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.prompts import PromptRegistry, registry_for
 from longbeam.schemas import BenchmarkSpec, Narrative, Profile, RelationshipGraph, Role, Seed
 from longbeam.store import Benchmark, Unit, WorkLog, take_back, write_with_copy
@@ -62,12 +63,6 @@ T = TypeVar("T")
 PLAN_STAGES = ("plan", "user_turns", "dialogue")
 STAGE_NAMES = ("seeds", "profile", "relationships", "narratives", *PLAN_STAGES, "probes", "checks", "seal")
 """Stages that can be run by name; those of `PLAN_STAGES` are run plan by plan."""
-CONVERSATIONS_AT_ONCE = 4
-"""At least; more are begun where that many could not use the calls that may be in flight."""
-BATCHED_CONVERSATIONS = 64
-"""Conversations that are open at a time where calls wait for batches: one batch holds the calls of all of them."""
-CHAINS_AT_LEAST = 4
-"""Dialogues of one conversation that surely run at the same time; the shortest lengths have fewer sub-plans."""
 
 
 @dataclass(frozen=True)
@@ -252,7 +247,8 @@ class RunContext:
 @asynccontextmanager
 async def open_run(context: RunContext, conversation_id: str, seed: Seed) -> AsyncIterator[ConversationRun]:
     """Open a conversation's work log for writing, for as long as the block lasts."""
-    benchmark, spec = context.benchmark, context.benchmark.spec
+    benchmark, index = context.benchmark, int(conversation_id[1:])
+    spec = benchmark.spec.of_conversation(index)
     # A package that brings an ability may be missing here: better now than after all other stages.
     check_generators(spec.abilities)
     prompts = context.prompts or registry_for(spec)
@@ -270,7 +266,7 @@ async def open_run(context: RunContext, conversation_id: str, seed: Seed) -> Asy
         units.reporting_to(context.progress or SilentProgress(), journalled)
         conversation = Conversation(
             conversation_id=conversation_id,
-            index=int(conversation_id[1:]),
+            index=index,
             seed=seed,
             units=units,
             tokenizer=load_tokenizer(spec.tokenizer),
@@ -324,9 +320,9 @@ async def run_conversations(context: RunContext, gate: asyncio.Semaphore) -> lis
 
 def conversation_gate(benchmark: Benchmark) -> asyncio.Semaphore:
     """How many conversations of a run are open at a time: enough to use all calls that may be in flight."""
-    wanted = -(-benchmark.spec.limits.concurrency // CHAINS_AT_LEAST)
-    batched = BATCHED_CONVERSATIONS if benchmark.spec.batch.stages else 0
-    return asyncio.Semaphore(max(CONVERSATIONS_AT_ONCE, wanted, batched))
+    wanted = -(-benchmark.spec.limits.concurrency // RUNNING.chains_at_least)
+    batched = RUNNING.batched_conversations if benchmark.spec.batch.stages else 0
+    return asyncio.Semaphore(max(RUNNING.conversations_at_once, wanted, batched))
 
 
 @asynccontextmanager

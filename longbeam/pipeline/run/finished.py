@@ -29,7 +29,9 @@ class MadeWith(Record):
 
 def made_with(spec: BenchmarkSpec, prompts: PromptRegistry) -> MadeWith:
     """Return what a conversation that is sealed now is made with."""
-    fields = spec.model_dump(mode="json", exclude=set(_FREE), exclude_defaults=True)
+    # The length of a conversation of a composition follows from that and from the conversation's place in it.
+    exclude = _FREE | {"length"} if spec.composition else _FREE
+    fields = spec.model_dump(mode="json", exclude=set(exclude), exclude_defaults=True)
     models = sorted(map(spec.identity_of, spec.models_in_use))
     versions = sorted(prompts.versions([prompt.prompt_id for prompt in prompts]))
     return MadeWith(spec=digest_of(fields, models), prompts=digest_of(versions))

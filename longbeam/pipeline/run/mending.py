@@ -28,13 +28,12 @@ from longbeam.pipeline.run.refusals import REPAIR
 from longbeam.pipeline.run.talking import materials_of, user_turns_stage
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, all_of
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.schemas import Message
 from longbeam.store import Failure, UnitStatus, WorkLog
 
 MENDED_TURN = UnitSpec(REPAIR, Message, unversioned_prompts=(*USER_TURNS_PROMPTS, *DIALOGUE_PROMPTS))
 """A regenerated turn counts while the turn that it replaces is the same, even if the prompts change."""
-MOST_TRIES = 3
-"""Generations of one turn."""
 
 
 @dataclass
@@ -198,12 +197,12 @@ def _already_mended(
     if unit.status is UnitStatus.DONE and made is not None:
         if _texts(made) != _texts(fault.sealed):
             return made  # the run that made it was stopped
-        if unit.generation + 1 >= MOST_TRIES:
-            raise _NotMended(f"said anew {MOST_TRIES} times, and the checks refused each")
+        if unit.generation + 1 >= RUNNING.turn_tries:
+            raise _NotMended(f"said anew {RUNNING.turn_tries} times, and the checks refused each")
         problems = "; ".join(fault.problems.values())
         failure = Failure(fingerprint=unit.fingerprint, error_kind="refused", error=problems, attempts=1)
         log.units.fail(REPAIR, key, failure)
-    elif unit.generation >= MOST_TRIES:
+    elif unit.generation >= RUNNING.turn_tries:
         raise _NotMended(unit.error)
     return None
 

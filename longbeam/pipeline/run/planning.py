@@ -11,14 +11,13 @@ from longbeam.generators import (
     AUGMENT_PROMPTS,
     CORE,
     EVENTS_PROMPTS,
-    LARGEST_SIZE,
     MBTI_TRAITS,
     NARRATIVE_PROMPTS,
-    NARRATIVES as PLAN_NARRATIVE_COUNTS,
     OUTLINE_PROMPTS,
     PERSONALITY_PROMPTS,
     PLAN_SEEDS_PROMPTS,
     PLAN_SUMMARY_PROMPTS,
+    PLANNING,
     SUB_PLAN_PROMPTS,
     AdditionInputs,
     Advised,
@@ -71,6 +70,7 @@ from longbeam.pipeline.run.conversation import Conversation, PersonaResult, Plan
 from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import both
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.prompts.calls import PlanSeedsInputs, Stage, StageDraft, StageStory, StoryGraph
 from longbeam.schemas import (
     BenchmarkSpec,
@@ -94,18 +94,16 @@ class PlanSummary(Record):
     text: str
 
 
-TRIES = 2
-"""Generations of a unit of the plan before the run goes on without it: much depends on each of them."""
-PERSONALITY = UnitSpec("persona", Profile, PERSONALITY_PROMPTS, tries=TRIES)
-NARRATIVES = UnitSpec("persona", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
-PLAN_SEEDS = UnitSpec("plan", PlanSeed, PLAN_SEEDS_PROMPTS, tries=TRIES)
-PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
-OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS, tries=TRIES)
-EVENTS = UnitSpec("plan", StageStory, EVENTS_PROMPTS, tries=TRIES)
-SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=TRIES, version=3)
-SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS, tries=TRIES, version=4)
-ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=TRIES, version=3)
-PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS, tries=TRIES)
+PERSONALITY = UnitSpec("persona", Profile, PERSONALITY_PROMPTS, tries=RUNNING.plan_tries)
+NARRATIVES = UnitSpec("persona", Narrative, NARRATIVE_PROMPTS, tries=RUNNING.plan_tries)
+PLAN_SEEDS = UnitSpec("plan", PlanSeed, PLAN_SEEDS_PROMPTS, tries=RUNNING.plan_tries)
+PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS, tries=RUNNING.plan_tries)
+OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS, tries=RUNNING.plan_tries)
+EVENTS = UnitSpec("plan", StageStory, EVENTS_PROMPTS, tries=RUNNING.plan_tries)
+SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=RUNNING.plan_tries, version=3)
+SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS, tries=RUNNING.plan_tries, version=4)
+ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=RUNNING.plan_tries, version=3)
+PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS, tries=RUNNING.plan_tries)
 
 
 def dated_seed(c: Conversation) -> Seed:
@@ -133,7 +131,7 @@ async def profile_stage(c: Conversation) -> Profile:
 
 def relationships_of(c: Conversation) -> tuple[RelationshipGraph, tuple[tuple[Person, ...], ...]]:
     """Draw the user's people on the first day, and those that come in plan by plan."""
-    seed, size = c.units.spec.seed, min(len(c.plan_targets), LARGEST_SIZE)
+    seed, size = c.units.spec.seed, min(len(c.plan_targets), PLANNING.largest_size)
     drawn = drawn_profile(c)
     around = c.units.spec.people.around
     return draw_relationships(seed, c.index, drawn, size, around), circles_of(seed, c.index, drawn, size, around)
@@ -330,7 +328,7 @@ async def _frame(c: Conversation, planning: PlanningState, history: PlanHistory)
             PLAN_NARRATIVES,
             f"p{plan_index}.narratives",
             seed,
-            PLAN_NARRATIVE_COUNTS,
+            PLANNING.narratives,
             profile,
             people,
             work=write_narratives,

@@ -18,9 +18,9 @@ from functools import cached_property
 
 from longbeam.errors import ReplyError
 from longbeam.evaluation import (
-    BATCH,
     CHECK,
     GUESS_PROMPTS,
+    MEASURING,
     PROMPTS,
     SEVERITIES,
     Guess,
@@ -113,7 +113,9 @@ class CheckedConversation:
     def batches(self, probes: Sequence[Probe]) -> list[list[Matter]]:
         """Return the probes in batches of neighbours of the conversation, with what their readers may see."""
         matters = matters_of(self.messages, probes, self._aliases(probes)) if probes else []
-        size = math.ceil(len(matters) / math.ceil(len(matters) / BATCH)) if matters else 1  # of like sizes
+        size = (
+            math.ceil(len(matters) / math.ceil(len(matters) / MEASURING.gate_batch)) if matters else 1
+        )  # of like sizes
         return [matters[i : i + size] for i in range(0, len(matters), size)]
 
     def _aliases(self, probes: Sequence[Probe]) -> Mapping[str, Sequence[str]]:

@@ -36,13 +36,12 @@ from longbeam.pipeline.run.refusals import (
 )
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.schemas import ConversationHead, Finding, Message, Probe, Role, Severity, digest_of
 from longbeam.store import Failure, FoldedTexts, SpilledSequence, UnitStatus, digest_of_said
 from longbeam.text import language_of
 from longbeam.validation import ConversationIndex, check_probes
 
-MOST_WORDINGS = 3
-"""Generations of one probe, the first one included."""
 PROBES = "probes"
 CANDIDATES = UnitSpec(PROBES, ProbeCandidate, tries=1)
 """Candidates of an ability; the ability says which prompts they ask."""
@@ -104,11 +103,6 @@ async def check_worded(worded: WordedProbes) -> ProbePool:
     if has_model_checks(pool.units.spec):
         selected = await _checked_selection(pool, selected)
     return ProbePool(tuple(pool.completed(selected)), pool.refused)
-
-
-MOST_REWORDINGS = 2
-"""Critiques whose words are taken. A critic's own slip is seen in the next round only: two of the eight probes refused
-in three conversations by a very good model were sound but for one."""
 
 
 @dataclass
@@ -251,7 +245,7 @@ async def _checked_selection(pool: _ProbePool, selected: list[Probe]) -> list[Pr
             pool.judged |= {p.probe_id for p in new}
             passed |= {p.probe_id for p in new} - {v.probe_id for v in verdicts if v.is_reworded}
             for verdict in verdicts:
-                pool.heed(verdict, is_final=reworded[verdict.probe_id] >= MOST_REWORDINGS)
+                pool.heed(verdict, is_final=reworded[verdict.probe_id] >= RUNNING.rewordings)
             reworded.update({v.probe_id for v in verdicts if v.is_reworded})
         elif short := [a for a in pool.short(selected) if a not in extended]:
             extended |= set(short)
@@ -337,7 +331,7 @@ def ask_for_new_wording(units: Units, probe_id: str, reason: str) -> bool:
     """Open a new generation for a probe that was refused; False when it was worded often enough, or needs no words."""
     unit = units.log.units.find(PROBES, probe_id)
     has_words = bool(writing_prompts(ProbeId.parse(probe_id).ability))
-    if unit is None or unit.status is not UnitStatus.DONE or unit.generation + 1 >= MOST_WORDINGS or not has_words:
+    if unit is None or unit.status is not UnitStatus.DONE or unit.generation + 1 >= RUNNING.wordings or not has_words:
         return False
     failure = Failure(fingerprint=unit.fingerprint, error_kind=REFUSED, error=reason, attempts=1)
     units.log.units.fail(PROBES, probe_id, failure)

@@ -20,14 +20,9 @@ from dataclasses import dataclass, field
 from longbeam.errors import RunStopped, StoreError
 from longbeam.keys import UnitKey
 from longbeam.models import ChatModel, ModelCall
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.schemas import ModelReply
 
-OPEN_PER_CALL = 2
-"""Dialogues that are begun per call in flight: enough to choose from, few enough for memory."""
-LEAST_OPEN = 16
-WAITING_PER_CALL = 0.5
-"""Dialogues that may wait for a place when a plan is begun. At 10M with 16 calls in flight four times as many end no
-sooner (1.008 of the bound instead of 1.009), and their plans lie in memory meanwhile."""
 _UNLOCKS = {"persona": 3e9, "plan": 2e9, "user_turns": 1e9}
 """Stages that others wait for, before any dialogue."""
 LONGEST = 1e8
@@ -53,7 +48,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         """Open the gate for dialogues."""
-        self._dialogues = asyncio.Semaphore(max(OPEN_PER_CALL * self.concurrency, LEAST_OPEN))
+        self._dialogues = asyncio.Semaphore(max(RUNNING.open_per_call * self.concurrency, RUNNING.least_open))
         self._few_wait = asyncio.Event()
         self._few_wait.set()
 
@@ -109,7 +104,7 @@ class Schedule:
 
     def _change_unopened(self, by: int) -> None:
         before, self._unopened = self._unopened, self._unopened + by
-        if self._unopened <= WAITING_PER_CALL * self.concurrency:
+        if self._unopened <= RUNNING.waiting_per_call * self.concurrency:
             self._few_wait.set()
         else:
             self._few_wait.clear()

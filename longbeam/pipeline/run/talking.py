@@ -37,12 +37,9 @@ from longbeam.pipeline.run.conversation import (
 from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import DIALOGUE, Blocked, all_of
+from longbeam.pipeline.tuning import RUNNING
 from longbeam.schemas import CLOSING, Message, SubPlan, TurnWriting, UserTurn
 
-SETTLE_ROUNDS = 3
-"""Passes over the sub-plans that use up what their dialogues left of the budget."""
-TOLERANCE = 0.004
-"""Share of the target below which nothing more is settled; the promise is 2 %."""
 USER_TURNS = UnitSpec("user_turns", UserTurn, USER_TURNS_PROMPTS, version=2, tries=2)
 TALK = UnitSpec(DIALOGUE, Message, SPEAKING_PROMPTS, unversioned_prompts=DETECTOR_PROMPTS, tries=1)
 """A detector decides how a dialogue goes on, and nothing about the gold: finished dialogues outlive a new detector."""
@@ -138,10 +135,10 @@ async def _settle(
     materials = [m for m in materials if dialogues[m.sub_plan.key].messages]
     # Nothing is said behind the end of the story, as long as there is another place for it.
     open_ended = [m for m in materials if m.sub_plan.bullets[-1].variety != CLOSING] or materials
-    for round_ in range(SETTLE_ROUNDS):
+    for round_ in range(RUNNING.settle_rounds):
         for i, material in enumerate(open_ended):
             short = target - sum(dialogue.tokens for dialogue in dialogues.values())
-            if short <= TOLERANCE * target:
+            if short <= RUNNING.settled_share * target:
                 return
             key = material.sub_plan.key
             # The first pass shares what is left among the sub-plans to come, later ones give it to the first.

@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar, TypeVarTuple, cast
 
 from longbeam.errors import ProviderError, ReplyError, RunStopped, is_final
 from longbeam.keys import DialogueKey, UnitKey, natural_order
-from longbeam.models import ATTEMPTS, WITHOUT_TEXT, Asker, JournalledModel, ModelCall, Models
+from longbeam.models import CALLING, WITHOUT_TEXT, Asker, JournalledModel, ModelCall, Models
 from longbeam.pipeline.run.gaps import Gap, Gaps
 from longbeam.pipeline.run.unit_spec import DeclaredPrompts, Dependencies, UnitSpec
 from longbeam.prompts import PromptRegistry
@@ -259,7 +259,7 @@ class Units:
             fingerprint=fingerprint,
             error_kind=error.kind,
             error=str(error),
-            attempts=ATTEMPTS if is_content else 1,
+            attempts=CALLING.attempts if is_content else 1,
             incidents=_incidents_of(asker),
             # Replies that did arrive are stored: when the endpoint answers again, only the failed call is paid for.
             opens_generation=is_content,

@@ -20,7 +20,7 @@ from longbeam.schemas import (
 )
 
 
-class Slip(StrEnum):
+class ContradictionKind(StrEnum):
     """Kind of statement that people misremember, so that a contradiction of it is a slip and no loss of memory."""
 
     DAY = "day"
@@ -38,7 +38,7 @@ class Slip(StrEnum):
     @property
     def variety(self) -> str:
         """Variety of the contradiction: `never_statement` or `other_value`."""
-        return "never_statement" if self is Slip.ONCE else "other_value"
+        return "never_statement" if self is ContradictionKind.ONCE else "other_value"
 
 
 class Place(Record):
@@ -66,7 +66,7 @@ class ContradictionTarget(Record):
     """A statement that the user misremembers in this stage."""
 
     target_id: str
-    slip: Slip
+    slip: ContradictionKind
     fact: LedgerLine | None
     bullet: Bullet
     place: Place

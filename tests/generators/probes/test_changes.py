@@ -33,7 +33,7 @@ def test_as_of_asks_for_the_value_before_a_change_on_a_day_between() -> None:
     (found,) = _kind(_changed((2, "the roof", "builder", name("Weber"), name("Koch"))), "as_of")
 
     # Told on March 1 and March 21, 2024: the day in the middle is March 11.
-    assert found.condition == "March 11, 2024"
+    assert found.payload.condition == "March 11, 2024"
     assert [v.text for v in found.answers] == ["Weber"]
     assert [v.text for v in found.stale] == ["Koch"]
     assert len(found.message_keys) == 2
@@ -66,8 +66,8 @@ def test_miss_counts_the_days_between_plan_and_outcome() -> None:
     (late,) = _kind(_miss(20, 24), "planned_actual")
     (early,) = _kind(_miss(24, 20), "planned_actual")
 
-    assert (late.details.computed_value, late.condition) == ("4 days", "after")
-    assert (early.details.computed_value, early.condition) == ("4 days", "before")
+    assert (late.details.computed_value, late.payload.condition) == ("4 days", "after")
+    assert (early.details.computed_value, early.payload.condition) == ("4 days", "before")
     assert not _kind(_miss(20, 20), "planned_actual")
 
 

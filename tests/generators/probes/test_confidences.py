@@ -53,9 +53,9 @@ def test_request_for_silence_asks_for_what_may_be_said_and_for_what_may_not() ->
 
 def test_who_reads_along_does_not_learn_that_there_is_a_figure() -> None:
     candidate = _found(_story(KEEP_FROM))
-    assert "Dana is reading along" in candidate.question
-    assert "how much" not in candidate.question
-    assert candidate.gold_answer == "You told me this about the loan: the savings bank."
+    assert "Dana is reading along" in candidate.payload.question
+    assert "how much" not in candidate.payload.question
+    assert candidate.payload.gold_answer == "You told me this about the loan: the savings bank."
 
 
 def test_only_an_answer_that_remembers_and_keeps_quiet_is_right() -> None:
@@ -107,8 +107,8 @@ def test_a_count_that_a_document_claims_otherwise_is_asked_for_in_english() -> N
     text = POISONS[0].format(first="Ann", it="the walk", attribute="number of findings", claimed="9 findings")
     story.tell(3, "the walk", text, kind=BulletKind.PASTED, target_bullet_id=told)
     (candidate,) = [c for c in find_extractions(story.material()) if c.variety == "poison"]
-    assert candidate.question == "Can you remind me what I gave you as the number of findings for the walk?"
-    assert candidate.gold_answer == "You gave me 6 findings as the number of findings for the walk."
+    assert candidate.payload.question == "Can you remind me what I gave you as the number of findings for the walk?"
+    assert candidate.payload.gold_answer == "You gave me 6 findings as the number of findings for the walk."
 
 
 def test_pasted_claim_is_no_fact() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.probes import MAX_ITEMS, ProbeCandidate, lengths_for
+from longbeam.generators import PROBING
+from longbeam.generators.probes import ProbeCandidate, lengths_for
 from longbeam.generators.probes.event_ordering import check, find_candidates
 from longbeam.prompts.calls import NuggetDraft, OrderReply
 from longbeam.schemas import AdviceKind, BulletKind, Difficulty
@@ -94,7 +95,7 @@ def test_contested_and_changed_facts_are_no_things() -> None:
 def test_the_number_of_things_grows_with_the_conversation(messages: int, lengths: tuple[int, ...]) -> None:
     # 3 + log2(500 / 60) = 6.06; BEAM's event orderings cite 5.8 messages at 128K tokens.
     assert lengths_for(messages) == lengths
-    assert lengths_for(10**6) == (MAX_ITEMS,)
+    assert lengths_for(10**6) == (PROBING.max_items,)
 
 
 @pytest.mark.parametrize(("count", "level"), [(3, "easy"), (4, "easy")])
@@ -112,7 +113,7 @@ def _worded(question: str, gold: str, items: tuple[str, ...] = ITEMS, at: int = 
 
 def test_check_wants_every_item_in_the_question_out_of_order_and_in_the_answer_in_order() -> None:
     candidate = _candidate()
-    question = f"In which order did I first tell you of {', '.join(ITEMS[i] for i in candidate.listed_as)}?"
+    question = f"In which order did I first tell you of {', '.join(ITEMS[i] for i in candidate.payload.listed_as)}?"
     gold = "; ".join(f"{i}) {item}" for i, item in enumerate(ITEMS, 1))
     assert not check(candidate, _worded(question, gold))
     in_order = f"In which order did I first tell you of {', '.join(ITEMS)}?"
@@ -164,7 +165,7 @@ def test_what_the_assistant_brought_in_is_no_list() -> None:
 def test_a_point_of_an_order_says_the_item_and_its_place_alone(nugget: str, is_fine: bool) -> None:
     """Readers of legal16: the motive stood beside the order in one criterion."""
     candidate = _candidate(4)
-    question = f"In which order did I first tell you of {', '.join(ITEMS[i] for i in candidate.listed_as)}?"
+    question = f"In which order did I first tell you of {', '.join(ITEMS[i] for i in candidate.payload.listed_as)}?"
     worded = _worded(question, "; ".join(f"{i}) {item}" for i, item in enumerate(ITEMS, 1)))
     assert not check(candidate, worded)
     first = worded.nuggets[0].model_copy(update={"text": nugget})

@@ -153,7 +153,7 @@ def test_the_steps_of_a_plan_are_information_that_the_assistant_gave() -> None:
     story.bring_in(floor, AdviceKind.STEPS, "steps", listed, items=STEPS)
     (candidate,) = _given(information_extraction.find_candidates(story.material()))
 
-    assert (candidate.variety, candidate.items) == ("listed", STEPS)
+    assert (candidate.variety, candidate.payload.items) == ("listed", STEPS)
     assert all(step in candidate.excerpts[0].quote for step in STEPS)
     assert not _given(event_ordering.find_candidates(story.material()))
 

@@ -22,7 +22,7 @@ def _candidate() -> ProbeCandidate:
 
 def test_candidate_carries_condition_requirement_and_quote() -> None:
     candidate = _candidate()
-    assert (candidate.condition, candidate.requirement) == ("when I ask about costs", WISH)
+    assert (candidate.payload.condition, candidate.payload.requirement) == ("when I ask about costs", WISH)
     assert candidate.details.instruction == f"When I ask about costs, write an answer that {WISH}."
 
 
@@ -43,5 +43,5 @@ def test_check_refuses_a_question_that_repeats_and_a_rubric_that_forgets() -> No
 
 def test_the_writer_of_a_request_knows_who_the_user_is_and_what_holds() -> None:
     candidate = find_candidates(full_story().material())[0]
-    assert candidate.known[0] == "Ann, 40, Nurse, Oslo, Norway"
-    assert any(line.startswith("the kitchen, ") for line in candidate.known)
+    assert candidate.payload.known[0] == "Ann, 40, Nurse, Oslo, Norway"
+    assert any(line.startswith("the kitchen, ") for line in candidate.payload.known)

@@ -51,7 +51,7 @@ def _probe(story: Story, candidate: ProbeCandidate) -> Probe:
 def test_join_and_differences_name_the_right_people() -> None:
     # Along the canal: Dana, Olga. Through the woods: Olga, Ruth. Around the reservoir: Dana.
     sketches = find_log_questions(_story().material().stated)
-    found = {s.topic: s.fields["items"] for s in sketches if "items" in s.fields}
+    found = {s.topic: s.fields["payload"].items for s in sketches if "payload" in s.fields}
     both, never = (
         "who came along on evening runs both {} and {}",
         "who came along on evening runs {} but never on those {}",
@@ -90,7 +90,7 @@ def test_gold_is_met_and_blank_echo_and_one_name_too_many_are_not() -> None:
                 for n in probe.rubric
             ]
             assert (set(verdicts) == {"met"}) is is_right, (probe.question, answer, verdicts)
-        if candidate.items:
+        if getattr(candidate.payload, "items", ()):
             more = "They were Dana, Olga, Ruth and Ines, so Dana, Olga, Ruth, Ines."
             (nugget,) = probe.rubric
             reply = judge(JudgeInputs(question=probe.question, nugget=nugget.text, answer=more, is_strict=True))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.generators.probes import ENOUGH, STEP, Interference, Places, select_probes, selection
+from longbeam.generators import PROBING
+from longbeam.generators.probes import Interference, Places, select_probes, selection
 from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 
 POSITIONS = {f"m{i}": i for i in range(100)}
@@ -180,5 +181,5 @@ def test_the_documentation_has_the_rules_of_the_module() -> None:
 
     assert rules is not None
     assert rules[0] in page
-    assert f"of which {ENOUGH} count" in rules[0]
-    assert f"in steps of {STEP};" in rules[0]
+    assert f"of which {PROBING.enough_competitors} count" in rules[0]
+    assert f"in steps of {PROBING.overlap_step};" in rules[0]

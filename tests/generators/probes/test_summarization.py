@@ -166,5 +166,5 @@ def test_the_writer_is_told_what_the_assistant_said() -> None:
     floor = story.tell(4, thing, "Corvid lays the floor of the kitchen.", (thing, "floor layer", name("Corvid")))
     story.bring_in(floor, AdviceKind.FIGURE, "safety margin", "Take $60 as the safety margin.", value=money(60))
     (candidate,) = find_candidates(story.material())
-    assert candidate.beside == ("the kitchen, safety margin: $60, from the assistant",)
-    assert probe_inputs(story.head(), candidate).beside == candidate.beside
+    assert candidate.payload.beside == ("the kitchen, safety margin: $60, from the assistant",)
+    assert probe_inputs(story.head(), candidate).beside == candidate.payload.beside

@@ -25,6 +25,7 @@ from longbeam.memory.cogcanvas import (
     build_graph,
     expand,
     expand_released,
+    fused,
     is_duplicate,
     link,
     locate,
@@ -385,3 +386,50 @@ async def test_routing_reads_exchanges_for_simple_questions_and_artifacts_for_ot
     assert await kinds("When is the opening night, since it moved?") == {False}
     with pytest.raises(ValueError, match="set representation=union as well"):
         CogCanvasSettings(routed=True)
+    assert await kinds("What does Gunnar want?") == {True}
+    assert await kinds("What lease do Gunnar and Ines want?") == {False}  # several entities, the paper's third cue
+
+
+def test_further_queries_add_five_percent_for_each_that_finds_an_artifact() -> None:
+    scores = np.array([[0.4, 0.2, 0], [0.2, 0.3, 0], [0.4, 0, 0], [0.1, 0, 0.5], [0.1, 0, 0]], dtype=np.float32)
+    # Five queries find the first: the highest score and 15 % at most; the second has one further query, the third none.
+    assert fused([*scores], most=2) == pytest.approx([0.4 * 1.15, 0.3 * 1.05, 0.5])
+    assert fused([scores[0]], most=2) == pytest.approx(scores[0])
+
+
+class Searching(OfflineWriter):
+    """Names the given queries as further searches, then answers by rule; keeps what it was shown."""
+
+    def __init__(self, *queries: str) -> None:
+        super().__init__()
+        self.queries, self.found = list(queries), list[str]()
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        if call.prompt.prompt_id != "search_step":
+            return await super().complete(call)
+        self.found.append(call.inputs.model_dump()["found"])
+        if not self.queries:
+            return ModelReply(text='{"action": "answer", "query": "", "answer": "x"}')
+        return ModelReply(text=json.dumps({"action": "search", "query": self.queries.pop(0), "answer": ""}))
+
+
+@pytest.mark.parametrize("setting", [{"queries": 3}, {"rounds": 3}])
+async def test_a_further_query_finds_what_the_question_does_not(setting: dict[str, int]) -> None:
+    """Expansion names queries before anything is seen, a round after the reader has seen what was found."""
+    question, settings = asked("Who reads the contract?"), {"keep": 0, "retriever": "bm25", "hops": 0, **setting}
+    without = await (await canvas(keep=0, retriever="bm25", hops=0)).context(question, budget=200)
+    assert "Gunnar" not in without.text
+    model = Searching("lease")
+    system = await canvas(model=model, **settings)
+    _, context, calls = await system.answer(question, budget=200, asker=asker_for(model))
+    assert "Gunnar wants to see the lease." in context.text
+    assert calls == 2
+    assert len(model.found) == 2
+    assert ("Gunnar" in model.found[1]) is ("rounds" in setting)
+
+
+async def test_without_a_model_there_is_no_further_query() -> None:
+    system = await canvas(queries=3, rounds=3)
+    _, context, calls = await system.answer(asked("What is the price?"), budget=200, asker=asker_for(OfflineWriter()))
+    assert calls == 1
+    assert context == await (await canvas()).context(asked("What is the price?"), budget=200)

@@ -99,6 +99,12 @@ def test_a_batch_gives_no_word_to_two_pages() -> None:
     assert len(words) == len(set(words))
 
 
+def test_specific_words_are_of_few_pages_and_generic_ones_of_many() -> None:
+    pages = [page_of(i, "market garden", f"seedling{i} market watering{i} oak{i} hoe{i} rake{i}") for i in (1, 2, 3)]
+    assert all(word.endswith("2") for word in keywords_of(pages, "specific", seed="")[1])
+    assert set(keywords_of(pages, "generic", seed="")[1][:2]) == {"market", "garden"}
+
+
 def test_a_bookmark_holds_its_words_whatever_they_are() -> None:
     assert bookmark(PAGES[1], ("$4,300", "May 14")) == "[p2:$4,300,May 14]"
     assert bookmark(PAGES[0], ("a]b", "c,d", "é\nf", "[")) == "[p1:a b,c d,é f]"

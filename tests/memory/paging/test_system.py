@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 
@@ -80,6 +81,34 @@ async def test_a_recalled_page_is_gone_for_the_next_question(conversation: Given
     assert await system.answer(told, budget=2_000, asker=ASKER) == once
 
 
+async def test_a_recall_brings_as_many_pages_as_fit(conversation: GivenConversation) -> None:
+    """At its defaults two pages of 400 tokens left a third of the budget empty, where bookmarks matched more pages."""
+    system = await paged(conversation, bookmarks="generic", boundary="fixed_2", capacity=1_000)
+    nothing = Question(text="zzz", asked_at=datetime(2026, 1, 1))
+    marks = re.findall(r"\[p\d+:([^\]]*)\]", (await system.context(nothing, budget=2_000)).text)
+    question = Question(text=" ".join(marks).replace(",", " "), asked_at=datetime(2026, 1, 1))
+    asked = await system.context(question, budget=2_000)
+    _, answered, calls = await system.answer(question, budget=2_000, asker=ASKER)
+    assert calls == 2
+    for context in (asked, answered):
+        assert context.text.count("[recalled p") > 2
+        assert 1_800 <= context.tokens <= 2_000
+
+
+async def test_a_reader_finds_the_page_by_specific_words_and_not_by_generic_ones(
+    conversation: GivenConversation,
+) -> None:
+    found = {}
+    for words in ("generic", "specific"):
+        system = await paged(conversation, bookmarks=words, boundary="fixed_10", capacity=600)
+        answers = [
+            (await system.answer(Question(text=p.question, asked_at=datetime(2026, 1, 1)), budget=2_000, asker=ASKER))
+            for p in conversation.probes
+        ]
+        found[words] = sum(p.details.new_value in a[1].text for p, a in zip(conversation.probes, answers, strict=True))
+    assert found["specific"] > found["generic"] + len(conversation.probes) // 4
+
+
 async def test_the_context_without_a_reader_has_the_pages_that_words_find(conversation: GivenConversation) -> None:
     system = await paged(conversation, bookmarks="tfidf", pages=3)
     probe = conversation.probes[-1]
@@ -100,7 +129,7 @@ def test_the_study_is_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert run(["study", "paging", "facts", "--pages", "2", "--markdown", str(table), "--plot", str(plot), *out]) == OK
     rows = table.read_text(encoding="utf-8").splitlines()
     assert sum(row.startswith(("| fixed", "| topic", "| exchange")) for row in rows) == 20
-    assert plot.read_text(encoding="utf-8").count("rotate(60)") == 20
+    assert plot.read_text(encoding="utf-8").count("<polyline") == 2 * 4
     assert run(["evaluate", "facts", "--system", "paging", "--budget", "600", *out]) == OK
     assert "paging" in capsys.readouterr().out
     assert run(["study", "paging", "nothing", *out]) == USER_ERROR

@@ -64,6 +64,25 @@ async def test_hipporag_ranks_by_similarity_where_no_fact_helps() -> None:
     assert "What glaze is safe for bowls?" in context.text
 
 
+async def test_graphrag_reads_the_report_of_a_community_its_facts_and_the_exchanges_that_name_its_entities() -> None:
+    # Two communities: {gunnar, lease} and {kiln, price, 4,200 euros}, since no fact names entities of both.
+    def keys(call: ModelCall) -> str:
+        said = call.messages()[-1].content
+        key, value = ("Gunnar's lease", "wanted") if "Gunnar" in said else ("kiln price", "4,200 euros")
+        return f'{{"entries": [{{"key": "{key}", "value": "{value}"}}], "summary": "x"}}'
+
+    def report(call: ModelCall) -> str:
+        return "REPORT " + ("lease" if "lease" in call.messages()[-1].content else "kiln")
+
+    system = await told("graphrag", ScriptedModel({"extract_keys": keys, "update_summary": report}), entities=2)
+    context = await system.context(asked("Gunnar lease"), budget=300)
+    assert [part.name for part in context.parts] == ["reports", "facts", "exchanges"]
+    assert context.text.startswith("REPORT lease\n\nGunnar's lease: wanted\n\n")
+    assert context.message_keys == ("p0.s0.t1.n0", "p0.s0.t1.n1")
+    assert system.usage().model_calls == 4 + 2  # four exchanges, two communities
+    assert (await system.retrieve(asked("Gunnar lease"), k=3))[0].message_keys == context.message_keys
+
+
 async def test_amem_reads_a_linked_note_behind_the_nearest_one() -> None:
     # Every note is linked with its nearest earlier note; the assistant's word on the kiln with the user's.
     model = ScriptedModel({"extract_keys": [KEYS], "select_notes": ['{"pieces": [0]}']})
@@ -121,7 +140,7 @@ async def test_memoryos_keeps_what_hot_segments_tell() -> None:
 
 
 async def test_without_a_model_every_system_answers_from_what_was_said() -> None:
-    for name in ("amem", "hipporag", "memgpt", "memoryos", "raptor"):
+    for name in ("amem", "graphrag", "hipporag", "memgpt", "memoryos", "raptor"):
         context = await context_of(name, "What does the kiln cost?", 1_000)
         assert "4,200 euros" in context.text, name
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from longbeam.errors import RunStopped
 from longbeam.keys import UnitKey
 from longbeam.models import ModelCall
-from longbeam.pipeline.run import LEAST_OPEN, Schedule
+from longbeam.pipeline import RUNNING
+from longbeam.pipeline.run import Schedule
 from longbeam.prompts import default_registry
 from longbeam.schemas import ModelReply, Role
 from tests.prompts.samples import SAMPLES
@@ -111,7 +112,7 @@ async def test_while_dialogues_wait_for_a_place_the_one_nearest_its_end_goes_fir
             await model.complete(call(f"c0/dialogue/{key}/0"))
 
     # As many as may be open, with ever more to say, and one for which there is no place yet.
-    keys = [f"d{i:02}" for i in range(LEAST_OPEN + 1)]
+    keys = [f"d{i:02}" for i in range(RUNNING.least_open + 1)]
     tasks = [asyncio.create_task(dialogue(key, 1_000 + i)) for i, key in enumerate(keys)]
     await settle()
     assert opened == keys[:-1]
@@ -126,7 +127,7 @@ async def test_while_dialogues_wait_for_a_place_the_one_nearest_its_end_goes_fir
 
 async def test_no_plan_is_begun_while_many_dialogues_wait() -> None:
     schedule = Schedule(concurrency=8)
-    over = [asyncio.Event() for _ in range(LEAST_OPEN + 5)]
+    over = [asyncio.Event() for _ in range(RUNNING.least_open + 5)]
 
     async def talk(i: int) -> None:
         async with schedule.dialogue(UnitKey.parse(f"c0/dialogue/p0.s{i}"), 100):
