@@ -88,12 +88,10 @@ def _record(index: ConversationIndex, probe: Probe) -> Problem:
     common = {t for t in terms if len(index.places_with({t: 1.0})) > CHECKING.abstention_common * len(index.messages)}
     terms = terms - common or terms
     found = index.places_with(dict.fromkeys(terms, 1.0))
-    closest = sorted(found, key=lambda place: -found[place])[: CHECKING.answers_reported] or [0]
-    keys = tuple(index.messages[place].message_key for place in closest if place in found)
-    text = (
-        f"searched {len(index.messages)} messages for {', '.join(sorted(terms))}; the closest, "
-        f"{index.messages[closest[0]].message_key}, has {found.get(closest[0], 0.0) / max(len(terms), 1):.0%} of them"
-    )
+    closest = sorted(found, key=lambda place: -found[place])[: CHECKING.answers_reported]
+    keys = tuple(index.messages[place].message_key for place in closest)
+    near = f"the closest, {keys[0]}, has {found[closest[0]] / len(terms):.0%} of them" if keys else "none has one"
+    text = f"searched {len(index.messages)} messages for {', '.join(sorted(terms))}; {near}"
     return Problem("searched", probe.probe_id, text, keys)
 
 

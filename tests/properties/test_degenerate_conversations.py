@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from longbeam.schemas import ABILITIES
 from longbeam.validation import check_benchmark, check_conversation
@@ -37,6 +37,7 @@ def conversations(draw: st.DrawFn) -> MemoryReader:
     return replace(good, said=said)
 
 
+@example(imported([], asks("abstention", "", "", {}, "")))
 @given(conversations())
 def test_all_checks_run_on_degenerate_conversations(reader: MemoryReader) -> None:
     check_conversation(reader)
