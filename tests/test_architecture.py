@@ -251,6 +251,7 @@ def test_production_code_contains_no_word_of_the_offline_writer() -> None:
 
 
 OTHER_NAMES = {
+    "sklearn": "scikit-learn",
     "Stemmer": "pystemmer",
     "markdown_it": "markdown-it-py",
     "mem0": "mem0ai",

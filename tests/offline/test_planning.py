@@ -21,12 +21,12 @@ from longbeam.offline import (
 )
 from longbeam.prompts.calls import (
     AugmentInputs,
+    ContradictionKind,
     ContradictionTarget,
     LedgerLine,
     OutlineInputs,
     Place,
     PlanSeedsInputs,
-    Slip,
     UpdateTarget,
 )
 from longbeam.schemas import Bullet, BulletKind, Strategy, Value, ValueKind
@@ -58,7 +58,7 @@ def remarks(bullet: Bullet, attribute: str, value: Value) -> tuple[str, str]:
         update={
             "updates": (UpdateTarget(target_id="u0", fact=fact, bullet=bullet, place=place),),
             "contradictions": (
-                ContradictionTarget(target_id="c0", slip=Slip.NAME, fact=fact, bullet=bullet, place=place),
+                ContradictionTarget(target_id="c0", slip=ContradictionKind.NAME, fact=fact, bullet=bullet, place=place),
             ),
             "wishes": (),
         }

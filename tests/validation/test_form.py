@@ -16,7 +16,26 @@ from longbeam.store import create_benchmark, seal_conversation
 from longbeam.validation import build_index, measure_form
 from tests.tiny import TinyConversation, message, probe, tiny_conversation
 
-WORDS = "we they bread oven table rent door letter plan morning cold long short asks gives keeps finds opens".split()
+WORDS = [
+    "we",
+    "they",
+    "bread",
+    "oven",
+    "table",
+    "rent",
+    "door",
+    "letter",
+    "plan",
+    "morning",
+    "cold",
+    "long",
+    "short",
+    "asks",
+    "gives",
+    "keeps",
+    "finds",
+    "opens",
+]
 
 
 def spoken(number: int, told: Callable[[str], str]) -> TinyConversation:
@@ -50,14 +69,18 @@ def test_a_stock_phrase_is_found_in_conversations_that_were_not_learnt_from() ->
 
 def test_form_that_all_messages_share_gives_nothing_away() -> None:
     found = figure_of(lambda text: text)
-    assert found is not None and found.low is not None and found.high is not None
-    assert found.low < 0.62 and not found.is_given_away
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.62
+    assert not found.is_given_away
 
 
 def test_values_are_no_form() -> None:
     """Cited messages have other numbers, days and names: masked, they are as the others."""
     found = figure_of(lambda text: text.replace("bread", "the Anselm of 1921", 1))
-    assert found is not None and not any("anselm" in phrase or "1921" in phrase for phrase in found.phrases)
+    assert found is not None
+    assert not any("anselm" in phrase or "1921" in phrase for phrase in found.phrases)
 
 
 def test_one_conversation_teaches_nothing() -> None:
@@ -78,7 +101,8 @@ def test_the_command_prints_stores_and_the_card_has_it(
 ) -> None:
     assert run(["validate", "tellers", "--form", "--out", benchmark]) == 0
     text = capsys.readouterr().out
-    assert "warning: form tells evidence (AUC 1.000, at most 0.75)" in text and "by the by" in text
+    assert "warning: form tells evidence (AUC 1.000, at most 0.75)" in text
+    assert "by the by" in text
 
     assert run(["validate", "tellers", "--form", "--json", "--out", benchmark]) == 0
     (figure, *_) = json.loads(capsys.readouterr().out)
@@ -88,7 +112,8 @@ def test_the_command_prints_stores_and_the_card_has_it(
     run(["stats", "tellers", "--out", benchmark])
     assert run(["export", "tellers", "--to", str(tmp_path / "to"), "--out", benchmark]) == 0
     card = (tmp_path / "to" / "README.md").read_text(encoding="utf-8")
-    assert "## What its form gives away" in card and "| evidence | 30 of 90 | 1.000 | 1.000 to 1.000 |" in card
+    assert "## What its form gives away" in card
+    assert "| evidence | 30 of 90 | 1.000 | 1.000 to 1.000 |" in card
 
 
 def test_without_the_extra_one_line_says_what_to_install(
