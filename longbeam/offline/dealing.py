@@ -25,8 +25,8 @@ SHORT = 16
 """Words below which a statement is shorter than nine of ten statements of a story."""
 CLAUSE_SHARE = 0.3
 """Share of the other statements with such a clause, so that it stands with every kind."""
-COLOUR_SHARE = 0.6
-"""Share of the sentences behind a message that have a number: as many numbers a message as with news."""
+COLOUR_SHARE = 0.5
+"""Share of these sentences that come from one list for all stages; the others are shared out among the stages."""
 _LOWERED = frozenset(
     (
         "We've", "There's", "That's", "Here's", "They've", "It'll",
@@ -68,12 +68,12 @@ def drawn_out(said: str, rng: random.Random) -> str:
 def filled_up(text: str, limits: Sequence[str], rng: random.Random) -> str:
     """Return a message with sentences that tell nothing, until it is as long as news usually is.
 
-    Some of them have a number that nobody will ask about, so that neither length nor numbers give away what matters.
+    So length does not give away what matters. They have no values: a message may say none that its plan does not know.
     """
     least, added = rng.choice(NEWS_WORDS), [*limits]
     rng.shuffle(added)
     while len(text.split()) < least and added:
-        text += rng.choice(_COLOURS).format(n=rng.randint(3, 48)) if rng.random() < COLOUR_SHARE else added.pop()
+        text += rng.choice(_COLOURS) if rng.random() < COLOUR_SHARE else added.pop()
     return text
 
 

@@ -65,7 +65,7 @@ async def test_with_competing_values_in_the_evidence_the_reader_gives_those(made
     asked = [p for p in of_values if all(values_in(n.text) for n in p.rubric)]
     # A day that a message tells by its own day ("last Monday", "the 18th") stands there without a value to be changed.
     told_by_value = [p for p in asked if not _says_gold(cited(messages, p), p, with_other_values)]
-    assert len(told_by_value) >= 4
+    assert len(told_by_value) >= 3
 
     async def score(probes: Sequence[Probe], swapped: Callable[[str], str]) -> float:
         return fmean([await _score(probe, messages, swapped) for probe in probes])

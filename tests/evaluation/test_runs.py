@@ -56,7 +56,7 @@ def test_nothing_is_replaced_and_the_same_is_the_same_run(tmp_path: Path) -> Non
 
 
 def test_a_run_is_found_by_id_beginning_name_and_last(tmp_path: Path) -> None:
-    old, new = keep(tmp_path, BEFORE, "old"), keep(tmp_path, NOW, "new", reader="another")
+    old, new = keep(tmp_path, BEFORE, "old"), keep(tmp_path, NOW, "new", hour=1, reader="another")
     for named, run in ((old.run_id, old), (new.run_id[:4], new), ("old", old), ("last", new)):
         assert read_run(tmp_path, named).kept == run
     with pytest.raises(UserError, match=rf"run 'none': there is no such run; runs are {old.run_id} \(old\), "):
