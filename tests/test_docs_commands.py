@@ -145,6 +145,13 @@ def test_the_spec_of_the_readme_names_an_endpoint(tmp_path: Path) -> None:
     assert spec.endpoint_for("openai:qwen").model == "qwen3:8b"
 
 
+def test_every_page_of_the_docs_is_in_the_navigation_of_the_site() -> None:
+    nav = (REPOSITORY / "mkdocs.yml").read_text("utf-8").partition("\nnav:")[2]
+    listed = set(re.findall(r"[\w/.-]+\.md", nav))
+    pages = [*REPOSITORY.glob("docs/*.md"), *REPOSITORY.glob("docs/readings/*.md")]
+    assert {page.relative_to(REPOSITORY / "docs").as_posix() for page in pages} <= listed
+
+
 def test_the_readme_is_short() -> None:
     assert len((REPOSITORY / "README.md").read_text("utf-8").split()) <= 700
 

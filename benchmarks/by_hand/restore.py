@@ -1,7 +1,7 @@
 """Fill a queue of `longbeam serve-manual` with replies that were written by hand.
 
-Usage: `python -m benchmarks.by_hand.restore REPLIES.jsonl.xz QUEUE`. A run of the same spec with the same code then gets
-each of these replies at once, and asks for what is missing.
+Usage: `python -m benchmarks.by_hand.restore REPLIES.jsonl.xz QUEUE`. A run of the same spec with the same code then
+gets each of these replies at once, and asks for what is missing.
 """
 
 from __future__ import annotations
