@@ -287,6 +287,8 @@ class EvaluatedSystem(Record):
     """Version of its code or packages; empty for a system of longbeam."""
     budget: int | None = None
     """Tokens of context that it was allowed; None for what reads nothing."""
+    learnt_from: str = ""
+    """Conversations on which a floor learnt the form of what is asked about; empty for a system that learns nothing."""
 
 
 class EvaluationRun(Record):
