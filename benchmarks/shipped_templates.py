@@ -26,7 +26,7 @@ def main(out: str, name: str, said: str) -> None:
             probes = [p for p in sealed.probes() if p.is_selected]
             counts.append(count_templates(list(sealed.messages()), probes))
     learnt = learn_templates(counts, said, most=MOST)
-    SHIPPED.write_text(learnt.model_dump_json(indent=0) + "\n", encoding="utf-8")
+    SHIPPED.write_text(learnt.model_dump_json() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

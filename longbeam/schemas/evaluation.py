@@ -305,6 +305,8 @@ class EvaluationRun(Record):
     conversations: int
     control: str = ""
     """Name of the negative control; empty for an evaluation."""
+    split: str = ""
+    """Part of the benchmark's split that was asked; empty for the whole benchmark."""
     reader: str
     judge: str
     """Model, prompts with the first 12 hex digits of their hashes, and strictness."""

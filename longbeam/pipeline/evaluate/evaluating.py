@@ -139,6 +139,7 @@ async def evaluate(
         tokens=round(sum(one.tokens for one in done) / len(done)),
         conversations=len(done),
         control=request.control.value if request.control else "",
+        split=benchmark.part,
         reader=spec.model_for(Role.READER),
         judge=judge_name(spec, settings),
         settings=settings,
