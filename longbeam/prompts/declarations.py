@@ -253,7 +253,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("read_passages", 5, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
         "criticise_probes",
-        7,
+        8,
         Role.CHECKER,
         check_calls.CriticInputs,
         check_calls.CriticReply,
