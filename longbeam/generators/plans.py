@@ -183,7 +183,7 @@ class PlanContext:
     @cached_property
     def demand(self) -> Demand:
         """Values that the abilities need from the plan."""
-        return Demand(self.layout.specials, self.frame.seed.category)
+        return Demand(self.layout.specials, self.layout.counts, self.frame.seed.category)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -96,6 +96,7 @@ from .people import (
     RelationshipGraph as RelationshipGraph,
     people_graph as people_graph,
 )
+from .plan_settings import PlanSettings as PlanSettings, ProbeSettings as ProbeSettings
 from .plans import (
     AMOUNT_KINDS as AMOUNT_KINDS,
     CLOSING as CLOSING,
@@ -178,9 +179,7 @@ from .spec import (
     EndpointLimits as EndpointLimits,
     Limits as Limits,
     OnContradiction as OnContradiction,
-    PlanSettings as PlanSettings,
     Price as Price,
-    ProbeSettings as ProbeSettings,
     PromptSettings as PromptSettings,
     Role as Role,
     RoleSampling as RoleSampling,

@@ -93,7 +93,7 @@ def _chosen(
 ) -> tuple[Targets, ...]:
     plan = plan or _plan()
     own = _events(plan) if events is None else events
-    demand = Demand(layout.specials, Category.GENERAL)
+    demand = Demand(layout.specials, layout.counts, Category.GENERAL)
     return choose_targets(Choices(plan, layout, PlanHistory(), own, ends or {}, demand, key))
 
 
