@@ -200,7 +200,7 @@ def _shares_of_replies(pools: Mapping[str, Sequence[Probe]], per_ability: int, l
     half = math.ceil(per_ability / 2)
     for given in range(per_ability):
         turns = sorted(pools)
-        begin = load.given.ordinal % len(turns)
+        begin = load.given.ordinal % max(len(turns), 1)
         turns = turns[begin:] + turns[:begin]
         for ability in sorted(turns, key=lambda name: -usable[name]) if given < half else turns:
             if due.total() < wanted and due[ability] < usable[ability]:

@@ -210,3 +210,7 @@ def test_abilities_take_turns_to_ask_for_more_of_what_the_assistant_said() -> No
         replies = [p.ability for p in chosen if p.is_selected and p.bullet_ids]
         both.append(max("ab", key=replies.count))
     assert both == ["a", "b", "a", "a"]  # of four abilities, the second begins with b
+
+
+def test_of_no_probes_none_is_selected() -> None:
+    assert select_probes([], 2, Places(POSITIONS, 100, assistant_share=0.25, ordinal=3)) == []
