@@ -217,8 +217,10 @@ def drawn_layout(layout: Layout, settings: PlanSettings, least: Mapping[str, int
         f"{kind}s": max(draw(mean * getattr(settings.shares, kind), settings.spread), least.get(kind, 0))
         for kind, mean in means.items()
     }
-    bullets = max(draw(layout.bullets_per_sub_plan, settings.spread * PLANNING.bullets_spread), 1)
-    return layout.model_copy(update={"drawn": SpecialCounts(**found), "bullets_per_sub_plan": bullets})
+    bullets = draw(layout.bullets_per_sub_plan, settings.spread * PLANNING.bullets_spread)
+    fewest = _ceil_div(min(PLANNING.fewest_bullets, layout.bullets_per_sub_plan * layout.sub_plans), layout.sub_plans)
+    drawn = SpecialCounts(**found)
+    return layout.model_copy(update={"drawn": drawn, "bullets_per_sub_plan": max(bullets, fewest)})
 
 
 def sub_plans_for(length: int, category: Category) -> int:

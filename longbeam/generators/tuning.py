@@ -37,6 +37,7 @@ class PlanningTuning(Record):
     pool_per_kind: int = 10  # Bullets of each special kind from 128K on: eight candidates are wanted, two may fail.
     spare_candidates: int = 2  # Updates and contradictions beyond the probes, up to 64K: more would confuse anybody.
     bullets_spread: float = 0.4  # Share of `[plan] spread` by which bullets vary: more would leave dialogues too short.
+    fewest_bullets: int = 40  # Bullets of a plan that may be left out of it down to here: fewer give too few summaries.
     lean_pool: int = 4  # Bullets of each special kind in the lean table: larger pools lie between the tables.
     narratives: tuple[int, int] = (15, 20)  # Narratives of a plan, fewest and most: as BEAM has them.
     few_narratives: tuple[int, int] = (8, 13)  # Narratives up to 64K, fewest and most: it cannot move BEAM's many.
