@@ -30,7 +30,7 @@ from longbeam import __version__
 from longbeam.errors import LongbeamError, UserError, require_extra
 from longbeam.flows.opened import Begun, ClusterOptions, OpenedConversation, conversations
 from longbeam.pipeline.distributed import REPLIES_S, Job, JobEnd, JobResult, share_of, stop_path, work_on
-from longbeam.pipeline.run import ConversationRun, RunSummary, seeds_of
+from longbeam.pipeline.run import ConversationRun, RunSummary, run_conversation, seeds_of
 from longbeam.store import Benchmark, position_of_holder
 from longbeam.wiring import services
 
@@ -67,7 +67,7 @@ def make_on_worker(conversation_id: str, job: str, limit: str) -> State[Any]:
 
 def _made(text: str, limit: str) -> State[Any]:
     # A function of its own: Dask sends the code of a task to the workers, and of this one only the name.
-    from longbeam.flows.control import raise_escaped
+    from longbeam.flows.control import is_of_prefect, raise_escaped
     from longbeam.flows.generate import make_conversation
 
     async def make(run: ConversationRun, benchmark: Benchmark) -> None:
@@ -75,6 +75,10 @@ def _made(text: str, limit: str) -> State[Any]:
         conversations[root, conversation_id] = OpenedConversation(benchmark, run)
         try:
             await raise_escaped(await make_conversation(root, conversation_id, limit, return_state=True))
+        except Exception as exc:
+            if limit or not is_of_prefect(exc):  # without Prefect no slot of the limit can be held
+                raise
+            await run_conversation(run)
         finally:
             del conversations[root, conversation_id]
 
