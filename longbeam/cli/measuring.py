@@ -79,6 +79,7 @@ def evaluate(
     window: Annotated[int, typer.Option("--window", help="Tokens of the reader's window.", min=1_000)] = 128_000,
     lenient: Annotated[bool, _option("--lenient", "Judge with the lenient prompt.")] = False,
     control: ControlOption = None,
+    split: Annotated[str, _option("--split", "Part of `longbeam split` to ask: train, validation or test.")] = "",
     parallel: Annotated[int, typer.Option("--parallel", help="Conversations evaluated side by side.", min=1)] = 1,
     estimate: Annotated[bool, _option("--estimate", _ESTIMATE)] = False,
     max_cost: Annotated[float | None, _option("--max-cost", "Most USD to spend; the run stops before.")] = None,
@@ -106,7 +107,7 @@ def evaluate(
     options = MeasuringOptions(spec=spec, reader=reader, judge=judge, extractor=extractor, embedder=embedder,
                                budget=_budgets(budget), window=window, is_lenient=lenient, control=control,
                                parallel=parallel, max_cost_usd=max_cost, is_fresh=fresh, is_isolated=isolate,
-                               name=run_name, title=title, limit=limit)  # fmt: skip
+                               name=run_name, title=title, limit=limit, split=split)  # fmt: skip
     output = _Output(out, json, estimate, [_gate(text) for text in fail_below or ()], invocation_log)
     if name.endswith(".toml"):
         named = read_evaluation(Path(name))
@@ -149,6 +150,7 @@ def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how
     json = how.json
     with _stdout_of_results() as shown:
         measurement = measurement_of(benchmark, arms, options)
+        asked = len(measurement.benchmark.sealed_ids)
         if how.estimate:
             expected = run_stoppable(measurement.estimate())
             print(expected.model_dump_json(indent=2) + "\n" if json else render_estimate(expected), end="", file=shown)
@@ -156,7 +158,7 @@ def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how
         meter = measurement.make_meter(how.invocation_log)
         print(measurement.models_line, file=sys.stderr if json else shown, flush=True)
         try:
-            with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
+            with display_for(sys.stderr, Target(asked, 0)) as progress:
                 run, results = run_stoppable(measurement.run(meter, progress), tell=progress.waiting)
         except RunStopped as exc:
             print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)

@@ -1,9 +1,10 @@
-"""Commands on finished conversations: validate, stats, export, import."""
+"""Commands on finished conversations: validate, stats, split, export, import."""
 
 from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,7 +48,7 @@ class FormatCommand(TyperCommand):
 
 if TYPE_CHECKING:
     from longbeam.pipeline.evaluate import ModelChecksRun
-    from longbeam.schemas import BenchmarkSpec
+    from longbeam.schemas import BenchmarkSpec, FormFigure
     from longbeam.store import Benchmark
 
 MOST_FINDINGS = 40
@@ -192,6 +193,49 @@ def stats(
     return OK
 
 
+@app.command(short_help="Deal the conversations to train, validation and test.")
+def split(
+    name: Name,
+    shares: Annotated[str, typer.Option("--shares", help="Shares of train, validation and test.")] = "60,20,20",
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Seed of the deal [default: the benchmark's].", show_default=False)
+    ] = None,
+    form: Annotated[
+        bool, typer.Option("--form/--no-form", help="Measure what the form of each part gives away.")
+    ] = True,
+    json: AsJson = False,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Deal the finished conversations to train, validation and test, by conversation and never by probe.
+
+    Writes split.json beside the benchmark; `evaluate` and `export` take a part with --split. Conversations of one seed
+    stay together, and those of one domain are spread.
+    """
+    from longbeam.pipeline import form_by_part, render_split, split_benchmark
+    from longbeam.store import open_benchmark
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    try:
+        numbers = [float(part) for part in shares.split(",")]
+    except ValueError:
+        numbers = []
+    found = split_benchmark(benchmark, numbers, benchmark.spec.seed if seed is None else seed)
+    figures: dict[str, tuple[FormFigure, ...]] = {}
+    if form:
+        try:
+            figures = form_by_part(benchmark, found)
+        except UserError as exc:  # the split is made; only its figures need scikit-learn
+            print(f"warning: {exc}", file=sys.stderr)
+    if json:
+        said = {part: [f.model_dump(mode="json") for f in of] for part, of in figures.items()}
+        print(dumps({**found.model_dump(mode="json"), "form": said}, indent=1))
+    else:
+        print(render_split(found, figures), end="")
+        print(f"written to {benchmark.root / 'split.json'}; evaluate one part with --split test")
+    return INCOMPLETE if warn_of_unfinished(benchmark, out) else OK
+
+
 @app.command(cls=FormatCommand, short_help="Write a benchmark as files.")
 def export(
     name: Name,
@@ -200,6 +244,12 @@ def export(
     reviewed_only: Annotated[
         bool, typer.Option("--reviewed-only", help="Only probes that a reviewer accepted or edited.")
     ] = False,
+    split: Annotated[
+        str,
+        typer.Option(
+            "--split", help="Part of `longbeam split` to write: train, validation or test.", show_default=False
+        ),
+    ] = "",
     most_sessions: Annotated[
         int,
         typer.Option("--most-sessions", min=0, help="locomo: days beyond this number are merged; 0: merge none."),
@@ -215,16 +265,15 @@ def export(
 ) -> int:
     """Write the finished conversations and their selected probes, in their reviewed form, as files."""
     from dataclasses import asdict
-    from json import dumps
 
     from longbeam.formats import ExportOptions, exporter
-    from longbeam.pipeline import stored_form
+    from longbeam.pipeline import in_part, stored_form
     from longbeam.review import reviewed_conversations
     from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
-    with reviewed_conversations(benchmark) as reviewed:
+    with reviewed_conversations(in_part(benchmark, split)) as reviewed:
         options = ExportOptions(reviewed.statuses, reviewed_only, most_sessions, stored_form(benchmark))
         spec = benchmark.spec if licence is None else benchmark.spec.model_copy(update={"licence": licence})
         report = exporter(format)(reviewed.readers, spec, to, options)

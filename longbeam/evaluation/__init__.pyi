@@ -126,6 +126,7 @@ from .table import (
     Row as Row,
     as_json as as_json,
     kind_of as kind_of,
+    notes_on as notes_on,
     ranked_rows as ranked_rows,
     rows_of as rows_of,
     rule as rule,

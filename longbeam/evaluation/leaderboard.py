@@ -181,7 +181,7 @@ def _rows_of(section: Section) -> list[LeaderboardRow]:
     embedders = {of.name: of.embedder for of in run.described}
     return [
         {
-            "benchmark": run.benchmark,
+            "benchmark": f"{run.benchmark} ({run.split})" if run.split else run.benchmark,
             "probes_digest": probes[:_DIGITS],
             "control": run.control,
             "system": line.row.system,

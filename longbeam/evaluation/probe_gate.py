@@ -268,9 +268,9 @@ async def judge_batch(
         _Trial(matter, _answers(matter, others, critique, own.answer, read.answer), {})
         for matter, critique, own, read in zip(matters, critiques, evidence, whole, strict=True)
     ]
-    for trial in trials:
+    for trial, critique in zip(trials, critiques, strict=True):
         guess = guesses.get(trial.matter.probe.probe_id)
-        if guess is not None and guess.answer.strip():
+        if critique.verdict == "fine" and guess is not None and guess.answer.strip():
             trial.answers["guess"], trial.chance = guess.answer, chance_of(trial.matter.probe, guess)
     await _mark(asker, trials)
     beside = await _beside(asker, trials)
@@ -311,6 +311,8 @@ async def _criticised(asker: Asker, matters: Sequence[Matter], shown: _Shown, wi
     def check(reply: CriticReply) -> Iterator[str]:
         yield from complete(reply)
         for c in reply.critiques:
+            if c.verdict == "fine" and not (c.right.strip() and c.wrong.strip()):
+                yield f"probe {c.probe} is fine; give a `right` and a `wrong` answer"
             if c.verdict == "reword" and not (c.question.strip() and c.gold_answer.strip() and c.nuggets):
                 yield f"probe {c.probe} is to be reworded; give `question`, `gold_answer` and `nuggets` whole"
             named = {n for nugget in c.nuggets for n in nugget.passages}
@@ -336,9 +338,10 @@ def _complete(wanted: Iterable[int], given: Callable[..., Sequence[int]]) -> Cal
 def _answers(matter: Matter, others: Sequence[Probe], critique: Critique, *read: str) -> dict[str, str]:
     probe = matter.probe
     answers = dict(zip(("evidence", "all"), read, strict=True))
-    answers |= {"gold": probe.gold_answer, "right": critique.right, "wrong": critique.wrong}
-    answers["altered"] = altered_answer(probe, others)
-    answers["unrelated"] = _unrelated(probe, others)
+    if critique.verdict == "fine":  # new words are tried when they go through the gate themselves
+        answers |= {"gold": probe.gold_answer, "right": critique.right, "wrong": critique.wrong}
+        answers["altered"] = altered_answer(probe, others)
+        answers["unrelated"] = _unrelated(probe, others)
     if not matter.cited:
         answers.pop("evidence")
     return {name: text for name, text in answers.items() if text.strip()}
@@ -439,8 +442,7 @@ def _outcome(
 def _faults(trial: _Trial, critique: Critique) -> Iterator[Fault]:
     if critique.verdict != "fine":
         yield Fault("refused" if critique.verdict == "refuse" else "reword", critique.reason)
-    if critique.verdict == "reword":
-        return  # the new words go through the gate themselves
+        return
     if not trial.is_full("gold"):
         yield Fault("gold_not_full", "the reference answer does not meet its own rubric")
     if not trial.is_full("all"):

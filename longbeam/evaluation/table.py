@@ -277,6 +277,7 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
     )
     is_floor = any(o.system == "rag" and not o.embedder and "retriever" not in o.settings for o in run.described)
     floored = "Without an embedder rag ranks by BM25, as the floor bm25 does." if is_floor else ""
+    learnt = next((f"`{o.name}` learnt from {o.learnt_from}." for o in run.described if o.learnt_from), "")
     below = [
         f"{row.system} ({row.tokens:,.0f} of {allowed:,})"
         for row in rows
@@ -284,7 +285,7 @@ def notes_on(run: EvaluationRun, rows: Sequence[Row], results: Sequence[Result])
         if row.tokens < MEASURING.half_read * min(allowed := budgets.get(row.system, budget), run.tokens or allowed)
     ]
     unequal = f"Not at equal budget, less than half of it was read: {', '.join(below)}." if below else ""
-    return [note for note in (fits, unequal, rehearsed, floored, equality_line(equal_systems(results))) if note]
+    return [note for note in (fits, unequal, rehearsed, floored, learnt, equality_line(equal_systems(results))) if note]
 
 
 def equal_systems(results: Sequence[Result]) -> list[tuple[str, ...]]:

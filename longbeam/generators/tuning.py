@@ -214,6 +214,8 @@ class ProbeTuning(Record):
     longest_wait_days: int = 60  # Days from a user's date to an assistant's for it: beyond, they are two matters.
     least_pairs: int = 2  # Pairs from which poor ones are left out: below, a poor pair is better than none.
     own_part: int = 3  # Divisor of candidates that need the assistant, and of further kinds: a third each.
+    option_quotes: int = 3  # Messages quoted of a candidate, at most: a pair and one more, as orders have many.
+    option_characters: int = 160  # Characters of each: a sentence and a half, so 2,000 tokens for 20 candidates.
     default_count: int = 12  # Candidates worded per ability: at least eight checked ones are to be left.
 
 

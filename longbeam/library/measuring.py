@@ -14,7 +14,7 @@ from longbeam.evaluation import Arm, always_there, at_budgets, find_control, wit
 from longbeam.memory import Embedder, ProductSettings, name_of
 from longbeam.models import ChatModel, CostMeter
 from longbeam.models.embedders import make_embedder
-from longbeam.pipeline import load_evaluation_spec, with_evaluation_fields, with_models
+from longbeam.pipeline import in_part, load_evaluation_spec, with_evaluation_fields, with_models
 from longbeam.pipeline.evaluate import (
     EvaluationEstimate,
     EvaluationRequest,
@@ -57,6 +57,8 @@ class MeasuringOptions(TypedDict, total=False):
     is_lenient: bool
     control: str | None
     """Negative control: `evidence-removed` or `swapped`."""
+    split: str
+    """Part of the benchmark's split to ask, such as `test`; empty asks all of it."""
     parallel: int
     """Conversations evaluated side by side."""
     max_cost_usd: float | None
@@ -136,6 +138,7 @@ def measurement_of(benchmark: Benchmark, systems: Sequence[Arm], options: Measur
     Everything that a system needs is checked here, before the first call. Raises UserError for an embedder or a control
     that does not exist, for a model or an embedder that a system lacks, and for a spec that cannot be used.
     """
+    benchmark = in_part(benchmark, options.get("split", ""))
     spec = _spec_of(benchmark.spec, options)
     embedder = options.get("embedder", "")
     asked = options.get("budget", 4_000)

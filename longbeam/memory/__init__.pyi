@@ -42,5 +42,15 @@ from .registry import (
     settings_of as settings_of,
 )
 from .retrieval import Bm25Index as Bm25Index, Embedder as Embedder, StoredEmbedder as StoredEmbedder, ranked as ranked
+from .templates import (
+    SHIPPED as SHIPPED,
+    TemplateCounts as TemplateCounts,
+    Templates as Templates,
+    count_templates as count_templates,
+    grams_of as grams_of,
+    learn_templates as learn_templates,
+    shipped_templates as shipped_templates,
+)
+from .tuning import MEMORIZING as MEMORIZING
 from .vendor_systems import make_system as make_system
 from .vendors import copied as copied, name_of as name_of

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from longbeam.memory.exchanges import said
 from longbeam.memory.retrieval import Embedder, ranked
+from longbeam.memory.templates import Templates
 from longbeam.models import Asker
 from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, Question, Record
 
@@ -44,6 +45,8 @@ class Tools:
     """The conversation that the system reads."""
     budget: int = 4_000
     """Tokens of context that questions will allow."""
+    templates: Templates | None = None
+    """What the floor `templates` learnt on other conversations; None: what the package ships."""
     folder: Path | None = None
     """Folder for the system's own files, emptied before the system is prepared again; a product finds it there."""
     tokenizer: str = "o200k_base"

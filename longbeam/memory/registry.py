@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from longbeam.errors import SpecError
-from longbeam.memory import baselines, floors
+from longbeam.memory import baselines, floors, planted
 from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.cmv.system import Cmv, CmvSettings
 from longbeam.memory.code_version import code_version
@@ -62,6 +62,8 @@ class Registered:
     """Packages of the index that it adapts."""
     embeds: Literal["", "as retriever", "always", "needs it"] = ""
     """Whether it uses the evaluation's embedder: never, where its `retriever` says so, or always; some need one."""
+    learns: bool = False
+    """Whether it learns on the other conversations of a benchmark (`Tools.templates`)."""
     with_embedder: Retriever = "dense"
     """Its retriever where the settings name none and there is an embedder."""
     modes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -120,6 +122,11 @@ class Registered:
 
 def _floor(floor: floors.Floor, purpose: str) -> Registered:
     return Registered(floors.FloorSettings, partial(floors.FloorMemory, floor), purpose, prompts=())
+
+
+def _kept(keep: planted.Keep | None, purpose: str) -> Registered:
+    make = partial(planted.PlantedFloor, keep)
+    return Registered(floors.FloorSettings, make, purpose, prompts=(), learns=keep is None)
 
 
 def _one_side(role: MessageRole, purpose: str) -> Registered:
@@ -244,6 +251,8 @@ FLOORS: Mapping[str, Registered] = {
     "last_turns": _floor(floors.last_turns, "the newest exchanges"),
     "word_overlap": _floor(floors.word_overlap, "exchanges that share words"),
     "bm25": _floor(floors.bm25, "exchanges by BM25 at the same budget"),
+    "planted": _kept(planted.states_or_advises, "what the user states and the assistant advises, rare words first"),
+    "templates": _kept(None, "sentences that look like those that probes of other conversations quote"),
     "user_only": _one_side(MessageRole.USER, "the user's messages without the assistant's"),
     "assistant_only": _one_side(MessageRole.ASSISTANT, "the assistant's messages without the user's"),
 }

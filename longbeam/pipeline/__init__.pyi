@@ -1,4 +1,3 @@
-from .capture import capture as capture
 from .chat_probing import (
     PROBING_FIELDS as PROBING_FIELDS,
     chats_of as chats_of,
@@ -45,6 +44,14 @@ from .spec_file import (
     with_evaluation_fields as with_evaluation_fields,
     with_models as with_models,
     with_overrides as with_overrides,
+)
+from .splitting import (
+    Split as Split,
+    form_by_part as form_by_part,
+    in_part as in_part,
+    read_split as read_split,
+    render_split as render_split,
+    split_benchmark as split_benchmark,
 )
 from .status import (
     benchmark_status as benchmark_status,

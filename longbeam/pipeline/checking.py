@@ -100,9 +100,14 @@ def count_and_store(benchmark: Benchmark) -> Statistics:
     return statistics
 
 
+def form_of(benchmark: Benchmark) -> tuple[FormFigure, ...]:
+    """Return what the form of the messages of the finished conversations gives away."""
+    return measure_form(_read_conversations(benchmark))
+
+
 def measure_form_and_store(benchmark: Benchmark) -> tuple[FormFigure, ...]:
     """Return what the form of the benchmark's messages gives away. Raises UserError without scikit-learn."""
-    figures = measure_form(_read_conversations(benchmark))
+    figures = form_of(benchmark)
     with sealed_conversations(benchmark) as readers:
         seeds = [(reader.head.conversation_id, reader.head.seed) for reader in readers]
     path = benchmark.database_path

@@ -168,7 +168,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("word_turn", 9, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 13, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 7, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
+    Prompt("probe_candidates", 8, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", 14),
     _probe("multi_session_reasoning", 13),
     _probe("knowledge_update", 11),
@@ -253,7 +253,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("read_passages", 5, Role.CHECKER, check_calls.ReadInputs, check_calls.ReadReply, fixed=("passages",)),
     Prompt(
         "criticise_probes",
-        7,
+        8,
         Role.CHECKER,
         check_calls.CriticInputs,
         check_calls.CriticReply,

@@ -287,6 +287,8 @@ class EvaluatedSystem(Record):
     """Version of its code or packages; empty for a system of longbeam."""
     budget: int | None = None
     """Tokens of context that it was allowed; None for what reads nothing."""
+    learnt_from: str = ""
+    """Conversations on which a floor learnt the form of what is asked about; empty for a system that learns nothing."""
 
 
 class EvaluationRun(Record):
@@ -303,6 +305,8 @@ class EvaluationRun(Record):
     conversations: int
     control: str = ""
     """Name of the negative control; empty for an evaluation."""
+    split: str = ""
+    """Part of the benchmark's split that was asked; empty for the whole benchmark."""
     reader: str
     judge: str
     """Model, prompts with the first 12 hex digits of their hashes, and strictness."""

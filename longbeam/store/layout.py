@@ -38,6 +38,10 @@ class Benchmark:
     root: Path
     kept: frozenset[str] = frozenset()
     """Finished conversations that a run leaves as they are."""
+    part: str = ""
+    """Part of its split that it is restricted to; empty for the whole benchmark."""
+    in_part: frozenset[str] = frozenset()
+    """Conversations of that part."""
 
     @property
     def conversation_ids(self) -> tuple[str, ...]:
@@ -47,7 +51,8 @@ class Benchmark:
     @property
     def sealed_ids(self) -> tuple[str, ...]:
         """The conversations that are finished."""
-        return tuple(i for i in self.conversation_ids if self.sealed_path(i).exists())
+        wanted = (i for i in self.conversation_ids if not self.part or i in self.in_part)
+        return tuple(i for i in wanted if self.sealed_path(i).exists())
 
     @property
     def seeds_path(self) -> Path:

@@ -70,6 +70,7 @@ from .later_evidence import (
     passages_of as passages_of,
     rank_passages as rank_passages,
 )
+from .masks import MASK as MASK, Mask as Mask, form_words as form_words
 from .matching import (
     in_days as in_days,
     quote_for as quote_for,
@@ -96,6 +97,7 @@ from .reading import disagreement as disagreement, read_value as read_value
 from .redaction import KINDS as KINDS, Found as Found, Redaction as Redaction, render_found as render_found
 from .sentences import (
     FENCE as FENCE,
+    Span as Span,
     fenced_spans as fenced_spans,
     prose_spans as prose_spans,
     sentences as sentences,

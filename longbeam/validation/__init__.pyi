@@ -17,7 +17,6 @@ from .leaks import LEAKS as LEAKS
 from .ledger import IMPORTS as IMPORTS
 from .registry import CHECKS as CHECKS, all_checks as all_checks
 from .repetition import (
-    Mask as Mask,
     mask_of as mask_of,
     measure_repetition as measure_repetition,
     measure_sentences as measure_sentences,

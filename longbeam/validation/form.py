@@ -7,7 +7,6 @@ Needs scikit-learn (`longbeam[form]`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -23,9 +22,9 @@ from longbeam.schemas import (
     MessageKind,
     MessageRole,
 )
-from longbeam.text import sentences
+from longbeam.text import MASK, Mask, form_words, sentences
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.repetition import MASK, Mask, mask_of
+from longbeam.validation.repetition import mask_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -47,8 +46,6 @@ PHRASES = 8
 """Words and measures that a figure names: a line of a terminal."""
 LEAST_TOLD = 5
 """Least messages that are to be found, over all conversations: of fewer nothing can be learnt."""
-_WORD = re.compile(rf"{MASK}|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]")
-_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 _KINDS = {FormTask.CONTRADICTION: BulletKind.CONTRADICTION, FormTask.UPDATE: BulletKind.UPDATE}
 _ABILITIES = {FormTask.CONTRADICTION: "contradiction_resolution", FormTask.UPDATE: "knowledge_update"}
 _MESSAGES = (FormTask.EVIDENCE, FormTask.CONTRADICTION, FormTask.UPDATE)
@@ -111,8 +108,7 @@ def _told_messages(index: ConversationIndex, task: FormTask) -> dict[str, list[s
 
 
 def _row(index: ConversationIndex, mask: Mask, place: float, text: str) -> FormRow:
-    masked = _NAME.sub(MASK, mask.apply(text))
-    words = _WORD.findall(masked.lower())
+    words = form_words(text, mask)
     count = max(len(words), 1)
     signs = (sum(text.count(sign) for sign in signs) / count for signs in _SIGNS)
     measures = (place, np.log1p(count), len(sentences(text)), *signs, words.count(MASK) / count)

@@ -9,7 +9,16 @@ import pytest
 
 from longbeam.keys import NuggetId
 from longbeam.offline import judge
-from longbeam.review import OpenConversation, RubricJudge, counter_evidence, dates_view, try_rubric
+from longbeam.review import (
+    OpenConversation,
+    RubricJudge,
+    SearchFilter,
+    count_hits,
+    counter_evidence,
+    dates_view,
+    places_of,
+    try_rubric,
+)
 from longbeam.schemas import Probe
 from longbeam.store import seal_conversation
 from longbeam.text import content_words
@@ -111,3 +120,16 @@ def test_a_day_without_a_year_is_next_to_its_message(sealed: OpenConversation) -
     probe = probe_of(sealed, "temporal_reasoning").model_copy(update=gold)
     (day,) = (found for found in dates_view(sealed, probe).dates if found.where == "gold_answer")
     assert (str(day.date), day.is_year_guessed) == ("2023-12-28", True)
+
+
+@pytest.mark.parametrize(("query", "found"), [("rent", 2), ("Rent is", 1), ("“rent", 1), ("ifferent", 0), ("$5", 1)])
+def test_a_search_finds_beginnings_of_words(query: str, found: int) -> None:
+    assert len(places_of("A different flat: the “rent” is $5, and rent is due.", query)) == found
+
+
+def test_the_count_of_a_search_is_that_of_its_places(sealed: OpenConversation) -> None:
+    for query in ("th", "budget", "the "):
+        counted = count_hits(sealed, query, SearchFilter())
+        messages = sealed.messages_of(list(counted))
+        assert counted == {m.message_id: len(places_of(m.content, query.strip())) for m in messages}
+        assert counted

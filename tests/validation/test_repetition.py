@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from longbeam.schemas import REPETITION_MEASURES, Message
-from longbeam.validation import Mask, mask_of, measure_repetition, prose_sentences
+from longbeam.text import Mask
+from longbeam.validation import mask_of, measure_repetition, prose_sentences
 from tests.tiny import message, tiny_conversation
 
 

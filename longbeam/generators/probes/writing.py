@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
+from textwrap import shorten
 
 from longbeam.abilities import find_ability, is_kind
 from longbeam.generators.probes.candidates import ProbeCandidate, WordedPayload
@@ -160,7 +161,13 @@ async def _choose(
             yield f"{len(reply.chosen)} are chosen; at most {count} are asked for"
 
     options = tuple(
-        CandidateOption(candidate_id=c.candidate_id, difficulty=c.difficulty, summary=c.summary) for c in pool
+        CandidateOption(
+            candidate_id=c.candidate_id,
+            difficulty=c.difficulty,
+            summary=c.summary,
+            said=tuple(shorten(e.quote, PROBING.option_characters) for e in c.excerpts[: PROBING.option_quotes]),
+        )
+        for c in pool
     )
     inputs = CandidatesInputs(
         ability=ability,

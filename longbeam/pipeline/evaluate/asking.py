@@ -29,6 +29,7 @@ from longbeam.memory import (
     ContextBuilder,
     Embedder,
     MemorySystem,
+    Templates,
     Tools,
     dated,
     make_system,
@@ -92,6 +93,8 @@ class ArmRun:
     folder: Path
     """Folder of the files that systems keep themselves."""
     count_tokens: Callable[[str], int]
+    templates: Templates | None = None
+    """What an arm that learns has learnt on other conversations."""
     used: PreparationUsage | None = None
     """Usage of the preparation; None where nothing was prepared, or not to its end."""
     unclosed: list[str] = field(default_factory=list)
@@ -103,7 +106,7 @@ class ArmRun:
         self.budget = self.arm.budget_in(self.settings)
         embedder = self.embedder.name if self.embedder else None
         depends_on = [self.conversation.digest, self.arm.name, self.arm.settings, embedder, self.arm.version]
-        self.state = Digested(self, depends_on)
+        self.state = Digested(self, [*depends_on, *filter(None, [self.templates])])
 
     async def results(self) -> list[Result]:
         """Return the results of all probes that were answered and judged, and close the system."""
@@ -225,6 +228,7 @@ class ArmRun:
             rng_key=f"{self.units.spec.seed}/{self._id}/prepare/{self.arm.name}",
             conversation_id=self._id,
             budget=self.budget,
+            templates=self.templates,
             folder=folder,
             tokenizer=self.units.spec.tokenizer,
         )

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import cached_property
 
 from longbeam.evaluation import Control, as_of, without_evidence
-from longbeam.memory import exchanges_of
+from longbeam.memory import TemplateCounts, count_templates, exchanges_of
 from longbeam.schemas import Exchange, Probe, Question, digest_of
 from longbeam.store import Benchmark, SealedConversation
 
@@ -82,6 +82,16 @@ def has_probes(benchmark: Benchmark, probes_of: Mapping[str, Sequence[Probe]] | 
             if any(probe.is_selected for probe in sealed.probes()):
                 return True
     return False
+
+
+def form_counts(
+    benchmark: Benchmark, conversation_id: str, probes_of: Mapping[str, Sequence[Probe]] | None
+) -> TemplateCounts:
+    """Return what the form of a conversation teaches about sentences that its probes quote."""
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        selected = (p for p in sealed.probes() if p.is_selected)
+        probes = selected if probes_of is None else probes_of.get(conversation_id, ())
+        return count_templates(list(sealed.messages()), probes)
 
 
 def read_conversation(

@@ -17,7 +17,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from longbeam import __version__
@@ -33,10 +33,19 @@ from longbeam.evaluation import (
     last_results,
 )
 from longbeam.formats import advice_without_probes
-from longbeam.memory import Embedder, StoredEmbedder, in_order
+from longbeam.memory import (
+    MEMORIZING,
+    Embedder,
+    StoredEmbedder,
+    TemplateCounts,
+    Templates,
+    in_order,
+    learn_templates,
+    shipped_templates,
+)
 from longbeam.models import JournalledModel, Models, cost_of, load_tokenizer, prices_of
 from longbeam.pipeline.evaluate.asking import ANSWER, USED, ArmRun, judge_name
-from longbeam.pipeline.evaluate.conversations import has_probes, read_conversation
+from longbeam.pipeline.evaluate.conversations import form_counts, has_probes, read_conversation
 from longbeam.pipeline.run.units import Progress, SilentProgress, Units, all_of
 from longbeam.prompts import registry_for
 from longbeam.schemas import (
@@ -56,6 +65,9 @@ from longbeam.store import Benchmark, WorkLog, write_recorded
 
 COUNTS_KEPT = 32_768
 """Texts whose tokens are counted once; exchanges of 10M tokens, with their dates and without, are 29,000."""
+
+LEAST_TO_LEARN = 4
+"""Conversations from which the floor `templates` learns on the others: of fewer it would learn their topics."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +104,8 @@ class _Evaluated:
     failures: tuple[str, ...]
     spending: tuple[Spending, ...]
     used: tuple[Preparation, ...]
+    learnt_from: str
+    """What arms that learn have learnt from."""
 
 
 async def evaluate(
@@ -115,6 +129,7 @@ async def evaluate(
         evaluation = _Evaluation(benchmark, request, models, stored, timings, progress or SilentProgress())
         done = await in_order((partial(evaluation.of, id_) for id_ in benchmark.sealed_ids), at_once=request.parallel)
     done = [one for one in done if one.asked]
+    learnt_from = done[0].learnt_from
     results = [r for one in done for r in one.results]
     run = EvaluationRun(
         longbeam=__version__,
@@ -124,12 +139,15 @@ async def evaluate(
         tokens=round(sum(one.tokens for one in done) / len(done)),
         conversations=len(done),
         control=request.control.value if request.control else "",
+        split=benchmark.part,
         reader=spec.model_for(Role.READER),
         judge=judge_name(spec, settings),
         settings=settings,
         systems=tuple(arm.name for arm in request.arms),
         versions={arm.name: arm.version for arm in request.arms if arm.version},
-        described=tuple(_described(arm, spec, settings) for arm in request.arms if arm.registered is not None),
+        described=tuple(
+            _described(arm, spec, settings, learnt_from) for arm in request.arms if arm.registered is not None
+        ),
         probes=tuple(probe for one in done for probe in one.asked),
         spending=_spending_of([row for one in done for row in one.spending]),
         preparations=_preparations_of([row for one in done for row in one.used]),
@@ -154,7 +172,7 @@ def _refuse_nothing_to_ask(benchmark: Benchmark, request: EvaluationRequest) -> 
         raise UserError(f"benchmark {name!r} has no probes to ask; {advice}")
 
 
-def _described(arm: Arm, spec: BenchmarkSpec, settings: EvaluationSettings) -> EvaluatedSystem:
+def _described(arm: Arm, spec: BenchmarkSpec, settings: EvaluationSettings, learnt_from: str) -> EvaluatedSystem:
     return EvaluatedSystem(
         name=arm.name,
         system=arm.base,
@@ -164,6 +182,7 @@ def _described(arm: Arm, spec: BenchmarkSpec, settings: EvaluationSettings) -> E
         embedder=arm.embedder,
         version=arm.version,
         budget=arm.budget_in(settings),
+        learnt_from=learnt_from if arm.registered is not None and arm.registered.learns else "",
     )
 
 
@@ -177,6 +196,25 @@ class _Evaluation:
     embedder: Embedder | None
     timings: Timings
     progress: Progress
+
+    @cached_property
+    def _counts(self) -> dict[str, TemplateCounts]:
+        """What the form of each conversation with probes teaches; empty where no arm learns, or too few can."""
+        ids, probes = self.benchmark.sealed_ids, self.request.probes
+        learns = any(arm.registered is not None and arm.registered.learns for arm in self.request.arms)
+        if not learns or len(ids) < LEAST_TO_LEARN:
+            return {}
+        return {id_: counts for id_ in ids if (counts := form_counts(self.benchmark, id_, probes)).sentences[0]}
+
+    def _templates_for(self, conversation_id: str) -> Templates:
+        """Return what was learnt on other conversations; with fewer than three of them, what the package ships."""
+        ids = self.benchmark.sealed_ids
+        place = ids.index(conversation_id)
+        others = [c for id_ in (*ids[place + 1 :], *ids[:place]) if (c := self._counts.get(id_)) is not None]
+        others = others[: MEMORIZING.learnt_conversations]
+        if len(others) < LEAST_TO_LEARN - 1:
+            return shipped_templates()
+        return learn_templates(others, f"{len(others)} other conversations of the benchmark")
 
     async def of(self, conversation_id: str) -> _Evaluated:
         """Evaluate every arm on one conversation."""
@@ -192,6 +230,7 @@ class _Evaluation:
             units.reporting_to(self.progress, journalled)
             # Every system reads the same exchanges for many questions, and long context the same text for all.
             count_tokens = lru_cache(maxsize=COUNTS_KEPT)(load_tokenizer(spec.tokenizer).count)
+            templates = self._templates_for(conversation_id)
             runs = [
                 ArmRun(
                     arm,
@@ -202,6 +241,7 @@ class _Evaluation:
                     self.timings,
                     folder / "systems" / conversation_id,
                     count_tokens,
+                    templates if arm.registered is not None and arm.registered.learns else None,
                 )
                 for arm in request.arms
             ]
@@ -215,6 +255,7 @@ class _Evaluation:
                 results=tuple(result for of_arm in found for result in of_arm),
                 failures=(*failed, *(failure for run in runs for failure in run.unclosed)),
                 spending=tuple(_spent(log, conversation_id, spec, request.arms)),
+                learnt_from=templates.learnt_from,
                 used=tuple(Preparation(system=run.arm.name, usage=run.used) for run in runs if run.used is not None),
             )
 

@@ -110,9 +110,9 @@ class Critique(ReplyModel):
     question: str = ""
     gold_answer: str = ""
     nuggets: list[RewordedNugget] = Field(default_factory=list)
-    right: str
+    right: str = ""
     """A right answer in other words than the reference answer, as short as people answer."""
-    wrong: str
+    wrong: str = ""
     """The likeliest wrong answer, in the form of a right one."""
 
 

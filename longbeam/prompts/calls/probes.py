@@ -130,6 +130,8 @@ class CandidateOption(Record):
     candidate_id: str
     difficulty: Difficulty
     summary: str
+    said: tuple[str, ...] = ()
+    """Words of the first messages that it would cite."""
 
 
 class CandidatesInputs(PromptInputs):

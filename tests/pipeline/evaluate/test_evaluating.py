@@ -22,13 +22,24 @@ from longbeam.evaluation import (
     arm_of,
     arms_of,
     calibration_of,
+    notes_on,
     read_results,
     render_table,
     rows_of,
 )
 from longbeam.formats import ImportOptions, importer
 from longbeam.library import MeasuringOptions, measurement_of
-from longbeam.memory import FLOORS, SYSTEMS, ContextBuilder, Rag, RagSettings, Registered, Tools, exchanges_of
+from longbeam.memory import (
+    FLOORS,
+    SYSTEMS,
+    ContextBuilder,
+    Rag,
+    RagSettings,
+    Registered,
+    Tools,
+    exchanges_of,
+    settings_of,
+)
 from longbeam.models import ModelCall
 from longbeam.offline import OfflineWriter
 from longbeam.pipeline import Origin, benchmark_status, import_benchmark, render_evaluations
@@ -583,3 +594,24 @@ async def test_a_judge_is_tried_on_answers_that_a_model_writes(
 
 def test_rules_write_no_answers_to_be_tried_on(benchmark: Benchmark) -> None:
     assert "reworded" not in {arm.name for arm in measurement_of(benchmark, [], {}).request.arms}
+
+
+@pytest.mark.parametrize(
+    ("conversations", "learnt"),
+    [(1, "ten conversations of 32K by the offline writer"), (5, "4 other conversations of the benchmark")],
+)
+async def test_the_floor_of_templates_learns_on_the_other_conversations(
+    conversations: int, learnt: str, out: Path
+) -> None:
+    spec = BenchmarkSpec(name="tiny", length=16_000, conversations=conversations)
+    made = create_benchmark(spec, out)
+    for conversation_id in made.conversation_ids:
+        one = tiny_conversation(conversation_id)
+        seal_conversation(made.sealed_path(conversation_id), one.head, one.said, one.asked)
+    arms = [Arm("templates", FLOORS["templates"], settings_of("templates", FLOORS["templates"], {}))]
+    run, results = await evaluate(made, EvaluationRequest(spec, arms, EvaluationSettings()), offline())
+    assert run.described[0].learnt_from.startswith(learnt)
+    assert f"`templates` learnt from {learnt}" in " ".join(notes_on(run, rows_of(results), results))
+    counting = CountingModel()
+    _, again = await evaluate(made, EvaluationRequest(spec, arms, EvaluationSettings()), answered_by(counting))
+    assert (again, counting.calls) == (results, {})
