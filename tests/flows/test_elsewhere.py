@@ -19,8 +19,7 @@ from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
 from prefect.states import Completed
 
 from longbeam.errors import LongbeamError, UserError, require_extra
-from longbeam.flows import Begun, ClusterOptions, own_host, server_settings
-from longbeam.flows.elsewhere import DaskRun
+from longbeam.flows import Begun, ClusterOptions, DaskRun, own_host, server_settings
 from longbeam.models import CostMeter
 from longbeam.pipeline.distributed import JobEnd, JobResult
 from longbeam.schemas import BenchmarkSpec
