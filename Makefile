@@ -127,7 +127,7 @@ docs: venv
 	$(BIN)/mkdocs build --strict
 
 schemas: venv
-	$(BIN)/python -m longbeam.formats.json_schemas docs/schemas
+	$(BIN)/python -m benchmarks.json_schemas docs/schemas
 
 lint: venv lint-scripts
 	$(BIN)/ruff check .
