@@ -105,7 +105,7 @@ properties: venv
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=3600 tests/properties
 
 e2e: venv
-	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e tests/flows tests/pipeline tests/test_docs_commands.py tests/test_papers.py
+	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e tests/flows tests/generators tests/pipeline tests/test_docs_commands.py tests/test_papers.py
 
 browser: venv
 	$(BIN)/python -m pytest -m slow --timeout=300 tests/browser
@@ -127,7 +127,7 @@ docs: venv
 	$(BIN)/mkdocs build --strict
 
 schemas: venv
-	$(BIN)/python -m longbeam.formats.json_schemas docs/schemas
+	$(BIN)/python -m benchmarks.json_schemas docs/schemas
 
 lint: venv lint-scripts
 	$(BIN)/ruff check .

@@ -196,7 +196,7 @@ def plant(folder: Path, file: str, source: str) -> Path:
 # name of the default model, which is also what a spec of an earlier version says, and texts that users read.
 OFFLINE_LINES = {
     "schemas/defaults.py": ('DEFAULT_MODEL = "offline"',),
-    "schemas/spec.py": ('FORMER_KEYS = {"offline_writer": "sends_extras"',),
+    "schemas/endpoints.py": ('FORMER_KEYS = {"offline_writer": "sends_extras"',),
     "cli/app.py": ("with its probes, offline.",),
     "cli/serving.py": (
         "serve-offline, serve-memory",
@@ -205,7 +205,6 @@ OFFLINE_LINES = {
         '"""Serve the offline writer at an OpenAI-compatible address',
     ),
     "pipeline/cost/estimate.py": ("from an offline rehearsal",),
-    "prompts/docs.py": ("the inputs of a call of an offline run",),
 }
 
 

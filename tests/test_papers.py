@@ -33,8 +33,8 @@ BEAM and LIGHT (arXiv 2510.27246), CogCanvas (2601.00821), cooperative paging (2
 `python -m tests.test_papers` writes this page from `tests/papers.toml`, and a test compares them. *faithful*: as the
 paper or its code has it; *better*: a fault of it is mended, and named. Commands marked `quick` run with every test,
 `nightly` ones with `make nightly`, others say why not. In the commands `home16` is a [sample](samples.md); `facts`,
-`canvas` and `agents` are [suites](suites.md); `sessions` is a folder of session files; `beam.toml` has the
-name `beam` and a table `[composition]`.
+`canvas` and `agents` are [suites](suites.md); `ours16k` is that of [evaluation](evaluation.md#measured-offline);
+`sessions` is a folder of session files; `beam.toml` has the name `beam` and a table `[composition]`.
 
 """
 

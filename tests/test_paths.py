@@ -28,7 +28,9 @@ READERS_OWN = frozenset(
     {
         "graphrag_memory.py",
         "notes.py",
-        *(f"example_{kind}.py" for kind in ("check", "domain", "format", "memory", "model", "reranker", "retriever")),
+        *(f"example_{kind}.py" for kind in ("check", "domain", "embedder", "format", "memory", "model")),
+        "example_reranker.py",
+        "example_retriever.py",
     }
 )
 """Files that a page tells its reader to write."""

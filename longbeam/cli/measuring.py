@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
+from errno import EINVAL
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -427,6 +428,8 @@ def leaderboard(
     from longbeam.store import is_recorded, write_atomically, write_recorded
 
     try:
+        if board.exists() and not (board.is_file() or board.is_dir()):
+            raise OSError(EINVAL, "Is a pipe or a device")  # which may never end
         text = board.read_text(encoding="utf-8") if board.exists() else ""
     except (OSError, UnicodeDecodeError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) else "is no text"
@@ -440,7 +443,7 @@ def leaderboard(
         text = merged(text, [read_results(path) for path in results], str(board))
         write_recorded(board, text)
     elif not text:
-        raise UserError(f"--board {board}: there is no such file; name results files to begin one")
+        raise UserError(f"--board {board}: has no rows yet; name results files to begin one")
     shown = render_board(rows_in(text, str(board)))
     if markdown is None:
         print(shown, end="")

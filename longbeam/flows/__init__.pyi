@@ -5,6 +5,7 @@ from .deployments import (
     deploy_flows as deploy_flows,
     serve_flows as serve_flows,
 )
+from .elsewhere import DaskRun as DaskRun
 from .generate import generate_benchmark as generate_benchmark
 from .opened import Begun as Begun, ClusterOptions as ClusterOptions
 from .runner import HOME as HOME, run_with_prefect as run_with_prefect

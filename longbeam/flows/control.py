@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -161,6 +162,13 @@ async def stoppable(root: str = "") -> AsyncIterator[None]:
         _is_listening = False
         loop.remove_signal_handler(signal.SIGTERM)
         signal.signal(signal.SIGTERM, before)
+
+
+def is_of_prefect(error: Exception) -> bool:
+    """Return whether Prefect itself failed, as when its server is busy, and not what runs under it."""
+    modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    packages = [module.partition(".")[0] for module in modules]
+    return "prefect" in packages and [name for name in packages if name in ("prefect", "longbeam")][-1] == "prefect"
 
 
 async def raise_escaped(state: State[Any]) -> None:

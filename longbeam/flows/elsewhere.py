@@ -30,7 +30,8 @@ from longbeam import __version__
 from longbeam.errors import LongbeamError, UserError, require_extra
 from longbeam.flows.opened import Begun, ClusterOptions, OpenedConversation, conversations
 from longbeam.pipeline.distributed import REPLIES_S, Job, JobEnd, JobResult, share_of, stop_path, work_on
-from longbeam.pipeline.run import ConversationRun, RunSummary, seeds_of
+from longbeam.pipeline.run import ConversationRun, RunSummary, run_conversation, seeds_of
+from longbeam.plugins import failure_of
 from longbeam.store import Benchmark, position_of_holder
 from longbeam.wiring import services
 
@@ -67,7 +68,7 @@ def make_on_worker(conversation_id: str, job: str, limit: str) -> State[Any]:
 
 def _made(text: str, limit: str) -> State[Any]:
     # A function of its own: Dask sends the code of a task to the workers, and of this one only the name.
-    from longbeam.flows.control import raise_escaped
+    from longbeam.flows.control import is_of_prefect, raise_escaped
     from longbeam.flows.generate import make_conversation
 
     async def make(run: ConversationRun, benchmark: Benchmark) -> None:
@@ -75,6 +76,10 @@ def _made(text: str, limit: str) -> State[Any]:
         conversations[root, conversation_id] = OpenedConversation(benchmark, run)
         try:
             await raise_escaped(await make_conversation(root, conversation_id, limit, return_state=True))
+        except Exception as exc:
+            if limit or not is_of_prefect(exc):  # without Prefect no slot of the limit can be held
+                raise
+            await run_conversation(run)
         finally:
             del conversations[root, conversation_id]
 
@@ -112,28 +117,23 @@ class DaskRun:
         self.share_usd = share_usd(self.given, len(self.wanted))
         async with dask_client(self.options, len(self.wanted)) as client:
             places = min(max(1, sum(client.nthreads().values())), len(self.wanted))
-            gate, looking = asyncio.Semaphore(places), asyncio.create_task(self._look())
+            free, looking = asyncio.Semaphore(places), asyncio.create_task(self._look())
             runner: Any = DaskTaskRunner(address=client.scheduler.address)
             with runner:
                 try:
-                    return await asyncio.gather(*(self._one(i, gate, runner, places) for i in self.wanted))
+                    return await asyncio.gather(*(self._one(i, free, runner, places) for i in self.wanted))
                 finally:
                     looking.cancel()
                     await self._stop_workers()
 
-    async def _one(self, conversation_id: str, gate: asyncio.Semaphore, runner: Any, places: int) -> State[Any]:
-        async with gate:
+    async def _one(self, conversation_id: str, free: asyncio.Semaphore, runner: Any, places: int) -> State[Any]:
+        async with free:
             if self.stopped:
                 return Failed(message=self.stopped)
             job = self._job(conversation_id, places).model_dump_json()
-            given = {"conversation_id": conversation_id, "job": job, "limit": self.limit}
-            future = runner.submit(make_on_worker, given)
-            sent = self._out[conversation_id] = asyncio.ensure_future(_state_of(future))
-            try:
-                state = await asyncio.shield(sent)  # stopped by a word to the worker, never by leaving it alone
-            finally:
-                if sent.done():
-                    del self._out[conversation_id]
+            state = await self._sent(conversation_id, job, runner)
+            if state.is_failed() and state.data is None:  # Prefect failed around the work, which is kept
+                state = await self._sent(conversation_id, job, runner)
         if state.is_crashed():
             self._stop_for(f"{conversation_id}: {state.message}")
             return state
@@ -146,6 +146,15 @@ class DaskRun:
             )
         self._take(JobResult.model_validate_json(told))
         return state
+
+    async def _sent(self, conversation_id: str, job: str, runner: Any) -> State[Any]:
+        future = runner.submit(make_on_worker, {"conversation_id": conversation_id, "job": job, "limit": self.limit})
+        sent = self._out[conversation_id] = asyncio.ensure_future(_state_of(future))
+        try:
+            return await asyncio.shield(sent)  # stopped by a word to the worker, never by leaving it alone
+        finally:
+            if sent.done():
+                del self._out[conversation_id]
 
     def _take(self, result: JobResult) -> None:
         self.results[result.conversation_id] = result
@@ -214,14 +223,16 @@ class DaskRun:
 
 
 async def _state_of(future: Any) -> State[Any]:
-    """Return the state in which a task ended; Crashed where its workers died."""
+    """Return the state in which a task ended: Crashed where its workers died, Failed without data if Prefect failed."""
     wrapped, loop, ended = future.wrapped_future, asyncio.get_running_loop(), asyncio.Event()
     wrapped.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
     await ended.wait()
     try:
         return cast("State[Any]", await asyncio.to_thread(wrapped.result))
-    except Exception as exc:  # noqa: BLE001 -- whatever Dask raises for workers that are gone
-        why = f"{type(exc).__name__}: {' '.join(str(exc).split())[:200]}"
+    except Exception as exc:  # noqa: BLE001 -- whatever Dask raises for workers that are gone, and Prefect on one
+        why = failure_of(exc)
+        if type(exc).__module__.partition(".")[0] not in ("distributed", "dask", "concurrent"):
+            return Failed(message=why)
         return Crashed(message=f"its workers died ({why}); nothing is lost: go on with `longbeam resume`")
 
 

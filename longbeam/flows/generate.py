@@ -16,14 +16,23 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Literal
 
-from prefect import flow, runtime, task
+from prefect import flow, get_run_logger, runtime, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.concurrency.asyncio import concurrency
 from prefect.states import Completed, Failed
 
 from longbeam.flows.artifacts import show_findings, show_usage
-from longbeam.flows.control import RunCancelled, StageFailed, cancelled, carry_out, may_help, raise_escaped, stoppable
+from longbeam.flows.control import (
+    RunCancelled,
+    StageFailed,
+    cancelled,
+    carry_out,
+    is_of_prefect,
+    may_help,
+    raise_escaped,
+    stoppable,
+)
 from longbeam.flows.elsewhere import DaskRun, make_by_deployment
 from longbeam.flows.opened import (
     ClusterOptions,
@@ -131,21 +140,31 @@ async def make_conversation(
             _slot(limit),
             opened_conversation(benchmark, conversation_id, OpenedPart(places, max_cost_usd)) as opened,
         ):
-            seed = await seeds(start)
-            persona = await all_of([profile(seed), relationships(seed), narratives(seed)])
-            talked: list[asyncio.Task[Reference]] = []
-            async with ended_together(talked):
-                for plan_index in range(opened.plans):
-                    planned = await plan(start.of_plan(plan_index), wait_for=persona)
-                    # Plans know the one before; each is talked while the next ones are made.
-                    talked.append(asyncio.create_task(_talk(planned)))
-            worded = await probes(start, wait_for=[task.result() for task in talked])
-            await seal(await checks(worded))
+            try:
+                await _by_tasks(start, opened.plans)
+            except Exception as exc:
+                if not is_of_prefect(exc):
+                    raise
+                get_run_logger().warning("Prefect failed (%r); what is left is made without its tasks", exc)
+                await seal.fn(start)
     except StageFailed as exc:
         return Failed(message=str(exc))
     except RunCancelled as exc:
         return cancelled(exc)
     return Completed(message=f"{conversation_id} is sealed")
+
+
+async def _by_tasks(start: Reference, plans: int) -> None:
+    seed = await seeds(start)
+    persona = await all_of([profile(seed), relationships(seed), narratives(seed)])
+    talked: list[asyncio.Task[Reference]] = []
+    async with ended_together(talked):
+        for plan_index in range(plans):
+            planned = await plan(start.of_plan(plan_index), wait_for=persona)
+            # Plans know the one before; each is talked while the next ones are made.
+            talked.append(asyncio.create_task(_talk(planned)))
+    worded = await probes(start, wait_for=[task.result() for task in talked])
+    await seal(await checks(worded))
 
 
 async def _talk(planned: Reference) -> Reference:
@@ -155,7 +174,7 @@ async def _talk(planned: Reference) -> Reference:
 
 
 async def _made_here(opened: OpenBenchmark, conversation_id: str, limit: str) -> State[Any]:
-    async with opened.gate:
+    async with opened.places:
         root = str(opened.benchmark.root)
         state: State[Any] = await make_conversation(root, conversation_id, limit, return_state=True)
         return state

@@ -15,6 +15,7 @@ from longbeam.errors import require_extra
 from longbeam.flows.opened import Begun, begun, opened_benchmark
 from longbeam.flows.server import LOOPBACK, is_configured, own_host, prefect_server, quiet_prefect
 from longbeam.pipeline.run import RunSummary
+from longbeam.plugins import failure_of
 
 HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""
@@ -65,10 +66,9 @@ async def _server(run: Begun, say: Say) -> AsyncIterator[None]:
 
 
 async def _run_flow(run: Begun, root: str, say: Say) -> RunSummary:
-    from httpx import HTTPError
     from prefect.exceptions import Pause
 
-    from longbeam.flows.control import raise_escaped
+    from longbeam.flows.control import is_of_prefect, raise_escaped
     from longbeam.flows.events import close_killed_runs, delivered_events, is_server_there, marked
     from longbeam.flows.generate import generate
 
@@ -83,9 +83,11 @@ async def _run_flow(run: Begun, root: str, say: Say) -> RunSummary:
         except Pause:
             say("the run was suspended on Prefect's pages")
         except Exception as exc:
-            if not isinstance(exc, HTTPError) and await is_server_there():
+            is_there = await is_server_there()
+            if is_there and not is_of_prefect(exc):
                 raise
-            say(f"Prefect's server is gone ({type(exc).__name__}); the run ends without it")
+            what = "Prefect failed" if is_there else "Prefect's server is gone"
+            say(f"{what} ({failure_of(exc)}); the run ends without it")
             if not opened.is_over:
                 return await opened.finish_without_prefect()
         return opened.summary()

@@ -27,7 +27,6 @@ from .exporting import (
 )
 from .folders import replaced_folder as replaced_folder
 from .huggingface import export_huggingface as export_huggingface
-from .json_schemas import json_schemas as json_schemas
 from .jsonl import export_jsonl as export_jsonl, export_parquet as export_parquet
 from .jsonl_lines import LINES as LINES, DetailColumns as DetailColumns, EvidenceColumns as EvidenceColumns
 from .jsonl_read import import_jsonl as import_jsonl

@@ -18,6 +18,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from longbeam.errors import SpecError
+from longbeam.models.embedders import vectors_of
 from longbeam.store import FileFormat, open_for_writing, transaction
 from longbeam.store.sqlite import translated_errors
 from longbeam.text import words_of
@@ -132,6 +134,7 @@ class StoredEmbedder:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._inner = inner
         self._path = path
+        self._size = 0
         self._db: sqlite3.Connection = open_for_writing(path, VECTOR_STORE)
 
     @property
@@ -147,16 +150,29 @@ class StoredEmbedder:
         """Return one unit vector per text; only new texts are embedded."""
         keys = [self._key(text, is_query) for text in texts]
         found = self._stored(keys)
+        for vector in found.values():
+            self._require_size(vector.size)
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         for start in range(0, len(new), _AT_A_TIME):
             batch = list(new.items())[start : start + _AT_A_TIME]
-            vectors = await self._inner.embed([text for _, text in batch], is_query=is_query)
+            made = await self._inner.embed([text for _, text in batch], is_query=is_query)
+            vectors = vectors_of(made, len(batch), f"embedders: {self.name!r}")
+            self._require_size(vectors.shape[1])
             self._keep([key for key, _ in batch], vectors)
             found.update({key: vector for (key, _), vector in zip(batch, vectors, strict=True)})
         return np.stack([found[key] for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
 
     def _key(self, text: str, is_query: bool) -> bytes:
         return hashlib.sha256(f"{self.name}\0{is_query:d}\0{text}".encode()).digest()
+
+    def _require_size(self, size: int) -> None:
+        """Raise SpecError where the model's vectors are not as long as before; `vectors.sqlite` may have other ones."""
+        self._size = self._size or size
+        if size != self._size:
+            raise SpecError(
+                f"embedders: {self.name!r} gave vectors of {size} numbers, and others of {self._size}, which may be in"
+                f" {self._path}; give another model another name, or remove that file"
+            )
 
     def _stored(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         found = {}

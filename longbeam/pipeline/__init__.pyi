@@ -1,4 +1,3 @@
-from .capture import capture as capture
 from .chat_probing import (
     PROBING_FIELDS as PROBING_FIELDS,
     chats_of as chats_of,

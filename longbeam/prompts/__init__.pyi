@@ -5,7 +5,6 @@ from .declarations import (
     overridden_prompts as overridden_prompts,
     registry_for as registry_for,
 )
-from .docs import Captured as Captured, pages_of as pages_of, table_of as table_of
 from .environment import (
     TEMPLATES as TEMPLATES,
     Trusted as Trusted,

@@ -36,6 +36,7 @@ from .dialogue import (
     UserTurn as UserTurn,
     text_of as text_of,
 )
+from .endpoints import Endpoint as Endpoint, EndpointLimits as EndpointLimits, Price as Price, Structured as Structured
 from .evaluation import (
     Answer as Answer,
     AskedProbe as AskedProbe,
@@ -175,16 +176,12 @@ from .spec import (
     Batch as Batch,
     BenchmarkSpec as BenchmarkSpec,
     Checks as Checks,
-    Endpoint as Endpoint,
-    EndpointLimits as EndpointLimits,
     Limits as Limits,
     OnContradiction as OnContradiction,
-    Price as Price,
     PromptSettings as PromptSettings,
     Role as Role,
     RoleSampling as RoleSampling,
     Strategy as Strategy,
-    Structured as Structured,
     TurnLengths as TurnLengths,
     TurnWriting as TurnWriting,
     is_language_model as is_language_model,

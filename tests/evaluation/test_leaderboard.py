@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from longbeam.cli import USER_ERROR, run as command
 from longbeam.errors import UserError
 from longbeam.evaluation import RIGHT_ANSWERS, WRONG, Evaluated, faults_of, merged, render_board, rows_in
 from longbeam.schemas import Scoring
@@ -131,3 +134,48 @@ def test_a_recall_that_cannot_be_is_a_fault(recall: float) -> None:
     given = evaluated(SCORES)
     retrieval = given.results[0].retrieval.model_copy(update={"source_recall": recall})
     assert any("source_recall is" in fault for fault in faults_of(changed(given, retrieval=retrieval)))
+
+
+BOARD = '{"format": "longbeam-leaderboard", "version": 2, "rows": %s}'
+NO_BOARD = "is no leaderboard that can be added to ("
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "has no rows yet; name results files to begin one"),
+        (b"\xff\xfe{}", "is no text; name the JSON file with the rows"),
+        (b"[" * 200_000, NO_BOARD),
+        ('{"format": "longbeam-leaderboard", "version": ' + "9" * 6_000 + "}", NO_BOARD),
+        ('{"format": "\\u001b[2J\\ud800", "version": 2, "rows": []}', NO_BOARD + "format '\\x1b[2J\\ud800'"),
+        *(
+            (BOARD % rows, NO_BOARD)
+            for rows in ('{"a": 1}', "null", "3", '"abc"', "[[]]", "[null]", '[{"paper": NaN}]')
+        ),
+    ],
+)
+def test_a_damaged_or_hostile_board_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | str, said: str
+) -> None:
+    board = tmp_path / "board.json"
+    board.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert command(["leaderboard", "--board", str(board)]) == USER_ERROR
+    shown = capsys.readouterr().err
+    assert said in shown
+    assert [line for line in shown.splitlines() if not line.startswith("warning: ")] == [shown.splitlines()[-1]]
+    assert "\x1b" not in shown
+
+
+def test_a_board_that_is_no_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    os.mkfifo(tmp_path / "pipe")
+    for board, said in {
+        tmp_path: "Is a directory; name the JSON file with the rows",
+        tmp_path / "pipe": "Is a pipe or a device; name the JSON file with the rows",
+        Path("/dev/zero"): "Is a pipe or a device; name the JSON file with the rows",
+        tmp_path / "loop": "has no rows yet; name results files to begin one",
+        tmp_path / "loop" / "board.json": "has no rows yet; name results files to begin one",
+        tmp_path / ("x" * 300): "File name too long; name the JSON file with the rows",
+    }.items():
+        assert command(["leaderboard", "--board", str(board)]) == USER_ERROR
+        assert capsys.readouterr().err == f"error: --board {board}: {said}\n"

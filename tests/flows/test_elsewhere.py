@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from prefect.client.schemas.objects import State
+from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
+from prefect.states import Completed
 
-from longbeam.errors import UserError, require_extra
-from longbeam.flows import ClusterOptions, own_host, server_settings
-from longbeam.store import living_holder, open_benchmark
+from longbeam.errors import LongbeamError, UserError, require_extra
+from longbeam.flows import Begun, ClusterOptions, DaskRun, own_host, server_settings
+from longbeam.models import CostMeter
+from longbeam.pipeline.distributed import JobEnd, JobResult
+from longbeam.schemas import BenchmarkSpec
+from longbeam.store import create_benchmark, living_holder, open_benchmark
+from longbeam.wiring import services
 from tests.flows.pages import REPOSITORY, Pages
+from tests.pipeline.conftest import CountingModel
 
 CALLS_BEFORE = 120
 """Of some 490: both workers are at their conversation."""
@@ -38,6 +50,49 @@ def test_a_killed_worker_s_conversation_moves_to_another(pages: Pages, out: Path
     (root,) = pages.runs(name)
     assert root["state_type"] == "COMPLETED"
     assert "c000" in [pages.run(child)["name"] for child in pages.below(root["id"])]  # the workers run the same flow
+
+
+class Cluster:
+    """Ends the tasks that it is given one after the other, as a cluster's client tells it."""
+
+    def __init__(self, *ends: State[Any] | Exception) -> None:
+        self._ends = list(ends)
+
+    def submit(self, task: object, given: dict[str, str]) -> SimpleNamespace:
+        future: Future[State[Any]] = Future()
+        match self._ends.pop(0):
+            case Exception() as error:
+                future.set_exception(error)
+            case end:
+                future.set_result(end)
+        return SimpleNamespace(wrapped_future=future)
+
+
+MADE = JobResult(conversation_id="c000", worker="w", end=JobEnd.MADE, is_finished=True)
+BUSY = ConcurrencySlotAcquisitionError("Unable to acquire concurrency slots on ['tag:pid-1']")
+
+
+async def on(cluster: Cluster, out: Path) -> DaskRun:
+    benchmark = create_benchmark(BenchmarkSpec(name="far", length=16_000), out)
+    meter = CostMeter(CountingModel(), benchmark.spec)
+    run = DaskRun(Begun(benchmark, meter, services().models(meter)), ["c000"], "", ClusterOptions())
+    await run._one("c000", asyncio.Semaphore(1), cluster, 1)
+    return run
+
+
+async def test_a_task_around_which_prefect_fails_on_its_worker_is_sent_again(out: Path) -> None:
+    run = await on(Cluster(BUSY, Completed(data=MADE.model_dump_json())), out)
+    assert (run.summary().finished, run.stopped) == (1, "")
+
+
+async def test_a_task_around_which_prefect_fails_twice_names_what_it_said(out: Path) -> None:
+    with pytest.raises(LongbeamError, match=r"c000: .*Unable to acquire concurrency slots.*Workers need longbeam"):
+        await on(Cluster(BUSY, BUSY), out)
+
+
+async def test_a_conversation_whose_workers_died_is_not_sent_again(out: Path) -> None:
+    killed = type("KilledWorker", (Exception,), {"__module__": "distributed.scheduler"})("c000")
+    assert "its workers died (KilledWorker" in (await on(Cluster(killed), out)).stopped
 
 
 def test_an_extra_that_is_not_installed_is_named_with_what_to_install() -> None:

@@ -9,7 +9,8 @@ import jsonschema
 import pytest
 
 import longbeam
-from longbeam.formats import export_jsonl, json_schemas
+from benchmarks.json_schemas import json_schemas
+from longbeam.formats import export_jsonl
 from longbeam.schemas import BenchmarkSpec
 from tests.tiny import tiny_conversation
 

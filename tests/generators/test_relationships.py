@@ -34,7 +34,7 @@ def check_constraints(profile: Profile, graph: RelationshipGraph, size: int) -> 
     assert 3 * size <= len(graph.of(Relation.ACQUAINTANCE)) <= 6 * size
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=200)
 @given(st.integers(0, 10**6), st.integers(0, 9_999), st.integers(18, 81), st.sampled_from(Gender))
 def test_ages_and_names_hold_for_everybody(spec_seed: int, index: int, age: int, gender: Gender) -> None:
     # 81: the oldest user who can have a parent of 99; personas end at 70
@@ -65,14 +65,14 @@ def test_a_graph_is_a_pure_function_of_its_arguments() -> None:
 
 
 def test_shares_are_near_beams() -> None:
-    graphs = [draw_relationships(0, index, user_of(35)) for index in range(4_000)]
+    graphs = [draw_relationships(0, index, user_of(35)) for index in range(1_000)]
     having = Counter(relation for graph in graphs for relation in Relation if graph.of(relation))
 
     # at 35: parents 0.85, partner 0.8, children (35 - 25) / (45 - 25) x 0.8 = 0.4
-    assert having[Relation.PARENT] / 4_000 == pytest.approx(0.85, abs=0.03)
-    assert having[Relation.PARTNER] / 4_000 == pytest.approx(0.8, abs=0.03)
-    assert having[Relation.CHILD] / 4_000 == pytest.approx(0.4, abs=0.03)
-    assert having[Relation.FRIEND] == having[Relation.ACQUAINTANCE] == 4_000
+    assert having[Relation.PARENT] / 1_000 == pytest.approx(0.85, abs=0.05)
+    assert having[Relation.PARTNER] / 1_000 == pytest.approx(0.8, abs=0.05)
+    assert having[Relation.CHILD] / 1_000 == pytest.approx(0.4, abs=0.05)
+    assert having[Relation.FRIEND] == having[Relation.ACQUAINTANCE] == 1_000
 
 
 def test_node_link_data_is_the_same_graph() -> None:

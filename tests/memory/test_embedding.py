@@ -110,6 +110,30 @@ async def test_an_endpoint_that_does_not_embed_is_one_line() -> None:
             await make_embedder("openai:e", _spec(url)).embed(["one"])
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        [{"index": 0, "embedding": [1.0, 0.0]}, {"index": 1, "embedding": [1.0]}],
+        [{"index": 0, "embedding": [1e400, 0.0]}, {"index": 1, "embedding": [1.0, 0.0]}],
+        [{"index": 0, "embedding": ["a", "b"]}, {"index": 1, "embedding": [1.0, 0.0]}],
+        [{"index": 0, "embedding": None}, {"index": 1, "embedding": None}],
+        [{"index": "x", "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}],
+        [{"index": 0, "embedding": [[1.0]]}, {"index": 1, "embedding": [[1.0]]}],
+        [{"embedding": [1.0]}, {"embedding": [1.0]}],
+        [{"index": 0, "embedding": [1.0]}],
+        [1, 2],
+        [],
+        {},
+        None,
+        "text",
+    ],
+)
+async def test_an_endpoint_whose_vectors_are_none_is_one_line(data: object) -> None:
+    async with endpoint(Answer({"object": "list", "data": data, "model": "m", "usage": {}})) as (_, url):
+        with pytest.raises(ProviderError, match=r"openai:e at http.*is it an embedding model"):
+            await make_embedder("openai:e", _spec(url)).embed(["one", "two"])
+
+
 def test_unknown_embedders_and_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SpecError, match=r"embedder 'bge': no such model; write minilm, hashed"):
         make_embedder("bge", _spec())

@@ -121,7 +121,7 @@ STARTER = """
 import asyncio, sys
 from pathlib import Path
 from longbeam.models.gguf import GgufModel
-from longbeam.schemas.spec import Endpoint
+from longbeam.schemas import Endpoint
 
 async def main():
     model = GgufModel("gguf:t", Path(sys.argv[1]), Endpoint(threads=1, context=512), logs=None, notice=print)

@@ -39,6 +39,7 @@ def told(site: Path) -> dict[str, Ran]:
     """What each command of the tests below said; one process imports for all of them."""
     parrot = ["evaluate", "bees", "--system", "newest", "--reader", "parrot:small", "--json"]
     reranked = ["evaluate", "bees", "--system", "cogcanvas", "--set", "cogcanvas.reranker=shortest", "--json"]
+    embedded = ["evaluate", "bees", "--system", "rag", "--embedder", "letters:small", "--json"]
     commands = {
         "show": ["show", "bees"],
         "both": ["generate", "--domain", "beekeeping", "--domain", "cooking", "--name", "both"],
@@ -49,6 +50,7 @@ def told(site: Path) -> dict[str, Ran]:
         "validate": ["validate", "bees", "--json"],
         "parrot": parrot,
         "reranked": reranked,
+        "embedded": embedded,
         "retrieved": ["evaluate", "bees", "--system", "rag", "--set", "rag.retriever=trigrams", "--json"],
         "unknown retriever": ["evaluate", "bees", "--system", "rag", "--set", "rag.retriever=nothing"],
     }
@@ -107,6 +109,12 @@ def test_a_retriever_is_a_setting_of_a_system(told: dict[str, Ran]) -> None:
 def test_a_reranker_is_a_setting_of_a_system(told: dict[str, Ran]) -> None:
     shown = json.loads(told["reranked"].out)
     assert "cogcanvas[reranker=shortest]" in {row["system"] for row in shown["rows"]}
+
+
+def test_an_embedder_makes_the_vectors_of_a_system(told: dict[str, Ran]) -> None:
+    shown = json.loads(told["embedded"].out)
+    assert shown["run"]["settings"]["embedder"] == "letters:small"
+    assert next(row for row in shown["rows"] if row["system"].startswith("rag["))["recall"] > 0
 
 
 def test_a_name_that_longbeam_has_is_refused(site: Path, tmp_path: Path) -> None:

@@ -187,6 +187,50 @@ def test_a_retriever_and_a_reranker_that_fail_are_named(
     assert said in line
 
 
+EMBEDDER = """
+import numpy as np
+class Embedder:
+    def __init__(self, name):
+        self.name = name
+    async def embed(self, texts, *, is_query=False):
+        {body}
+def PLUG(name, endpoint):
+    {made}
+"""
+OF_ITS_KIND = "return one vector per text, of finite numbers and all of as many"
+
+
+@pytest.mark.parametrize(
+    ("made", "body", "said"),
+    [
+        ("1 / 0", "pass", "(broken_{}:PLUG) failed: ZeroDivisionError"),
+        ("return Embedder('other')", "pass", "returned Embedder; it must return an object with embed"),
+        (
+            "return None",
+            "pass",
+            "(broken_{0}:PLUG) returned NoneType; it must return an object with embed, and '{0}:small' as its name",
+        ),
+        ("return Embedder(name)", "raise SystemExit(3)", "(broken_{}:PLUG) failed: SystemExit: 3"),
+        ("return Embedder(name)", "raise KeyError('texts')", "(broken_{}:PLUG) failed: KeyError: 'texts'"),
+        ("return Embedder(name)", "return None", "gave NoneType as vectors of 1 texts; " + OF_ITS_KIND),
+        ("return Embedder(name)", "return 'text'", "gave str as vectors"),
+        ("return Embedder(name)", "return [[1.0], [1.0]]", "gave list as vectors"),
+        ("return Embedder(name)", "return np.array([1.0])", "gave ndarray as vectors"),
+        ("return Embedder(name)", "return [[float('nan')]]", "gave list as vectors"),
+        ("return Embedder(name)", "return np.eye(2 + is_query)[:1]", "gave vectors of 3 numbers, and others of 2"),
+    ],
+)
+def test_an_embedder_that_fails_is_named(
+    plug: Plug, out: Path, capsys: pytest.CaptureFixture[str], made: str, body: str, said: str
+) -> None:
+    name = f"embedder{crc32(f'{made}{body}'.encode())}"
+    plug("embedders", name, EMBEDDER.format(made=made, body=body))
+    command = ["evaluate", "mine", "--system", "rag", "--embedder", f"{name}:small", "--out", str(out)]
+    line = told(command, capsys)
+    assert line.startswith(f"error: embedders: '{name}")
+    assert said.format(name) in line
+
+
 ABILITY = """
 from longbeam.abilities import Ability
 from longbeam.evaluation import Scorer

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.prompt_pages import Captured, pages_of, table_of
 from longbeam.keys import UnitKey
-from longbeam.prompts import PROMPTS, Captured, pages_of, table_of
+from longbeam.prompts import PROMPTS
 from tests.prompts.samples import SAMPLES
 
 ROOT = Path(__file__).resolve().parents[2]

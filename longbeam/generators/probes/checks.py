@@ -134,10 +134,11 @@ def _readings(figures: str) -> set[float]:
 
 
 def _check_stale(candidate: ProbeCandidate, text: str) -> str | None:
-    if any(says(text, v) for v in candidate.answers) or _GONE.search(text):
+    said = list(dict.fromkeys(v.text for v in candidate.stale if says(text, v)))
+    # Two values of one thing tell how it went: "the first guess of $31,000 became $43,000".
+    if len(said) != 1 or any(says(text, v) for v in candidate.answers) or _GONE.search(text):
         return None
-    stale = next((v for v in candidate.stale if says(text, v)), None)
-    return f"the point {shown(text)} asserts {stale.text!r}, which no longer holds" if stale else None
+    return f"the point {shown(text)} asserts {said[0]!r}, which no longer holds"
 
 
 @english_only

@@ -1,2 +1,2 @@
-from .factory import HashedEmbedder as HashedEmbedder, make_embedder as make_embedder
+from .factory import HashedEmbedder as HashedEmbedder, make_embedder as make_embedder, vectors_of as vectors_of
 from .minilm import MiniLmEmbedder as MiniLmEmbedder

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import importlib.util
 import math
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +21,32 @@ from longbeam.models.embedders.minilm import MiniLmEmbedder
 from longbeam.models.factory import key_of
 from longbeam.models.openai_client import OPENAI_URL
 from longbeam.models.provider_errors import Redactor
+from longbeam.models.sentence_models import has_sentence_transformers, sentence_model
+from longbeam.plugins import load, offered, require_returned
 from longbeam.schemas import BenchmarkSpec, Endpoint
 from longbeam.text import words_of
 
 DIMENSIONS = 512
+ENTRY_POINTS = "longbeam.embedders"
+"""Group under which a package offers a provider: `name = "package.module:make"`; docs/plugins.md."""
+BUILT_IN = ("minilm", "hashed", "st", "openai")
 _LEAST_LENGTH = 1e-12
+_LENGTH_OFF = 1e-3
+"""Error of a vector's length that counts as rounding, also that of half precision."""
+
+
+def vectors_of(found: object, size: int, where: str) -> NDArray[np.float32]:
+    """Return the vectors that a package or an endpoint gave, at length 1; SpecError, which begins with `where`."""
+    try:
+        vectors = np.asarray(found, dtype=np.float32)
+    except (ValueError, TypeError, OverflowError):
+        vectors = np.empty((), dtype=np.float32)
+    if vectors.ndim != 2 or len(vectors) != size or not np.isfinite(vectors).all():
+        wanted = "return one vector per text, of finite numbers and all of as many"
+        raise SpecError(f"{where} gave {type(found).__name__} as vectors of {size} texts; {wanted}")
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    is_off = (abs(lengths - 1) > _LENGTH_OFF) & (lengths > _LEAST_LENGTH)
+    return np.asarray(vectors / np.where(is_off, lengths, 1), dtype=np.float32)
 
 
 class HashedEmbedder:
@@ -67,22 +87,18 @@ class SentenceTransformersEmbedder:
 
     def __init__(self, name: str) -> None:
         """`name`: `st:BAAI/bge-small-en-v1.5`. Raises SpecError when the library is missing."""
-        if importlib.util.find_spec("sentence_transformers") is None:
+        if not has_sentence_transformers():
             raise SpecError(f"embedder {name!r} needs sentence-transformers; `pip install sentence-transformers`")
         self.name = name
-        self._model: Any = None
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
         """Return one unit vector per text; the model's own prefix for queries, if it has one, goes before queries."""
         return await asyncio.to_thread(self._embed, list(texts), is_query)
 
     def _embed(self, texts: list[str], is_query: bool) -> NDArray[np.float32]:
-        if self._model is None:
-            from sentence_transformers import SentenceTransformer  # type: ignore[import-not-found,unused-ignore]
-
-            self._model = SentenceTransformer(self.name.partition(":")[2])
-        prompt = "query" if is_query and "query" in self._model.prompts else None
-        found = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False, prompt_name=prompt)
+        with sentence_model("SentenceTransformer", self.name.partition(":")[2]) as model:
+            prompt = "query" if is_query and "query" in model.prompts else None
+            found = model.encode(texts, normalize_embeddings=True, show_progress_bar=False, prompt_name=prompt)
         return np.asarray(found, dtype=np.float32)
 
 
@@ -113,10 +129,11 @@ class OpenAIEmbedder:
                     reply = await sdk.embeddings.create(
                         model=self._model, input=given, encoding_format="float", extra_headers=most_header(_MOST_BYTES)
                     )
-            if len(reply.data) != len(batch):
-                text = f"{where}: {len(reply.data)} vectors for {len(batch)} texts"
-                raise ProviderError(text, kind="not_an_api", is_retryable=False)
-            return np.array([d.embedding for d in sorted(reply.data, key=lambda d: d.index)], dtype=np.float32)
+            try:
+                ordered = sorted(reply.data, key=lambda d: d.index)
+                return vectors_of([d.embedding for d in ordered], len(batch), where)
+            except (SpecError, TypeError, AttributeError) as exc:
+                raise ProviderError(f"{where}: {exc}", kind="not_an_api", is_retryable=False) from exc
 
         try:
             found = await asyncio.gather(*(one(batch) for batch in batches))
@@ -125,8 +142,7 @@ class OpenAIEmbedder:
             raise ProviderError(text, kind="embedding", is_retryable=exc.is_retryable) from exc
         finally:
             await client.aclose()
-        vectors = np.concatenate(found) if found else np.zeros((0, 0), dtype=np.float32)
-        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), dtype=np.float32)
+        return np.concatenate(found) if found else np.zeros((0, 0), dtype=np.float32)
 
 
 class EmbeddingModel(Protocol):
@@ -144,7 +160,8 @@ def make_embedder(name: str, spec: BenchmarkSpec) -> EmbeddingModel:
     """Return the embedder with this name; SpecError if there is none, or what it needs is missing.
 
     `minilm` is all-MiniLM-L6-v2 from a package, `st:NAME` any model of sentence-transformers, `openai:NAME` any
-    OpenAI-compatible endpoint, with the settings under `[endpoints]` of the spec; `hashed` needs no model.
+    OpenAI-compatible endpoint, with the settings under `[endpoints]` of the spec; `hashed` needs no model. Packages
+    offer others.
     """
     provider, _, model = name.partition(":")
     match provider:
@@ -156,6 +173,12 @@ def make_embedder(name: str, spec: BenchmarkSpec) -> EmbeddingModel:
             return SentenceTransformersEmbedder(name)
         case "openai" if model:
             return OpenAIEmbedder(name, spec.endpoint_for(name), key=key_of(spec, name, os.environ))
-    raise SpecError(
-        f"embedder {name!r}: no such model; write minilm, hashed, st:NAME (sentence-transformers) or openai:NAME"
-    )
+    plug_ins = offered(ENTRY_POINTS, BUILT_IN)
+    if model and provider in plug_ins:
+        made: EmbeddingModel = load(ENTRY_POINTS, provider)(name, spec.endpoint_for(name))
+        where = f"embedders: {provider!r} ({plug_ins[provider].value})"
+        wanted = f"an object with embed, and {name!r} as its name"
+        require_returned(made, lambda m: m.name == name and callable(m.embed), where, wanted)
+        return made
+    known = ", ".join(["minilm", "hashed", "st:NAME (sentence-transformers)", *(f"{other}:NAME" for other in plug_ins)])
+    raise SpecError(f"embedder {name!r}: no such model; write {known} or openai:NAME")

@@ -98,6 +98,8 @@ def test_check_wants_a_nugget_per_fact_with_its_value() -> None:
     stale = [*nuggets, ("States $80", [0])]
     assert "no longer holds" in str(check(candidate, reply(question, gold, *stale)))
     assert not check(candidate, reply(question, gold, *nuggets, ("States that $80 no longer does", [0])))
+    twice = candidate.model_copy(update={"stale": (*candidate.stale, money(85))})
+    assert not check(twice, reply(question, gold, *nuggets, ("States that the guess of $80 became $85", [0])))
     slots = "What are the builder, the start date and the price of the kitchen?"
     assert "a list of look-ups" in str(check(candidate, reply(slots, gold, *nuggets)))
     assert "does not say 'Bramble'" in str(check(candidate, reply(question, gold.replace("Bramble", "He"), *nuggets)))

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longbeam.keys import UnitKey
-from longbeam.prompts.declarations import PROMPTS
-from longbeam.prompts.registry import Prompt
+from longbeam.prompts import PROMPTS, Prompt
 from longbeam.schemas import Category, Domain, PromptInputs, Record
 
 COMMAND = "make docs-prompts"

@@ -1,6 +1,6 @@
 """JSON Schemas of the JSONL export's lines, made from their records.
 
-`python -m longbeam.formats.json_schemas FOLDER` writes them; `make schemas` into `docs/schemas`.
+`python -m benchmarks.json_schemas FOLDER` writes them; `make schemas` into `docs/schemas`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from longbeam.formats import LINES
 from longbeam.formats.jsonl import FORMAT, FORMAT_VERSION
-from longbeam.formats.jsonl_lines import LINES
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
