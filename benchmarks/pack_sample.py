@@ -10,11 +10,12 @@ it says that language models read it. With `--as-it-came` it may have errors, an
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections import Counter
 from pathlib import Path
 
 from longbeam.errors import UserError
-from longbeam.pipeline import REVIEWS, Sample, SampleAbout, check_and_store, pack, refuse_large
+from longbeam.pipeline import REVIEWS, Sample, SampleAbout, check_and_store, pack, refuse_large, unpack
 from longbeam.review import export_log, rejections_of, shown_conversations
 from longbeam.schemas import Severity
 from longbeam.store import has_reviews, open_benchmark
@@ -28,13 +29,18 @@ def write(  # noqa: PLR0913 - the options of the command
     """Write the sample to the folder `target`, which is its name; UserError if it cannot be shipped."""
     benchmark = open_benchmark(out, name)
     is_reviewed = has_reviews(benchmark.reviews_path)
-    found = (f.check for f in check_and_store(benchmark) if f.severity is Severity.ERROR)
-    errors = dict(Counter(found).most_common())
+    about = SampleAbout(title=title, writer=writer, readers=READERS if is_reviewed else "")
+    with tempfile.TemporaryDirectory() as scratch, shown_conversations(benchmark) as readers:
+        # What is shipped is checked: the review may have added a probe that was missing, or taken one away.
+        first = pack(benchmark, readers, Path(scratch) / name, about, rejections_of(benchmark))
+        unpacked = unpack(first, Path(scratch) / "out").benchmark
+        found = (f.check for f in check_and_store(unpacked) if f.severity is Severity.ERROR)
+        errors = dict(Counter(found).most_common())
     if errors and not as_it_came:
         raise UserError(f"benchmark {name!r}: `longbeam validate` finds {sum(errors.values())} errors; mend them first")
-    about = SampleAbout(title=title, writer=writer, readers=READERS if is_reviewed else "", errors=errors)
     with shown_conversations(benchmark) as readers:
-        made = pack(benchmark, readers, target, about, rejections_of(benchmark))
+        given = about.model_copy(update={"errors": errors})
+        made = pack(benchmark, readers, target, given, rejections_of(benchmark))
     if is_reviewed:
         export_log(benchmark.reviews_path, target / REVIEWS)
     refuse_large(made)

@@ -117,17 +117,17 @@ class DaskRun:
         self.share_usd = share_usd(self.given, len(self.wanted))
         async with dask_client(self.options, len(self.wanted)) as client:
             places = min(max(1, sum(client.nthreads().values())), len(self.wanted))
-            gate, looking = asyncio.Semaphore(places), asyncio.create_task(self._look())
+            free, looking = asyncio.Semaphore(places), asyncio.create_task(self._look())
             runner: Any = DaskTaskRunner(address=client.scheduler.address)
             with runner:
                 try:
-                    return await asyncio.gather(*(self._one(i, gate, runner, places) for i in self.wanted))
+                    return await asyncio.gather(*(self._one(i, free, runner, places) for i in self.wanted))
                 finally:
                     looking.cancel()
                     await self._stop_workers()
 
-    async def _one(self, conversation_id: str, gate: asyncio.Semaphore, runner: Any, places: int) -> State[Any]:
-        async with gate:
+    async def _one(self, conversation_id: str, free: asyncio.Semaphore, runner: Any, places: int) -> State[Any]:
+        async with free:
             if self.stopped:
                 return Failed(message=self.stopped)
             job = self._job(conversation_id, places).model_dump_json()

@@ -174,7 +174,7 @@ async def _talk(planned: Reference) -> Reference:
 
 
 async def _made_here(opened: OpenBenchmark, conversation_id: str, limit: str) -> State[Any]:
-    async with opened.gate:
+    async with opened.places:
         root = str(opened.benchmark.root)
         state: State[Any] = await make_conversation(root, conversation_id, limit, return_state=True)
         return state

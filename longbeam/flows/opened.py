@@ -24,7 +24,7 @@ from longbeam.pipeline.run import (
     RunSummary,
     Schedule,
     SilentProgress,
-    conversation_gate,
+    conversation_places,
     limited_models,
     open_meter,
     open_run,
@@ -111,7 +111,7 @@ class OpenBenchmark:
 
     given: Begun
     context: RunContext
-    gate: asyncio.Semaphore
+    places: asyncio.Semaphore
     """Places of conversations that are open at the same time."""
     runs: list[ConversationRun] = field(default_factory=list)
     """Conversations that were opened, in the order of their opening."""
@@ -136,7 +136,7 @@ class OpenBenchmark:
 
     async def finish_without_prefect(self) -> RunSummary:
         """Run all stages of all conversations in this process; what is done costs nothing."""
-        return summarise(self.benchmark, await run_conversations(self.context, self.gate))
+        return summarise(self.benchmark, await run_conversations(self.context, self.places))
 
 
 @dataclass
@@ -180,7 +180,7 @@ async def opened_benchmark(root: str, part: OpenedPart | None = None) -> AsyncIt
     async with limited_models(given.models, given.benchmark.spec) as shared:
         schedule = Schedule(given.benchmark.spec.limits.concurrency)
         context = RunContext(given.benchmark, shared, schedule, given.progress)
-        _benchmarks[root] = OpenBenchmark(given, context, conversation_gate(given.benchmark))
+        _benchmarks[root] = OpenBenchmark(given, context, conversation_places(given.benchmark))
         try:
             yield _benchmarks[root]
         finally:

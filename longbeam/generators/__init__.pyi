@@ -126,7 +126,7 @@ from .plans import (
     write_events as write_events,
     write_outline as write_outline,
 )
-from .quotas import Demand as Demand
+from .quotas import Quotas as Quotas
 from .reply_excerpt import asking_part as asking_part, asks as asks, ends_asking as ends_asking
 from .said_advice import advice_quote as advice_quote
 from .said_plans import said_plans as said_plans

@@ -20,7 +20,7 @@ from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import SELF
-from longbeam.generators.quotas import UNTOUCHED, Demand
+from longbeam.generators.quotas import UNTOUCHED, Quotas
 from longbeam.generators.tuning import PLANNING
 from longbeam.keys import plan_index_of
 from longbeam.prompts.calls import (
@@ -78,7 +78,7 @@ class Choices:
     """Event that each of the plan's bullets tells."""
     ends: Mapping[str, StoryEvent]
     """Event that ended the matter of each fact."""
-    demand: Demand
+    quotas: Quotas
     rng_key: str
 
 
@@ -453,8 +453,8 @@ class _Chooser:
 
     def _kept_for_others(self) -> frozenset[str]:
         """Return the facts that the other abilities need: of sorts of which the plan has hardly more than it needs."""
-        ledger, demand = Ledger.of(self.given.plan), self.given.demand
-        wanted, sorts = demand.wanted(), demand.sorts(ledger)
+        ledger, quotas = Ledger.of(self.given.plan), self.given.quotas
+        wanted, sorts = quotas.wanted(), quotas.sorts(ledger)
         scarce = (ids for sort, ids in sorts.items() if sort in UNTOUCHED and len(ids) <= wanted[sort] * 3 // 2)
         return frozenset(fact_id for ids in scarce for fact_id in ids)
 

@@ -7,8 +7,8 @@ none at all. The same holds for what a reply of the assistant says of the user: 
 that ...`. Suggestions and computations of the assistant are no claims about the user.
 
 A value that nothing gives would be a fact that the ledger does not know: gold answers could contradict it, and no probe
-could ask for it. Values are read as English writes them, so other languages are not gated. In conversations about
-mathematics numbers and shares are not gated: they belong to exercises, not to the user.
+could ask for it. Values are read as English writes them, so other languages are not checked. In conversations about
+mathematics numbers and shares are not checked: they belong to exercises, not to the user.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class ClosedWorld:
         that the turn may state although no fact has them.
         """
         stated, prose = stated_values(spell_out(text, day))
-        gated = [s for s in stated if s.value.kind not in self._free]
-        if not gated:
+        checked = [s for s in stated if s.value.kind not in self._free]
+        if not checked:
             return ()
         allowed = {key for value in declared for key in (*value_keys(value, day), *loose_keys(value))}
         allowed.update(value_keys(_day_value(day), day))
@@ -122,7 +122,7 @@ class ClosedWorld:
             if self._untrue.isdisjoint(keys):
                 allowed.update(keys, loose_keys(value))
                 close.append(value)
-        unknown = [s for s in gated if not self._is_known(asked_keys(s, prose, day), day, allowed)]
+        unknown = [s for s in checked if not self._is_known(asked_keys(s, prose, day), day, allowed)]
         close += (s.value for s in stated if s not in unknown)
         return tuple(s.value for s in unknown if not self._follows(s.value, close, day))
 
@@ -138,8 +138,8 @@ class ClosedWorld:
 
     def false_claims(self, reply: str, day: dt.date) -> tuple[Value, ...]:
         """Return the values that a reply of the assistant ascribes to the user, and that nothing gives."""
-        gated = ((value, keys) for value, keys in _claims(reply, day) if value.kind not in self._free)
-        claimed = [(value, keys) for value, keys in gated if not self._is_said(keys, day)]
+        checked = ((value, keys) for value, keys in _claims(reply, day) if value.kind not in self._free)
+        claimed = [(value, keys) for value, keys in checked if not self._is_said(keys, day)]
         if not claimed:
             return ()
         given = [v for v, keys in values_of(reply, day) if self._is_said(keys, day)]
@@ -178,15 +178,15 @@ def report(asker: Asker, prompt_id: str, faults: Iterable[str], place: str = "")
         asker.note(Incident(kind=IncidentKind.UNGROUNDED, prompt_id=prompt_id, place=place, detail=detail))
 
 
-def is_gated(asker: Asker, prompt_id: str) -> bool:
-    """Return whether the replies to a prompt are gated: a language model writes them, in English."""
+def is_grounded(asker: Asker, prompt_id: str) -> bool:
+    """Return whether the replies to a prompt are checked: a language model writes them, in English."""
     role = asker.acting or asker.prompts[prompt_id].role
     return asker.language.reads_words and not answers_by_rule(asker.spec, asker.spec.model_for(role))
 
 
 def world_of(asker: Asker, prompt_id: str, frame: Frame, ledger: Ledger, *earlier: str) -> ClosedWorld | None:
-    """Return the closed world of a sub-plan for the replies to a prompt; None where they are not gated."""
-    return ClosedWorld(frame, ledger, earlier) if is_gated(asker, prompt_id) else None
+    """Return the closed world of a sub-plan for the replies to a prompt; None where they are not checked."""
+    return ClosedWorld(frame, ledger, earlier) if is_grounded(asker, prompt_id) else None
 
 
 def _texts_of(frame: Frame) -> Iterator[str]:

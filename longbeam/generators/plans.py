@@ -14,7 +14,7 @@ from functools import cached_property
 from longbeam.generators.additions import with_asides
 from longbeam.generators.layout import Layout
 from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.quotas import Demand
+from longbeam.generators.quotas import Quotas
 from longbeam.generators.stages import StageSize, side_ordinals, sizes_of, told_somewhere, turns_told, window_of
 from longbeam.generators.story_graph import (
     OPENING,
@@ -181,9 +181,9 @@ class PlanContext:
         return side_ordinals(self.sizes)
 
     @cached_property
-    def demand(self) -> Demand:
+    def quotas(self) -> Quotas:
         """Values that the abilities need from the plan."""
-        return Demand(self.layout.specials, self.frame.seed.category)
+        return Quotas(self.layout.specials, self.frame.seed.category)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

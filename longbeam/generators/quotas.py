@@ -1,6 +1,6 @@
-"""Demand of the abilities that a story has still to meet: how many values of which sort, and the next menu.
+"""Quotas that the abilities set a story: how many values of which sort, and the next menu.
 
-A writer who is told which value a line must have finds an excuse for it. Here the demand of all abilities is counted
+A writer who is told which value a line must have finds an excuse for it. Here what all abilities need is counted
 over the ledger, and a group of events is asked for what is missing, together and where a person would name it.
 """
 
@@ -37,7 +37,7 @@ Told = tuple[Fact, Value]
 
 
 @dataclass(frozen=True)
-class Demand:
+class Quotas:
     """Values that the abilities need from a whole plan."""
 
     pool: int

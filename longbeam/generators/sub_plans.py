@@ -235,7 +235,7 @@ async def _write_group(asker: Asker, context: PlanContext, known: Known, group: 
         events=events,
         following=group.following(),
         slots=group.slots(known),
-        quotas=context.demand.menu(known.ledger, group.share_told(), events),
+        quotas=context.quotas.menu(known.ledger, group.share_told(), events),
         chapter=frame.chapter,
     )
     was_accepted, is_first = True, True

@@ -194,7 +194,7 @@ class SaidSoFar:
         self.history = DialogueHistory(history_tokens(asker.spec))
         self.appeared = Appeared(material)
         self.world: ClosedWorld | None = world_of(asker, "user_answer", frame, material.ledger, material.earlier_plans)
-        """The values that the user may state; None where they are not gated."""
+        """The values that the user may state; None where they are not checked."""
         self.slips = {turn.bullet_ids: turn.slip for turn in material.turns if turn.slip}
         self.turn_index = max((m.turn_index or 0 for m in before), default=-1)
         """Index of the current turn. Turns are numbered in the order asked, which may differ from the planned order."""

@@ -282,7 +282,7 @@ def new_values_in(
 
 
 def _slip_of(turn: UserTurnDraft, cards: Sequence[TurnCard]) -> Typo | None:
-    """Return the slip of a card that a turn says; the gate lets it pass, and no fact has its value."""
+    """Return the slip of a card that a turn says; the closed world lets it pass, and no fact has its value."""
     of_turn = (card.slip for card in _cards_of(turn, cards) if card.slip)
     return next((slip for slip in of_turn if says(turn.text, slip.said)), None)
 
@@ -409,7 +409,7 @@ class FurtherTurns:
     asked: Sequence[UserTurn]
     """Turns so far, which must not be repeated."""
     world: ClosedWorld | None = None
-    """Values that the questions may state; None where they are not gated."""
+    """Values that the questions may state; None where they are not checked."""
     problem: str = ""
     """Faults of these turns when they are asked for again."""
 

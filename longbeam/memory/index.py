@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 from collections.abc import Sequence
 from typing import Annotated, Any, Protocol
 
@@ -14,6 +13,7 @@ from pydantic import AfterValidator
 from longbeam.errors import SpecError
 from longbeam.memory.base import Tools
 from longbeam.memory.retrieval import Bm25Index, Vectors
+from longbeam.models import has_sentence_transformers, sentence_model
 from longbeam.models.embedders import Embedder
 from longbeam.plugins import load, offered
 from longbeam.schemas import PreparationUsage
@@ -24,7 +24,7 @@ BUILT_IN = ("bm25", "dense", "hybrid")
 
 def _known(name: str) -> str:
     provider, _, model = name.partition(":")
-    if provider == "splade" and model and importlib.util.find_spec("sentence_transformers") is None:
+    if provider == "splade" and model and not has_sentence_transformers():
         raise ValueError(f"{name} needs sentence-transformers; `pip install longbeam[rerank]`")
     plug_ins = offered(ENTRY_POINTS, BUILT_IN)
     if name not in (*BUILT_IN, *plug_ins) and not (provider == "splade" and model):
@@ -49,10 +49,9 @@ class TextRetriever(Protocol):
 class SparseEncoderRetriever:
     """A sparse encoder of sentence-transformers, such as SPLADE (Formal et al., 2021): learned weights of words."""
 
-    def __init__(self, model: str, encoder: Any = None) -> None:
-        """`model`: such as `naver/splade-v2-distil`. `encoder`: the loaded model; None loads it with the first text."""
+    def __init__(self, model: str) -> None:
+        """`model`: such as `naver/splade-v2-distil`, or a folder with its files; loaded with the first text."""
         self._model = model
-        self._encoder = encoder
         self._texts: Any = None
 
     async def index(self, texts: Sequence[str]) -> None:
@@ -64,15 +63,13 @@ class SparseEncoderRetriever:
         return await asyncio.to_thread(self._scores, query)
 
     def _encoded(self, texts: list[str]) -> Any:
-        if self._encoder is None:
-            from sentence_transformers import SparseEncoder  # type: ignore[import-not-found,unused-ignore]
-
-            self._encoder = SparseEncoder(self._model)
-        return self._encoder.encode_document(texts, show_progress_bar=False, save_to_cpu=True)
+        with sentence_model("SparseEncoder", self._model) as encoder:
+            return encoder.encode_document(texts, show_progress_bar=False, save_to_cpu=True)
 
     def _scores(self, query: str) -> NDArray[np.float32]:
-        asked = self._encoder.encode_query([query], show_progress_bar=False, save_to_cpu=True)
-        found: NDArray[np.float32] = np.asarray(self._encoder.similarity(asked, self._texts), dtype=np.float32)
+        with sentence_model("SparseEncoder", self._model) as encoder:
+            asked = encoder.encode_query([query], show_progress_bar=False, save_to_cpu=True)
+            found: NDArray[np.float32] = np.asarray(encoder.similarity(asked, self._texts), dtype=np.float32)
         return found.reshape(-1)
 
 

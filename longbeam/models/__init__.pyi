@@ -70,6 +70,7 @@ from .rewording import (
     passages_in as passages_in,
     with_passages as with_passages,
 )
+from .sentence_models import has_sentence_transformers as has_sentence_transformers, sentence_model as sentence_model
 from .structured import (
     GRAMMAR_KEYWORDS as GRAMMAR_KEYWORDS,
     REFUSED_KEYWORDS as REFUSED_KEYWORDS,

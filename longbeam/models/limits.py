@@ -22,7 +22,7 @@ from longbeam.errors import ProviderError, RunStopped
 from longbeam.models.base import CallProgress, ChatModel, ModelCall
 from longbeam.models.batching import is_batched
 from longbeam.models.outcomes import longer_limit, unusable_kind
-from longbeam.models.pacing import AdaptiveGate, Rates
+from longbeam.models.pacing import AdaptiveWindow, Rates
 from longbeam.models.tuning import CALLING
 from longbeam.schemas import BenchmarkSpec, Limits, ModelReply, Role
 from longbeam.stopping import until_answered
@@ -145,7 +145,7 @@ DEFINITE = frozenset({"authentication", "quota", "not_found", "not_an_api"})
 class Lane:
     """The way to one model's endpoint."""
 
-    gate: AdaptiveGate
+    window: AdaptiveWindow
     rates: Rates
     unusable: UnusableReplies
     has_answered: bool = False
@@ -252,7 +252,7 @@ class LimitedModel:
     async def _try(self, lane: Lane, call: ModelCall) -> ModelReply:
         characters = sum(len(m.content) for m in call.messages()) if lane.rates.counts_tokens else 0
         guess = await lane.rates.wait(characters)
-        entered_at = await lane.gate.enter()
+        entered_at = await lane.window.enter()
         reply: ModelReply | None = None
         is_refused = False
         try:
@@ -264,7 +264,7 @@ class LimitedModel:
         finally:
             lane.on_their_way.discard(call.progress)
             tokens = reply.output_tokens if reply is not None else 0
-            lane.gate.leave(entered_at, is_refused=is_refused, is_answered=reply is not None, tokens=tokens)
+            lane.window.leave(entered_at, is_refused=is_refused, is_answered=reply is not None, tokens=tokens)
         lane.has_answered, lane.silent_since, lane.refusals = True, None, 0
         lane.in_trouble.clear()
         lane.answered_at = asyncio.get_running_loop().time()
@@ -362,7 +362,7 @@ class LimitedModel:
         self._stopped = reason
         self._stop.set()
         for lane in self._lanes.values():
-            lane.gate.open()
+            lane.window.open()
         return RunStopped(self._stopped, failure=failure, reopens_units=self._reopens_units)
 
     def _refuse_if_stopped(self) -> None:
@@ -388,6 +388,6 @@ class LimitedModel:
         limits = self._spec.endpoint_for(model).limits
         most = self._spec.concurrency_of(model)
         # Only an endpoint elsewhere has something to teach.
-        gate = AdaptiveGate(most, clock, is_fixed=not model.startswith("openai:"))
+        window = AdaptiveWindow(most, clock, is_fixed=not model.startswith("openai:"))
         unusable = UnusableReplies(model, self._spec)
-        return Lane(gate=gate, rates=Rates(limits, clock, self._sleep), unusable=unusable)
+        return Lane(window=window, rates=Rates(limits, clock, self._sleep), unusable=unusable)

@@ -19,10 +19,10 @@ from longbeam.schemas import EndpointLimits
 Clock = Callable[[], float]
 
 
-class AdaptiveGate:
+class AdaptiveWindow:
     """Lets calls through to one endpoint, first come first served. For one event loop.
 
-    `clock` is monotonic, in seconds. An `is_fixed` gate stays at `most`.
+    `clock` is monotonic, in seconds. An `is_fixed` window stays at `most`.
     """
 
     def __init__(self, most: int, clock: Clock, *, is_fixed: bool = False) -> None:

@@ -12,11 +12,11 @@ from hypothesis import given, settings, strategies as st
 from longbeam.generators import (
     PLANNING,
     Choices,
-    Demand,
     Layout,
     Ledger,
     Pace,
     PlanHistory,
+    Quotas,
     Targets,
     choose_targets,
     layout_for,
@@ -93,8 +93,8 @@ def _chosen(
 ) -> tuple[Targets, ...]:
     plan = plan or _plan()
     own = _events(plan) if events is None else events
-    demand = Demand(layout.specials, Category.GENERAL)
-    return choose_targets(Choices(plan, layout, PlanHistory(), own, ends or {}, demand, key))
+    quotas = Quotas(layout.specials, Category.GENERAL)
+    return choose_targets(Choices(plan, layout, PlanHistory(), own, ends or {}, quotas, key))
 
 
 def _with_text(plan: Plan, bullet_id: str, text: str, topic: str, kind: BulletKind = BulletKind.EVENT) -> Plan:

@@ -657,7 +657,7 @@ async def test_messages_in_other_languages_and_those_with_a_wish_are_always_word
 
 async def test_a_day_that_the_batch_gives_may_stand_in_the_wording() -> None:
     model, asker = _worded(lambda call: f"Thanks, done. {call.inputs.model_dump()['draft']}")
-    spec = asker_for(model, writer="openai:m").spec  # what it writes is gated
+    spec = asker_for(model, writer="openai:m").spec  # what it writes is checked
     asker = replace(asker, spec=spec.model_copy(update={"turns": TurnWriting.IN_DIALOGUE}))
     material = _material(share=1_500)
     first, second, *_ = material.turns

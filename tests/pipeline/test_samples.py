@@ -71,7 +71,7 @@ def test_the_command_lists_the_samples_of_the_package(capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize("sample", [pytest.param(s, id=s.name) for s in samples()])
 def test_every_sample_of_the_package_is_small_sound_and_says_who_wrote(sample: Sample, tmp_path: Path) -> None:
-    assert sum(path.stat().st_size for path in sample.folder.iterdir()) <= 1_500_000
+    assert sum(path.stat().st_size for path in sample.folder.iterdir()) <= 2_000_000
     assert "reviewed by people" not in (sample.folder / "README.md").read_text()
     assert sample.folder.parent == SAMPLES
     unpack(sample, tmp_path)

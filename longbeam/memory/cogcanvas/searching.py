@@ -6,14 +6,13 @@ How many a question needs, neighbours in the graph, and rerankers that score a c
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from longbeam.memory.cogcanvas.linking import Graph
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.index import scores_of
 from longbeam.memory.retrieval import ranked
+from longbeam.models import has_sentence_transformers, sentence_model
 from longbeam.plugins import load, offered
 from longbeam.text import words_of
 
@@ -77,22 +77,18 @@ class CrossEncoderReranker:
 
     def __init__(self, name: str) -> None:
         """`name`: `st:BAAI/bge-reranker-v2-m3` is the paper's. Raises SpecError when the library is missing."""
-        if importlib.util.find_spec("sentence_transformers") is None:
+        if not has_sentence_transformers():
             raise SpecError(f"reranker {name!r} needs sentence-transformers; `pip install longbeam[rerank]`")
-        self._name = name
-        self._model: Any = None
+        self._model = name.partition(":")[2]
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the model's scores."""
         return await asyncio.to_thread(self._scores, question, list(texts))
 
     def _scores(self, question: str, texts: list[str]) -> NDArray[np.float32]:
-        if self._model is None:
-            from sentence_transformers import CrossEncoder  # type: ignore[import-not-found,unused-ignore]
-
-            self._model = CrossEncoder(self._name.partition(":")[2])
         pairs = [(question, text) for text in texts]
-        return np.asarray(self._model.predict(pairs, show_progress_bar=False), dtype=np.float32)
+        with sentence_model("CrossEncoder", self._model) as model:
+            return np.asarray(model.predict(pairs, show_progress_bar=False), dtype=np.float32)
 
 
 _MORE: tuple[tuple[int, re.Pattern[str]], ...] = (

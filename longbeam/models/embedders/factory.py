@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import importlib.util
 import math
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from longbeam.models.embedders.minilm import MiniLmEmbedder
 from longbeam.models.factory import key_of
 from longbeam.models.openai_client import OPENAI_URL
 from longbeam.models.provider_errors import Redactor
+from longbeam.models.sentence_models import has_sentence_transformers, sentence_model
 from longbeam.plugins import load, offered, require_returned
 from longbeam.schemas import BenchmarkSpec, Endpoint
 from longbeam.text import words_of
@@ -87,22 +87,18 @@ class SentenceTransformersEmbedder:
 
     def __init__(self, name: str) -> None:
         """`name`: `st:BAAI/bge-small-en-v1.5`. Raises SpecError when the library is missing."""
-        if importlib.util.find_spec("sentence_transformers") is None:
+        if not has_sentence_transformers():
             raise SpecError(f"embedder {name!r} needs sentence-transformers; `pip install sentence-transformers`")
         self.name = name
-        self._model: Any = None
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
         """Return one unit vector per text; the model's own prefix for queries, if it has one, goes before queries."""
         return await asyncio.to_thread(self._embed, list(texts), is_query)
 
     def _embed(self, texts: list[str], is_query: bool) -> NDArray[np.float32]:
-        if self._model is None:
-            from sentence_transformers import SentenceTransformer  # type: ignore[import-not-found,unused-ignore]
-
-            self._model = SentenceTransformer(self.name.partition(":")[2])
-        prompt = "query" if is_query and "query" in self._model.prompts else None
-        found = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False, prompt_name=prompt)
+        with sentence_model("SentenceTransformer", self.name.partition(":")[2]) as model:
+            prompt = "query" if is_query and "query" in model.prompts else None
+            found = model.encode(texts, normalize_embeddings=True, show_progress_bar=False, prompt_name=prompt)
         return np.asarray(found, dtype=np.float32)
 
 

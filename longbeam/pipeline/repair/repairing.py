@@ -17,7 +17,7 @@ from longbeam.pipeline.run.conversation import Conversation, TalkedConversation
 from longbeam.pipeline.run.driver import (
     ConversationRun,
     RunContext,
-    conversation_gate,
+    conversation_places,
     limited_models,
     open_run,
     seeds_of,
@@ -166,12 +166,12 @@ async def _round(
     prompts: PromptRegistry | None,
 ) -> bool:
     """Try everything once; return whether another round may help: something was made, or has a try left."""
-    schedule, gate = Schedule(benchmark.spec.limits.concurrency), conversation_gate(benchmark)
+    schedule, places = Schedule(benchmark.spec.limits.concurrency), conversation_places(benchmark)
     seeds = dict(zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
     before = tally.calls, sum(map(len, tally.done.values()))
 
     async def one(context: RunContext, conversation_id: str) -> None:
-        async with gate, open_run(context, conversation_id, seeds[conversation_id]) as run:
+        async with places, open_run(context, conversation_id, seeds[conversation_id]) as run:
             work = _ConversationRepair(wanted[conversation_id])
             await work.run(run)
             tally.done.setdefault(conversation_id, []).extend(work.done)

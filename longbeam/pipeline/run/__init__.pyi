@@ -3,7 +3,7 @@ from .driver import (
     ConversationRun as ConversationRun,
     RunContext as RunContext,
     RunSummary as RunSummary,
-    conversation_gate as conversation_gate,
+    conversation_places as conversation_places,
     conversations_of as conversations_of,
     limited_models as limited_models,
     open_run as open_run,

@@ -304,21 +304,21 @@ async def run_inline(
     async with limited_models(models, benchmark.spec) as shared:
         await write_missing_seeds(benchmark, shared)
         context = RunContext(benchmark, shared, Schedule(benchmark.spec.limits.concurrency), progress, prompts)
-        return summarise(benchmark, await run_conversations(context, conversation_gate(benchmark)))
+        return summarise(benchmark, await run_conversations(context, conversation_places(benchmark)))
 
 
-async def run_conversations(context: RunContext, gate: asyncio.Semaphore) -> list[ConversationRun]:
-    """Run every conversation of a benchmark through all stages; `gate` holds the places of open ones."""
+async def run_conversations(context: RunContext, places: asyncio.Semaphore) -> list[ConversationRun]:
+    """Run every conversation of a benchmark through all stages; `places` are for open ones."""
 
     async def one(conversation_id: str, seed: Seed) -> ConversationRun:
-        async with gate, open_run(context, conversation_id, seed) as run:
+        async with places, open_run(context, conversation_id, seed) as run:
             await run_conversation(run)
             return run
 
     return await all_of([one(*of) for of in conversations_of(context.benchmark)])
 
 
-def conversation_gate(benchmark: Benchmark) -> asyncio.Semaphore:
+def conversation_places(benchmark: Benchmark) -> asyncio.Semaphore:
     """How many conversations of a run are open at a time: enough to use all calls that may be in flight."""
     wanted = -(-benchmark.spec.limits.concurrency // RUNNING.chains_at_least)
     batched = RUNNING.batched_conversations if benchmark.spec.batch.stages else 0

@@ -236,7 +236,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         history=history,
         event_of=event_of,
         ends=ends_of(graph, drafted, ledger_of(drafted, history)),
-        demand=context.demand,
+        quotas=context.quotas,
         rng_key=rng_key,
     )
     augmented: list[Augmented] = []

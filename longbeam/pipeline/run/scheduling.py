@@ -47,7 +47,7 @@ class Schedule:
     _arrived: int = 0
 
     def __post_init__(self) -> None:
-        """Open the gate for dialogues."""
+        """Let dialogues go."""
         self._dialogues = asyncio.Semaphore(max(RUNNING.open_per_call * self.concurrency, RUNNING.least_open))
         self._few_wait = asyncio.Event()
         self._few_wait.set()

@@ -120,7 +120,7 @@ async def _dialogue(c: Conversation, planned: PlannedTurns, sub_plan: SubPlan, s
     if not planned.turns[key].count:  # nothing of the sub-plan could be written
         return SubPlanDialogue.of(key, (), (), SubPlanPlace(sub_plan, c.turns_file))
     async with c.schedule.dialogue(UnitKey(c.conversation_id, DIALOGUE, key), share):
-        # Unpacked behind the gate: the turns of dialogues that wait stay packed.
+        # Unpacked once it may go: the turns of dialogues that wait stay packed.
         material = _material(planned, sub_plan, share)
         messages = await c.units.run_or(
             _talk_unit(c), key, _tokenizer(c), material, work=_talk, otherwise=Gap[Message]()
