@@ -73,6 +73,8 @@ from .entailment_judge import (
 from .layout import (
     Layout as Layout,
     Pace as Pace,
+    SpecialCounts as SpecialCounts,
+    drawn_layout as drawn_layout,
     layout_for as layout_for,
     plan_lengths as plan_lengths,
     pool_for as pool_for,

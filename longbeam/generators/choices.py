@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from longbeam.generators.augmented import PassedOver, Targets
-from longbeam.generators.layout import Layout, Pace, start_of_ending
+from longbeam.generators.layout import Layout, Pace, SpecialCounts, start_of_ending
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import PlanHistory
@@ -140,11 +140,11 @@ class _Chooser:
         self.kept_for_others = self._kept_for_others()
 
     def chosen(self) -> tuple[Targets, ...]:
-        count = self.given.layout.specials
+        counts = self.given.layout.counts
         # Slips first: they need the greatest distance. Wishes begin at one place; updates can wait.
-        contradictions = self._choose(CONTRADICTION, count)
-        wishes = self._wishes(2 * self.given.layout.wishes)
-        updates = self._choose(UPDATE, count)
+        contradictions = self._choose(CONTRADICTION, counts.contradictions)
+        wishes = self._wishes(counts)
+        updates = self._choose(UPDATE, counts.updates)
         refused = tuple(PassedOver(use=use, of=of, reason=reason) for (use, of), reason in self.refused.items())
         targets: list[Targets] = []
         for stage_index in self.places:
@@ -491,7 +491,7 @@ class _Chooser:
 
     # --- wishes -----------------------------------------------------------------------------------------------------
 
-    def _wishes(self, count: int) -> list[WishTarget]:
+    def _wishes(self, counts: SpecialCounts) -> list[WishTarget]:
         """Return the wishes of a plan, preferences and instructions in turn, each with its uses.
 
         An aspect fits if it begins at the place and not before, comes again at least twice, and shares at most half of
@@ -499,6 +499,8 @@ class _Chooser:
         among the events that it shares with no wish.
         """
         fitting, spare = dict[str, frozenset[int]](), dict[str, frozenset[int]]()
+        kinds = _in_turn(counts.preferences, counts.instructions)
+        count = len(kinds)
         for aspect, its in self._aspects().items():
             if len(its) > PLANNING.wish_uses:
                 fitting[aspect] = its
@@ -520,7 +522,7 @@ class _Chooser:
                 continue
             self.used.add(place.after)
             self.refused.pop((WISH, aspect), None)
-            found.append(self._wish(len(found), aspect, own, place))
+            found.append(self._wish(len(found), kinds[len(found)], aspect, own, place))
             for other in [a for a, its in fitting.items() if 2 * len(own & its) > min(len(own), len(its))]:
                 self.refused[WISH, other] = f"overlaps with the wish about {aspect}"
                 spare[other] = fitting.pop(other)
@@ -556,7 +558,7 @@ class _Chooser:
         own = (b for b in bullets if self._stage_of_bullet(b) == stage_index and b.variety != CLOSING)
         return tuple(b.bullet_id for b in own)
 
-    def _wish(self, ordinal: int, aspect: str, own: frozenset[int], place: Place) -> WishTarget:
+    def _wish(self, ordinal: int, kind: BulletKind, aspect: str, own: frozenset[int], place: Place) -> WishTarget:
         at = self._position(place)
         told = {self.ledger.position[b]: e for b, e in self.given.event_of.items()}
         later = [position for position in sorted(told) if position > at and told[position].what]
@@ -564,7 +566,7 @@ class _Chooser:
         unlike = next((told[i].what for i in later if i not in own), "")
         return WishTarget(
             target_id=f"w{ordinal}",
-            kind=BulletKind.INSTRUCTION if ordinal % 2 else BulletKind.PREFERENCE,
+            kind=kind,
             aspect=aspect,
             narrative=told[min(own)].narrative,
             place=place,
@@ -572,6 +574,13 @@ class _Chooser:
             unlike=unlike,
             moments=self._moments(at, sorted(own)[-PLANNING.wish_uses]),
         )
+
+
+def _in_turn(preferences: int, instructions: int) -> list[BulletKind]:
+    """Return the kinds of wishes in turn; those of which there are more come last."""
+    both = [BulletKind.PREFERENCE, BulletKind.INSTRUCTION] * min(preferences, instructions)
+    more = BulletKind.PREFERENCE if preferences > instructions else BulletKind.INSTRUCTION
+    return both + [more] * abs(preferences - instructions)
 
 
 def _plan_behind(earlier: Sequence[Plan], stage_index: int) -> Plan | None:

@@ -6,7 +6,8 @@ because the token budget drives each dialogue until its share is used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -21,12 +22,27 @@ from longbeam.schemas import (
     MIN_LENGTH,
     Category,
     Plan,
+    PlanSettings,
     Record,
     SubPlan,
 )
 
 SHORT, LONG = 64_000, FULL_POOL_LENGTH
 """Lengths between which the pool grows from the probes asked for to the full one."""
+
+
+class SpecialCounts(Record):
+    """Special bullets of one plan by kind."""
+
+    updates: int = Field(ge=0)
+    contradictions: int = Field(ge=0)
+    instructions: int = Field(ge=0)
+    preferences: int = Field(ge=0)
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.updates + self.contradictions + self.instructions + self.preferences
 
 
 class Layout(Record):
@@ -44,6 +60,22 @@ class Layout(Record):
     """Updates, and contradictions, in the whole plan."""
     wishes: int = Field(ge=1)
     """Instructions, and preferences, in the whole plan."""
+    drawn: SpecialCounts | None = None
+    """Numbers of special bullets of a plan; None: those of `specials` and `wishes`."""
+
+    @property
+    def counts(self) -> SpecialCounts:
+        """Special bullets of the plan by kind."""
+        return self.drawn or SpecialCounts(
+            updates=self.specials,
+            contradictions=self.specials,
+            instructions=self.wishes,
+            preferences=self.wishes,
+        )
+
+    def all_specials_in(self, stage_index: int) -> int:
+        """Return the special bullets of all kinds in one sub-plan."""
+        return self._share(self.counts.total, stage_index)
 
     def specials_in(self, stage_index: int) -> int:
         """Return the specials of each kind in one sub-plan; later ones take what cannot be divided evenly."""
@@ -168,6 +200,29 @@ def layout_for(length: int, category: Category, asked: int) -> Layout:
     )
 
 
+def drawn_layout(layout: Layout, settings: PlanSettings, least: Mapping[str, int], rng_key: str) -> Layout:
+    """Return a layout whose bullets and special bullets are drawn around its own, so that no two plans are alike.
+
+    Numbers are normal around the layout's, times the share that the settings give a kind, with `spread` as relative
+    deviation, at most two of them off. `least`: fewest of each kind that the probes asked for need.
+    """
+    rng = random.Random(f"{rng_key}/counts")
+
+    def draw(mean: float, spread: float) -> int:
+        return round(mean * (1 + max(-2.0, min(2.0, rng.gauss(0, 1))) * spread))
+
+    means = {"update": layout.specials, "contradiction": layout.specials}
+    means |= {"instruction": layout.wishes, "preference": layout.wishes}
+    found = {
+        f"{kind}s": max(draw(mean * getattr(settings.shares, kind), settings.spread), least.get(kind, 0))
+        for kind, mean in means.items()
+    }
+    bullets = draw(layout.bullets_per_sub_plan, settings.spread * PLANNING.bullets_spread)
+    fewest = _ceil_div(min(PLANNING.fewest_bullets, layout.bullets_per_sub_plan * layout.sub_plans), layout.sub_plans)
+    drawn = SpecialCounts(**found)
+    return layout.model_copy(update={"drawn": drawn, "bullets_per_sub_plan": max(bullets, fewest)})
+
+
 def sub_plans_for(length: int, category: Category) -> int:
     """Return the sub-plans of a one-plan conversation of `length` tokens."""
     return layout_for(length, category, asked=1).sub_plans
@@ -233,7 +288,7 @@ class Pace:
         for i, sub_plan in enumerate(self.plan.sub_plans):
             own = len(sub_plan.bullets)
             # Each special bullet has a message of its own; an ordinary message may voice several bullets.
-            turns = min(self.layout.batches * self.layout.questions, own) + 4 * self.layout.specials_in(i)
+            turns = min(self.layout.batches * self.layout.questions, own) + self.layout.all_specials_in(i)
             for bullet in sub_plan.bullets:
                 passed += 2 * turns / own
                 found[bullet.bullet_id] = passed

@@ -183,7 +183,7 @@ class PlanContext:
     @cached_property
     def quotas(self) -> Quotas:
         """Values that the abilities need from the plan."""
-        return Quotas(self.layout.specials, self.frame.seed.category)
+        return Quotas(self.layout.specials, self.layout.counts, self.frame.seed.category)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from longbeam.generators.layout import SpecialCounts
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.tuning import PLANNING
@@ -42,6 +43,8 @@ class Quotas:
 
     pool: int
     """Candidates that each ability needs."""
+    counts: SpecialCounts
+    """Special bullets of the plan, each of which takes a value."""
     category: Category
 
     def wanted(self) -> dict[str, int]:
@@ -53,7 +56,13 @@ class Quotas:
         """
         pool = self.pool
         own = {kind.value: max(pool // 3, 1) for kind in OWN_KINDS[self.category]}
-        return {"day": pool + 1, "alike": pool, "changing": 2 * pool, "fixed": 2 * pool, **own}
+        return {
+            "day": pool + 1,
+            "alike": pool,
+            "changing": 2 * self.counts.updates,
+            "fixed": 2 * self.counts.contradictions,
+            **own,
+        }
 
     def sorts(self, ledger: Ledger) -> dict[str, list[str]]:
         """Return the facts of each sort that a story has so far, by id; one fact may be of several sorts."""

@@ -27,7 +27,7 @@ class PlanningTuning(Record):
     apart_messages: int = 20  # Messages from statement to contradiction: nobody gets wrong what they have just said.
     apart_days: int = 14  # Days from statement to contradiction: nobody gets wrong what they said last week.
     flat_apart_days: int = 30  # Days of age of what is denied altogether: nobody forgets the whole thing sooner.
-    flat_denials: int = 3  # Contradictions of which one denies the whole thing: the others give another value.
+    flat_denials: int = 2  # Contradictions of which one denies the whole thing, at most: no kind has more than half.
     settled_days: int = 5  # Days that a value stands before an update: a change on the next day is a correction.
     just_told: int = 4  # Bullets before a contradiction that are still fresh in mind: it cannot be about them.
     most_related: int = 6  # Bullets of other stages about a target's thing that are shown: prompts have an end.
@@ -36,6 +36,8 @@ class PlanningTuning(Record):
     looking_back: float = 0.5  # Share of a later plan's updates and contradictions that are about an earlier: half.
     pool_per_kind: int = 10  # Bullets of each special kind from 128K on: eight candidates are wanted, two may fail.
     spare_candidates: int = 2  # Updates and contradictions beyond the probes, up to 64K: more would confuse anybody.
+    bullets_spread: float = 0.4  # Share of `[plan] spread` by which bullets vary: more would leave dialogues too short.
+    fewest_bullets: int = 40  # Bullets of a plan that may be left out of it down to here: fewer give too few summaries.
     lean_pool: int = 4  # Bullets of each special kind in the lean table: larger pools lie between the tables.
     narratives: tuple[int, int] = (15, 20)  # Narratives of a plan, fewest and most: as BEAM has them.
     few_narratives: tuple[int, int] = (8, 13)  # Narratives up to 64K, fewest and most: it cannot move BEAM's many.

@@ -25,6 +25,7 @@ from .exchanges import (
     with_released_copies as with_released_copies,
 )
 from .index import SparseEncoderRetriever as SparseEncoderRetriever
+from .planted import states_or_advises as states_or_advises
 from .product import (
     AnsweringProduct as AnsweringProduct,
     Memory as Memory,

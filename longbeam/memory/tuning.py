@@ -16,10 +16,8 @@ class MemoryTuning(Record):
     cluster_rounds: int = 10  # Rounds of k-means: a tree of 1,300 chunks settles within eight.
     bookmarked_at_once: int = 50  # Things (pages) of one call: those of ten million tokens fit no window.
     bookmarked_characters: int = 300  # Characters that a call shows of each turn: its matter stands at the beginning.
-    sampled_messages: int = (
-        100  # Messages whose sentences teach what is not quoted: a sample, as all of them say the same.
-    )
-    learnt_conversations: int = 20  # Conversations that `templates` learns on, at most: more change no figure by .01.
+    sampled_messages: int = 100  # Messages of which every sentence is counted as not quoted: enough for its n-grams.
+    learnt_conversations: int = 20  # Conversations that `templates` learns on, at most: each takes a second.
     kept_share: float = 0.1  # Share of the text that `templates` keeps: what planted facts take of a conversation.
     bookmarks_shown: int = 200  # Things (bookmarks of other pages) that `contextual` shows: the nearest.
 

@@ -97,6 +97,7 @@ from .people import (
     RelationshipGraph as RelationshipGraph,
     people_graph as people_graph,
 )
+from .plan_settings import PlanSettings as PlanSettings, ProbeSettings as ProbeSettings
 from .plans import (
     AMOUNT_KINDS as AMOUNT_KINDS,
     CLOSING as CLOSING,
@@ -177,8 +178,6 @@ from .spec import (
     Checks as Checks,
     Limits as Limits,
     OnContradiction as OnContradiction,
-    PlanSettings as PlanSettings,
-    ProbeSettings as ProbeSettings,
     PromptSettings as PromptSettings,
     Role as Role,
     RoleSampling as RoleSampling,

@@ -17,6 +17,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.endpoints import Endpoint
 from longbeam.schemas.people import PeopleSettings
+from longbeam.schemas.plan_settings import PlanSettings, ProbeSettings
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Domain, OwnDomain
 
@@ -211,28 +212,6 @@ class OnContradiction(StrEnum):
     """It answers the question and lets the contradiction pass, as BEAM's does."""
     ASK = "ask"
     """It names both statements and asks which one is right; the user leaves that open."""
-
-
-class PlanSettings(Record):
-    """How plans are written."""
-
-    group: int = Field(default=6, ge=1, le=40)
-    """Bullets that one call writes at first. Groups that are accepted at once make the next ones larger, up to three
-    times as large; refused ones make them smaller."""
-
-
-class ProbeSettings(Record):
-    """Settings for the selection of probes, and for when they are asked."""
-
-    assistant_share: float = Field(default=0.25, ge=0, le=0.5)
-    """Share of the selected probes that need a message of the assistant's; 0: the assistant brings nothing in."""
-    kinds_share: float = Field(default=0.5, ge=0, le=1)
-    """Share of an ability's selected probes that are of the further kinds of question, where the conversation gives
-    such questions: joins, counts, what held on a day, what is to stay unsaid."""
-    on_the_way: float = Field(default=0.1, ge=0, le=1)
-    """Share of the selected probes that are asked on the way; the others are asked after the last message."""
-    hard: bool = False
-    """Whether probes that trivial memories answer least are selected first (`details.difficulty`)."""
 
 
 class PromptSettings(Record):

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longbeam.schemas import Assertion, Bullet, Evidence, Message, Probe
+from longbeam.text import says
 from longbeam.validation.base import INFO, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 
@@ -38,14 +39,17 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 def _is_needed(index: ConversationIndex, probe: Probe, message: Message) -> bool:
     """Return whether the gold no longer follows without a message."""
-    own = [index.bullets[b] for b in message.bullet_ids if b in probe.bullet_ids and b in index.bullets]
+    told = [b for b in message.bullet_ids if b in probe.bullet_ids]
+    own = [index.bullets[b] for b in told if b in index.bullets]
+    if not own:  # advice, which has no assertions, or what the ledger knows nothing of
+        return not told or any(_voices_alone(index, message, b) for b in told)
     groups = _groups_of(probe, message)
     if groups:
         return any(_has_place(index, probe, message, b, group) for b in own for group in groups)
     values = [a for b in own for a in _asserted(index, probe, b)]
     if values:
         return any(_gives_alone(index, message, a) for a in values)
-    return any(_voices_alone(index, message, b) for b in own)
+    return any(_voices_alone(index, message, b.bullet_id) for b in own)
 
 
 def _groups_of(probe: Probe, message: Message) -> list[int]:
@@ -60,17 +64,21 @@ def _asserted(index: ConversationIndex, probe: Probe, bullet: Bullet) -> list[As
 
 
 def _gives_alone(index: ConversationIndex, message: Message, assertion: Assertion) -> bool:
-    """Return whether no other message gives the fact this value."""
+    """Return whether no other message gives the fact this value, and says it."""
     value = assertion.value
     return not any(
-        other.value is not None and value is not None and other.value.means_same_as(value)
+        value is not None and other.value.means_same_as(value)
         for other in index.by_fact.of(assertion.fact_id)
-        if any(m.message_key != message.message_key for m in index.voicing(other.bullet_id))
+        if other.value is not None
+        and any(
+            m.message_key != message.message_key and says(m.content, other.value)
+            for m in index.voicing(other.bullet_id)
+        )
     )
 
 
-def _voices_alone(index: ConversationIndex, message: Message, bullet: Bullet) -> bool:
-    return all(m.message_key == message.message_key for m in index.voicing(bullet.bullet_id))
+def _voices_alone(index: ConversationIndex, message: Message, bullet_id: str) -> bool:
+    return all(m.message_key == message.message_key for m in index.voicing(bullet_id))
 
 
 def _has_place(index: ConversationIndex, probe: Probe, message: Message, bullet: Bullet, group: int) -> bool:

@@ -17,6 +17,7 @@ from longbeam.generators import (
     Pace,
     PlanHistory,
     Quotas,
+    SpecialCounts,
     Targets,
     choose_targets,
     layout_for,
@@ -93,7 +94,7 @@ def _chosen(
 ) -> tuple[Targets, ...]:
     plan = plan or _plan()
     own = _events(plan) if events is None else events
-    quotas = Quotas(layout.specials, Category.GENERAL)
+    quotas = Quotas(layout.specials, layout.counts, Category.GENERAL)
     return choose_targets(Choices(plan, layout, PlanHistory(), own, ends or {}, quotas, key))
 
 
@@ -258,6 +259,15 @@ def _threaded(plan: Plan) -> Plan:
     for i, bullet in enumerate(plan.bullets()):
         plan = _with_text(plan, bullet.bullet_id, f"I paid {money(100 + i).text} this time.", f"thing {i * 4 // 20}")
     return plan
+
+
+def test_a_plan_has_the_numbers_of_each_kind_that_were_drawn() -> None:
+    drawn = SpecialCounts(updates=2, contradictions=1, instructions=1, preferences=3)
+    targets = _chosen(_threaded(_plan()), layout=LAYOUT.model_copy(update={"drawn": drawn}))
+    wishes = [w.kind for t in targets for w in t.wishes]
+    assert wishes == [BulletKind.PREFERENCE, BulletKind.INSTRUCTION, BulletKind.PREFERENCE, BulletKind.PREFERENCE]
+    plain = _chosen(layout=LAYOUT.model_copy(update={"drawn": drawn}))
+    assert (sum(len(t.updates) for t in plain), sum(len(t.contradictions) for t in plain)) == (2, 1)
 
 
 def test_a_wish_begins_with_its_aspect_and_has_later_uses() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from longbeam.generators import Layout, layout_for, pool_for
-from longbeam.schemas import BenchmarkSpec, Category
+from longbeam.generators import Layout, SpecialCounts, drawn_layout, layout_for, pool_for
+from longbeam.schemas import BenchmarkSpec, Category, PlanSettings
 
 LENGTHS = st.integers(16_000, 1_000_000)
 ASKED = st.integers(1, 8)
@@ -164,3 +164,34 @@ def test_the_figures_below_the_table_of_the_documentation_are_those_of_the_layou
 
     assert f"main questions: {short} at 16K, {usual} at 128K and {long} at 1M (general)." in text
     assert f"16K general has {_cell(full)} and S = {full.specials}." in text
+
+
+LEAST = {"update": 3, "contradiction": 3, "instruction": 2, "preference": 2}
+
+
+def drawn(key: str, **settings: object) -> Layout:
+    base = layout_for(32_000, Category.GENERAL, asked=2)
+    return drawn_layout(base, PlanSettings.model_validate(settings), LEAST, key)
+
+
+def test_plans_of_a_length_have_numbers_of_their_own() -> None:
+    layouts = [drawn(f"{i}/c000") for i in range(40)]
+    updates = {layout.counts.updates for layout in layouts}
+    assert min(updates) == 3
+    assert 5 <= max(updates) <= 6  # four, at most half as many off
+    assert len({layout.bullets_per_sub_plan for layout in layouts}) > 3
+    assert {layout.sub_plans for layout in layouts} == {3}
+    assert drawn("7/c000") == drawn("7/c000")
+
+
+def test_without_spread_all_plans_are_alike() -> None:
+    base = layout_for(32_000, Category.GENERAL, asked=2)
+    same = drawn("7/c000", spread=0)
+    assert same.counts == base.counts
+    assert same.bullets_per_sub_plan == base.bullets_per_sub_plan
+
+
+def test_shares_scale_a_kind_and_leave_what_probes_need() -> None:
+    counts = drawn("7/c000", spread=0, shares={"update": 2, "contradiction": 0, "preference": 1.5}).counts
+    assert counts == SpecialCounts(updates=8, contradictions=3, instructions=2, preferences=3)
+    assert sum(drawn("7/c000", spread=0).all_specials_in(i) for i in range(3)) == 12

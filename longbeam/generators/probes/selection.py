@@ -10,14 +10,15 @@ The choice is greedy, in rounds over the abilities. Each ability takes the probe
    of the further kinds, the one taken least so far;
 5. in a conversation of many plans, rests on several of them;
 6. where hard probes are asked for, trivial memories answer least;
-7. shares fewest facts and bullets with the conversation's other selected probes;
-8. has a wording unlike those of its ability's selected probes;
-9. needs what it cites while fewer than half of the selected probes do: nobody says the answer again;
-10. has the level that the ability's selected probes have least often;
-11. has most competitors in the ledger, of which 3 count;
-12. shares fewest words with its evidence, in steps of 0.2;
-13. lies in the deciles with the fewest probes;
-14. the model ranked first.
+7. is of the variety whose turn it is: varieties of an ability take turns over the conversations of a benchmark;
+8. shares fewest facts and bullets with the conversation's other selected probes;
+9. has a wording unlike those of its ability's selected probes;
+10. needs what it cites while fewer than half of the selected probes do: nobody says the answer again;
+11. has the level that the ability's selected probes have least often;
+12. has most competitors in the ledger, of which 3 count;
+13. shares fewest words with its evidence, in steps of 0.2;
+14. lies in the deciles with the fewest probes;
+15. the model ranked first.
 
 Abilities that cite little choose first, because wide ones overlap with something in any case.
 """
@@ -34,7 +35,7 @@ from typing import Any, NamedTuple
 from longbeam.abilities import is_kind
 from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_narrow, needs_reply
 from longbeam.generators.tuning import PROBING
-from longbeam.schemas import Probe
+from longbeam.schemas import Difficulty, Probe
 
 _WORD = re.compile(r"\w+")
 
@@ -71,6 +72,8 @@ class Places:
     """Share of the selected probes that should need a message of the assistant's."""
     kinds_share: float = 0.0
     """Share of each ability's selected probes that should be of a further kind of question, where it has any."""
+    ordinal: int = 0
+    """Number of the conversation in its benchmark."""
 
 
 @dataclass
@@ -92,6 +95,8 @@ class _Load:
     """Probes of each ability that still have to be of a further kind."""
     kinds: Counter[str] = field(default_factory=Counter)
     """Probes of each kind."""
+    varieties: dict[str, list[str]] = field(default_factory=dict)
+    """Varieties in each ability's pool, in the order of the alphabet."""
     needed: int = 0
     """Probes whose answer nobody says again."""
 
@@ -111,6 +116,7 @@ class _Load:
             self.kinds[variety],
             self.given.prefers_wide and is_narrow(probe.bullet_ids),
             self.given.answered.get(probe.probe_id, (0.0, 0.0)),
+            variety != self._due_variety(probe.ability),
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(
                 _similarity(_words(probe), q) >= PROBING.alike_questions for q in self.questions.get(probe.ability, ())
@@ -122,6 +128,11 @@ class _Load:
             probe.rank,
             probe.probe_id,
         )
+
+    def _due_variety(self, ability: str) -> str:
+        """Return the variety of an ability whose turn it is; conversation and ability say where the turns begin."""
+        of = self.varieties[ability]
+        return of[(self.given.ordinal + sum(self.levels[ability, d] for d in Difficulty)) % len(of)]
 
     def _is_needless(self, probe: Probe) -> bool:
         """Return whether the answer is said again, while too few of the taken probes need what they cite."""
@@ -158,6 +169,7 @@ def select_probes(
     load = _Load(places, doubted, passed)
     load.due.update(_shares_of_replies(pools, per_ability, load))
     load.kinds_due.update({ability: round(places.kinds_share * per_ability) for ability in pools})
+    load.varieties.update({ability: sorted({p.details.variety for p in pool}) for ability, pool in pools.items()})
     order = {ability: list[Probe]() for ability in pools}
     turns = sorted(pools, key=lambda ability: (_width(pools[ability]), ability))
     for _ in range(per_ability):
@@ -184,10 +196,13 @@ def _shares_of_replies(pools: Mapping[str, Sequence[Probe]], per_ability: int, l
         for ability, pool in pools.items()
     }
     # An ability is more than what the assistant said, so half of its probes ask for that: of the abilities with most of
-    # such probes first. Where the share would be missed, those give more that cite little.
+    # such probes first. Where the share would be missed, they give more in turn from conversation to conversation.
     half = math.ceil(per_ability / 2)
     for given in range(per_ability):
-        for ability in sorted(pools, key=lambda name: (-usable[name] if given < half else _width(pools[name]), name)):
+        turns = sorted(pools)
+        begin = load.given.ordinal % max(len(turns), 1)
+        turns = turns[begin:] + turns[:begin]
+        for ability in sorted(turns, key=lambda name: -usable[name]) if given < half else turns:
             if due.total() < wanted and due[ability] < usable[ability]:
                 due[ability] += 1
     return due

@@ -40,6 +40,7 @@ from longbeam.generators import (
     circles_of,
     draw_relationships,
     draw_timeline,
+    drawn_layout,
     ends_of,
     ideas_for,
     layout_for,
@@ -74,6 +75,7 @@ from longbeam.pipeline.tuning import RUNNING
 from longbeam.prompts.calls import PlanSeedsInputs, Stage, StageDraft, StageStory, StoryGraph
 from longbeam.schemas import (
     BenchmarkSpec,
+    Category,
     Narrative,
     Person,
     Plan,
@@ -129,6 +131,15 @@ async def profile_stage(c: Conversation) -> Profile:
     return (await c.units.run_or(PERSONALITY, "personality", drawn, work=_write_personality, otherwise=unwritten))[0]
 
 
+_PROBED_BY = {
+    "update": ("knowledge_update", 1),
+    "contradiction": ("contradiction_resolution", 1),
+    "instruction": ("instruction_following", 0),
+    "preference": ("preference_following", 0),
+}
+"""Ability that each kind of special bullet is for, and the candidates that it may lose to checks."""
+
+
 def relationships_of(c: Conversation) -> tuple[RelationshipGraph, tuple[tuple[Person, ...], ...]]:
     """Draw the user's people on the first day, and those that come in plan by plan."""
     seed, size = c.units.spec.seed, min(len(c.plan_targets), PLANNING.largest_size)
@@ -140,7 +151,7 @@ def relationships_of(c: Conversation) -> tuple[RelationshipGraph, tuple[tuple[Pe
 async def narratives_stage(c: Conversation) -> tuple[Narrative, ...]:
     """Have a model write the threads of the story; a conversation of many plans has those of its plans as well."""
     spec, seed = c.units.spec, dated_seed(c)
-    layout = layout_for(c.plan_targets[0], seed.category, asked=spec.probes_per_ability)
+    layout = _layout(c, 0, seed.category)
     return await c.units.run_or(
         NARRATIVES,
         "narratives",
@@ -151,6 +162,22 @@ async def narratives_stage(c: Conversation) -> tuple[Narrative, ...]:
         work=write_narratives,
         otherwise=Gap(_narratives_of(seed)),
     )
+
+
+def _key(c: Conversation, plan_index: int) -> str:
+    return c.rng_key if plan_index == 0 else f"{c.rng_key}/p{plan_index}"
+
+
+def _layout(c: Conversation, plan_index: int, category: Category) -> Layout:
+    """Return the layout of a plan, drawn around that of its length; each kind suffices for the probes asked for."""
+    spec = c.units.spec
+    layout = layout_for(c.plan_targets[plan_index], category, asked=spec.probes_per_ability)
+    least = {
+        kind: spec.probes_per_ability + spare
+        for kind, (ability, spare) in _PROBED_BY.items()
+        if ability in spec.abilities
+    }
+    return drawn_layout(layout, spec.plan, least, _key(c, plan_index))
 
 
 def persona_of(c: Conversation, profile: Profile, narratives: tuple[Narrative, ...]) -> PersonaResult:
@@ -193,8 +220,8 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     timeline = frame.seed.timeline
     assert timeline is not None
     spec = c.units.spec
-    layout = layout_for(target, frame.seed.category, asked=spec.probes_per_ability)
-    rng_key = c.rng_key if plan_index == 0 else f"{c.rng_key}/p{plan_index}"
+    layout = _layout(c, plan_index, frame.seed.category)
+    rng_key = _key(c, plan_index)
     # The history grows by this plan below: its own sessions come after those before it.
     first_session = history.sub_plans
     unwritten = stages_of(timeline, layout)

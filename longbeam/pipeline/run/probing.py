@@ -184,6 +184,7 @@ class _ProbePool:
             restated=self.restated(),
             assistant_share=self.units.spec.probes.assistant_share,
             kinds_share=self.units.spec.probes.kinds_share,
+            ordinal=int(self.units.conversation_id[1:]),
         )
         return select_probes(self.probes, per_ability, places, self.doubted, self.judged)
 

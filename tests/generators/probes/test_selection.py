@@ -183,3 +183,34 @@ def test_the_documentation_has_the_rules_of_the_module() -> None:
     assert rules[0] in page
     assert f"of which {PROBING.enough_competitors} count" in rules[0]
     assert f"in steps of {PROBING.overlap_step};" in rules[0]
+
+
+def test_varieties_take_turns_over_the_conversations_of_a_benchmark() -> None:
+    probes = [
+        _probe("a", i, at=10 * i).model_copy(update={"details": ProbeDetails(variety=variety)})
+        for i, variety in enumerate(("number", "number", "number", "name", "money"))
+    ]
+    chosen = [select_probes(probes, 1, Places(POSITIONS, 100, ordinal=ordinal)) for ordinal in range(6)]
+    taken = [p.details.variety for one in chosen for p in one if p.is_selected]
+    assert taken == ["money", "name", "number"] * 2
+    two = select_probes(probes, 2, Places(POSITIONS, 100))
+    assert {p.details.variety for p in two if p.is_selected} == {"money", "name"}
+
+
+def test_abilities_take_turns_to_ask_for_more_of_what_the_assistant_said() -> None:
+    said = [_probe(ability, i, at=10 * i) for ability in ("a", "b", "c", "d") for i in range(3)]
+    given = [
+        _probe(ability, 5 + i, at=80 + i).model_copy(update={"bullet_ids": (f"p0.s0.a{i}",)})
+        for ability in ("a", "b")
+        for i in range(2)
+    ]
+    both = []
+    for ordinal in range(4):
+        chosen = select_probes([*said, *given], 2, Places(POSITIONS, 100, assistant_share=0.375, ordinal=ordinal))
+        replies = [p.ability for p in chosen if p.is_selected and p.bullet_ids]
+        both.append(max("ab", key=replies.count))
+    assert both == ["a", "b", "a", "a"]  # of four abilities, the second begins with b
+
+
+def test_of_no_probes_none_is_selected() -> None:
+    assert select_probes([], 2, Places(POSITIONS, 100, assistant_share=0.25, ordinal=3)) == []
