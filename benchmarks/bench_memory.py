@@ -25,9 +25,9 @@ from pathlib import Path
 
 from longbeam.evaluation import Arm, arm_of, retrieval_of
 from longbeam.keys import UnitKey
-from longbeam.memory import Embedder, MemorySystem, StoredEmbedder, Tools, exchanges_of
+from longbeam.memory import MemorySystem, StoredEmbedder, Tools, exchanges_of
 from longbeam.models import Asker, JournalledModel, load_tokenizer
-from longbeam.models.embedders import make_embedder
+from longbeam.models.embedders import Embedder, make_embedder
 from longbeam.offline import OfflineWriter
 from longbeam.prompts import default_registry
 from longbeam.schemas import Answer, Exchange, Probe, Question

@@ -17,9 +17,9 @@ from statistics import fmean
 from typing import Any, cast
 
 from longbeam.evaluation import Arm, arm_of
-from longbeam.memory import Embedder, StoredEmbedder, Tools, exchanges_of
+from longbeam.memory import StoredEmbedder, Tools, exchanges_of
 from longbeam.models import Asker, load_tokenizer
-from longbeam.models.embedders import make_embedder
+from longbeam.models.embedders import Embedder, make_embedder
 from longbeam.schemas import Question
 from longbeam.store import Benchmark, SealedConversation, open_benchmark
 

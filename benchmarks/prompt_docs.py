@@ -2,7 +2,8 @@
 
 Usage: `python -m benchmarks.prompt_docs PAGES TABLE`.
 
-`make docs-prompts` calls it with `output/prompts` and `docs/prompts/README.md`. It takes a minute or two.
+`make docs-prompts` calls it with `output/prompts` and `docs/prompts/README.md`.
+It takes some minutes, most of them for the run of many plans.
 """
 
 from __future__ import annotations

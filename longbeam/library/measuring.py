@@ -11,9 +11,9 @@ from typing import TypedDict
 
 from longbeam.errors import SpecError, UserError
 from longbeam.evaluation import Arm, always_there, at_budgets, find_control, with_embedder
-from longbeam.memory import Embedder, ProductSettings, name_of
+from longbeam.memory import ProductSettings, name_of
 from longbeam.models import ChatModel, CostMeter
-from longbeam.models.embedders import make_embedder
+from longbeam.models.embedders import Embedder, make_embedder
 from longbeam.pipeline import in_part, load_evaluation_spec, with_evaluation_fields, with_models
 from longbeam.pipeline.evaluate import (
     EvaluationEstimate,

@@ -42,7 +42,7 @@ from .registry import (
     registered as registered,
     settings_of as settings_of,
 )
-from .retrieval import Bm25Index as Bm25Index, Embedder as Embedder, StoredEmbedder as StoredEmbedder, ranked as ranked
+from .retrieval import Bm25Index as Bm25Index, StoredEmbedder as StoredEmbedder, ranked as ranked
 from .templates import (
     SHIPPED as SHIPPED,
     TemplateCounts as TemplateCounts,

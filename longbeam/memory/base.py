@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longbeam.memory.exchanges import said
-from longbeam.memory.retrieval import Embedder, ranked
+from longbeam.memory.retrieval import ranked
 from longbeam.memory.templates import Templates
 from longbeam.models import Asker
+from longbeam.models.embedders import Embedder
 from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, Question, Record
 
 T = TypeVar("T")

@@ -12,8 +12,9 @@ from pydantic import AfterValidator
 
 from longbeam.errors import SpecError
 from longbeam.memory.base import Tools
-from longbeam.memory.retrieval import Bm25Index, Embedder, Vectors
+from longbeam.memory.retrieval import Bm25Index, Vectors
 from longbeam.models import has_sentence_transformers, sentence_model
+from longbeam.models.embedders import Embedder
 from longbeam.plugins import load, offered
 from longbeam.schemas import PreparationUsage
 

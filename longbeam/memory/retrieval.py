@@ -12,14 +12,14 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longbeam.errors import SpecError
-from longbeam.models.embedders import vectors_of
+from longbeam.models.embedders import Embedder, vectors_of
 from longbeam.store import FileFormat, open_for_writing, transaction
 from longbeam.store.sqlite import translated_errors
 from longbeam.text import words_of
@@ -113,17 +113,6 @@ VECTOR_STORE = FileFormat(
 _AT_A_TIME = 512
 """Texts embedded before their vectors are stored: a kill loses at most so many."""
 _STORED = np.dtype("<f4")
-
-
-class Embedder(Protocol):
-    """An embedding model."""
-
-    @property
-    def name(self) -> str:
-        """Name of the model in results."""
-
-    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
-        """Return one unit vector per text; models with a prefix for queries add it to those."""
 
 
 class StoredEmbedder:

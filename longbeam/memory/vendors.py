@@ -29,9 +29,10 @@ from pydantic import BaseModel, Field
 
 from longbeam.errors import LongbeamError, MemorySystemError, ProviderError, RunStopped
 from longbeam.memory.base import Tools
-from longbeam.memory.retrieval import Embedder, Vectors
+from longbeam.memory.retrieval import Vectors
 from longbeam.memory.returned import WrongReturn
 from longbeam.models import Asker, ChatModel, ModelCall
+from longbeam.models.embedders import Embedder
 from longbeam.plugins import failure_of
 from longbeam.schemas import ModelReply, Record
 from longbeam.stopping import expect_others

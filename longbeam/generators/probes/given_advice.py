@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
+from typing import Any
 
 from longbeam.generators.probes.evidence import FactQuote, Quote, find_words
 from longbeam.generators.probes.voices import Voices
@@ -84,43 +85,30 @@ def _value(advice: Advice, voices: Voices) -> FactQuote | None:
     found = _reply(advice, voices)
     if found is None or advice.value is None or advice.items:
         return None
-    position, message, quote = found
-    return FactQuote(
-        message_key=message.message_key,
-        position=position,
-        session=message.session,
-        said_on=message.sent_at.date(),
-        speaker=MessageRole.ASSISTANT,
-        quote=quote,
-        bullet_id=advice.advice_id,
-        topic=intern(advice.topic),
-        narrative=intern(advice.narrative),
-        subject=intern(advice.topic),
-        attribute=intern(advice.attribute),
-        value=advice.value,
-    )
+    return FactQuote(value=advice.value, **_of(advice, *found))
+
+
+def _of(advice: Advice, position: int, message: Message, quote: str) -> dict[str, Any]:  # Any: fields of Quote
+    return {
+        "message_key": message.message_key,
+        "position": position,
+        "session": message.session,
+        "said_on": message.sent_at.date(),
+        "speaker": MessageRole.ASSISTANT,
+        "quote": quote,
+        "bullet_id": advice.advice_id,
+        "topic": intern(advice.topic),
+        "narrative": intern(advice.narrative),
+        "subject": intern(advice.topic),
+        "attribute": intern(advice.attribute),
+    }
 
 
 def _list(advice: Advice, voices: Voices, choices: Mapping[str, Bullet]) -> GivenList | None:
     found = _reply(advice, voices)
     if found is None:
         return None
-    position, message, quote = found
-
-    whole = Quote(
-        message_key=message.message_key,
-        position=position,
-        session=message.session,
-        said_on=message.sent_at.date(),
-        speaker=MessageRole.ASSISTANT,
-        quote=quote,
-        bullet_id=advice.advice_id,
-        topic=intern(advice.topic),
-        narrative=intern(advice.narrative),
-        subject=intern(advice.topic),
-        attribute=intern(advice.attribute),
-        value=advice.value,
-    )
+    whole = Quote(value=advice.value, **_of(advice, *found))
     bullet = choices.get(advice.taken_in)
     choice = find_words(voices, bullet) if bullet is not None else None
     return GivenList(advice, whole, choice)

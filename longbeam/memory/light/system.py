@@ -20,8 +20,8 @@ from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import dated, released_ids, said, turn_of, with_released_copies
 from longbeam.memory.index import TextIndex, choose_retriever
 from longbeam.memory.light.settings import LightSettings
-from longbeam.memory.retrieval import Embedder, Vectors
-from longbeam.models.embedders import HashedEmbedder
+from longbeam.memory.retrieval import Vectors
+from longbeam.models.embedders import Embedder, HashedEmbedder
 from longbeam.prompts.calls import (
     CompressNotesInputs,
     ExtractKeysInputs,

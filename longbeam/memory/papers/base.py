@@ -18,8 +18,8 @@ from longbeam.errors import ReplyError
 from longbeam.memory.base import ExchangeMemory, Settings, Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
-from longbeam.memory.retrieval import Embedder, Vectors
-from longbeam.models.embedders import HashedEmbedder
+from longbeam.memory.retrieval import Vectors
+from longbeam.models.embedders import Embedder, HashedEmbedder
 from longbeam.prompts.calls import ExtractKeysInputs, KeyValue, SelectNotesInputs, UpdateSummaryInputs
 from longbeam.schemas import Context, Exchange, Passage, PreparationUsage, PromptInputs, Question, digest_of
 from longbeam.text import format_date

@@ -145,18 +145,18 @@ class OpenAIEmbedder:
         return np.concatenate(found) if found else np.zeros((0, 0), dtype=np.float32)
 
 
-class EmbeddingModel(Protocol):
-    """The interface of all embedders."""
+class Embedder(Protocol):
+    """An embedding model."""
 
     @property
     def name(self) -> str:
-        """As results name it."""
+        """Name of the model in results."""
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
-        """Return one unit vector per text."""
+        """Return one unit vector per text; models with a prefix for queries add it to those."""
 
 
-def make_embedder(name: str, spec: BenchmarkSpec) -> EmbeddingModel:
+def make_embedder(name: str, spec: BenchmarkSpec) -> Embedder:
     """Return the embedder with this name; SpecError if there is none, or what it needs is missing.
 
     `minilm` is all-MiniLM-L6-v2 from a package, `st:NAME` any model of sentence-transformers, `openai:NAME` any
@@ -175,7 +175,7 @@ def make_embedder(name: str, spec: BenchmarkSpec) -> EmbeddingModel:
             return OpenAIEmbedder(name, spec.endpoint_for(name), key=key_of(spec, name, os.environ))
     plug_ins = offered(ENTRY_POINTS, BUILT_IN)
     if model and provider in plug_ins:
-        made: EmbeddingModel = load(ENTRY_POINTS, provider)(name, spec.endpoint_for(name))
+        made: Embedder = load(ENTRY_POINTS, provider)(name, spec.endpoint_for(name))
         where = f"embedders: {provider!r} ({plug_ins[provider].value})"
         wanted = f"an object with embed, and {name!r} as its name"
         require_returned(made, lambda m: m.name == name and callable(m.embed), where, wanted)

@@ -27,7 +27,6 @@ from longbeam.evaluation import (
 from longbeam.memory import (
     AnsweringSystem,
     ContextBuilder,
-    Embedder,
     MemorySystem,
     Templates,
     Tools,
@@ -35,6 +34,7 @@ from longbeam.memory import (
     make_system,
 )
 from longbeam.models import Asker
+from longbeam.models.embedders import Embedder
 from longbeam.pipeline.evaluate.conversations import ReadConversation
 from longbeam.pipeline.evaluate.preparing import PreparationRun
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec

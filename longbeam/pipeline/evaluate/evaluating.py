@@ -35,7 +35,6 @@ from longbeam.evaluation import (
 from longbeam.formats import advice_without_probes
 from longbeam.memory import (
     MEMORIZING,
-    Embedder,
     StoredEmbedder,
     TemplateCounts,
     Templates,
@@ -44,6 +43,7 @@ from longbeam.memory import (
     shipped_templates,
 )
 from longbeam.models import JournalledModel, Models, cost_of, load_tokenizer, prices_of
+from longbeam.models.embedders import Embedder
 from longbeam.pipeline.evaluate.asking import ANSWER, USED, ArmRun, judge_name
 from longbeam.pipeline.evaluate.conversations import form_counts, has_probes, read_conversation
 from longbeam.pipeline.run.units import Progress, SilentProgress, Units, all_of

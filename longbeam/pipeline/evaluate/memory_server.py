@@ -28,9 +28,9 @@ from pydantic_core import to_json
 from longbeam.errors import LongbeamError, UserError
 from longbeam.evaluation import arms_of
 from longbeam.keys import UnitKey
-from longbeam.memory import Embedder, MemorySystem, Registered, StoredEmbedder, Tools, close_system, exchanges_of
+from longbeam.memory import MemorySystem, Registered, StoredEmbedder, Tools, close_system, exchanges_of
 from longbeam.models import Asker, JournalledModel, LimitedModel, Models, close_model, load_tokenizer
-from longbeam.models.embedders import make_embedder
+from longbeam.models.embedders import Embedder, make_embedder
 from longbeam.pipeline.services import Services
 from longbeam.prompts import registry_for
 from longbeam.schemas import BenchmarkSpec, Message, MessageKind, MessageRole, Question, Record
