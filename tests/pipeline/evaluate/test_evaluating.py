@@ -73,8 +73,9 @@ async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> Non
     assert rows["blank"].score == 0
     assert (rows["gold"].score or 0) >= 0.95
     assert (rows["blank"].released or 0) > 0  # BEAM's event ordering gives a blank answer something
-    # Whole evidence, read from the prompt alone: the rule-based reader errs in one ordering of this conversation.
-    assert (rows["evidence"].score or 0) >= 0.9
+    # Whole evidence, read from the prompt alone: the rule-based reader does not see the contradictions of this
+    # conversation, two of its twenty probes.
+    assert (rows["evidence"].score or 0) >= 0.85
     assert (rows["random_units"].score or 0) < 0.5
     assert rows["evidence"].recall == 1
     assert "lexical judge, no language model" in render_table(run, results)
