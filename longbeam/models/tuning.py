@@ -27,6 +27,7 @@ class CallTuning(Record):
     refusals: int = 3  # Refusals in a row of key, quota or model from an endpoint that answered before: one may pass.
     patience_s: float = 300.0  # Seconds without a sign of life from an endpoint that answered: a restart takes less.
     timed_out_tries: int = 3  # Tries of a call that times out alone: it then fails, and the run goes on.
+    vector_length_off: float = 0.001  # Share of a vector's length that counts as rounding: half precision has as much.
     longest_retry_after_s: float = 900.0  # Seconds that an endpoint may ask for: `resume` is for the hours.
     back_off_s: float = 0.25  # Seconds before the second try, evenly drawn from nothing to this: doubled with each try.
     longest_back_off_s: float = 30.0  # Seconds before a try, at most: a longer rest tells nothing new.

@@ -22,6 +22,7 @@ from longbeam.models.factory import key_of
 from longbeam.models.openai_client import OPENAI_URL
 from longbeam.models.provider_errors import Redactor
 from longbeam.models.sentence_models import has_sentence_transformers, sentence_model
+from longbeam.models.tuning import CALLING
 from longbeam.plugins import load, offered, require_returned
 from longbeam.schemas import BenchmarkSpec, Endpoint
 from longbeam.text import words_of
@@ -31,8 +32,6 @@ ENTRY_POINTS = "longbeam.embedders"
 """Group under which a package offers a provider: `name = "package.module:make"`; docs/plugins.md."""
 BUILT_IN = ("minilm", "hashed", "st", "openai")
 _LEAST_LENGTH = 1e-12
-_LENGTH_OFF = 1e-3
-"""Error of a vector's length that counts as rounding, also that of half precision."""
 
 
 def vectors_of(found: object, size: int, where: str) -> NDArray[np.float32]:
@@ -45,7 +44,7 @@ def vectors_of(found: object, size: int, where: str) -> NDArray[np.float32]:
         wanted = "return one vector per text, of finite numbers and all of as many"
         raise SpecError(f"{where} gave {type(found).__name__} as vectors of {size} texts; {wanted}")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    is_off = (abs(lengths - 1) > _LENGTH_OFF) & (lengths > _LEAST_LENGTH)
+    is_off = (abs(lengths - 1) > CALLING.vector_length_off) & (lengths > _LEAST_LENGTH)
     return np.asarray(vectors / np.where(is_off, lengths, 1), dtype=np.float32)
 
 
