@@ -142,10 +142,16 @@ def told_in_another_order(reader: MemoryReader) -> MemoryReader:
 
 
 def tell_again(fact_id: str, value: Value) -> Spoil:
-    """Let the ledger have a value from the last bullet too: the message that gave it first can be spared."""
-    return lambda r: r.with_assertion(
-        Assertion(bullet_id="p0.s1.b4", fact_id=fact_id, stance=Stance.MENTIONS, value=value)
-    )
+    """Let the last bullet and its message tell a value, too: the message that gave it first can be spared."""
+
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        told = reader.with_assertion(
+            Assertion(bullet_id="p0.s1.b4", fact_id=fact_id, stance=Stance.MENTIONS, value=value)
+        )
+        place = next(i for i, m in enumerate(told.said) if "p0.s1.b4" in m.bullet_ids)
+        return append(place, f" It was {value.text}.")(told)
+
+    return spoil
 
 
 def another_plan(reader: MemoryReader) -> MemoryReader:
