@@ -128,7 +128,7 @@ def items_of(answer: str) -> list[str]:
         return [clean_item(line) for line in lines if not line.rstrip().endswith(":")]
     # From the separator that is surest to the one that also divides other sentences.
     body = _LEAD.sub("", text)
-    for separator in (r";\s*", r"(?:,\s*)?\b(?:and )?then\s+", r",\s*(?:and\s+)?"):
+    for separator in (r";\s*", r"(?:,\s*)?\b(?:and )?then\s+", r",(?!\d)\s*(?:and\s+)?"):  # no comma of $39,900
         if len(parts := [p for p in re.split(separator, body) if p.strip()]) >= 2:
             return [clean_item(p) for p in parts]
     return [clean_item(body)] if body.strip() else []

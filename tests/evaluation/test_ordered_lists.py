@@ -28,6 +28,11 @@ def test_and_without_a_comma_stays_in_its_item() -> None:
     assert items_of("map view, slots and double booking") == ["map view", "slots and double booking"]
 
 
+def test_a_comma_within_a_number_divides_nothing() -> None:
+    answer = "the $39,900 repayment, the light bill of $31,400, and 12,000 coins"
+    assert items_of(answer) == ["the $39,900 repayment", "the light bill of $31,400", "12,000 coins"]
+
+
 def test_no_answer_has_no_items() -> None:
     assert items_of("") == []
     assert items_of(" \n ") == []
