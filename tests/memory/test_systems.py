@@ -14,7 +14,6 @@ from longbeam.memory import (
     FLOORS,
     SYSTEMS,
     ContextBuilder,
-    Embedder,
     MemorySystem,
     RagSettings,
     Tools,
@@ -23,7 +22,7 @@ from longbeam.memory import (
     settings_of,
     with_released_copies,
 )
-from longbeam.models.embedders import HashedEmbedder
+from longbeam.models.embedders import Embedder, HashedEmbedder
 from longbeam.offline import OfflineWriter
 from longbeam.schemas import Context, Exchange, Message, MessageKind, MessageRole, PreparationUsage, Question
 from tests.generators.scripted import asker_for
