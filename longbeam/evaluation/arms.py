@@ -71,6 +71,11 @@ class Arm:
         return self.registered is not None and not self.registered.reads_everything
 
     @property
+    def learns(self) -> bool:
+        """Whether it learns on the other conversations of a benchmark."""
+        return self.registered is not None and self.registered.learns
+
+    @property
     def asks_extractor(self) -> bool:
         """Whether its system may ask the extractor, as far as it says."""
         if self.registered is None or self.mode in self.registered.model_modes:

@@ -11,12 +11,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from longbeam.memory.base import Tools
-from longbeam.memory.exchanges import said
-from longbeam.memory.floors import FloorMemory, FloorSettings, Scores
-from longbeam.memory.retrieval import Bm25Index
+from longbeam.memory.floors import FloorMemory, FloorSettings, Scores, bm25
 from longbeam.memory.templates import shipped_templates
 from longbeam.memory.tuning import MEMORIZING
 from longbeam.schemas import Exchange, Message, MessageRole
@@ -49,13 +46,9 @@ def states_or_advises(message: Message, spans: Sequence[Span]) -> list[float]:
 
 def rare_words(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
     """Rank exchanges by BM25, in which rare words count most, and the newest first among equals."""
-    index = Bm25Index.of([said(e) for e in exchanges])
+    scores = bm25(exchanges, tools)
     newest = np.arange(1, len(exchanges) + 1, dtype=np.float32) * 1e-6
-
-    def scores(question: str) -> NDArray[np.float32]:
-        return index.scores(question) + newest
-
-    return scores
+    return lambda question: scores(question) + newest
 
 
 class PlantedFloor(FloorMemory):

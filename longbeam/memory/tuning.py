@@ -17,7 +17,8 @@ class MemoryTuning(Record):
     bookmarked_at_once: int = 50  # Things (pages) of one call: those of ten million tokens fit no window.
     bookmarked_characters: int = 300  # Characters that a call shows of each turn: its matter stands at the beginning.
     sampled_messages: int = 100  # Messages of which every sentence is counted as not quoted: enough for its n-grams.
-    learnt_conversations: int = 20  # Conversations that `templates` learns on, at most: each takes a second.
+    learnt_conversations: int = 20  # Conversations that `templates` learns on, at most: 0.2 s each at 128K.
+    least_to_learn: int = 4  # Conversations from which it learns on the others: of fewer it would learn their topics.
     kept_share: float = 0.1  # Share of the text that `templates` keeps: what planted facts take of a conversation.
     bookmarks_shown: int = 200  # Things (bookmarks of other pages) that `contextual` shows: the nearest.
 

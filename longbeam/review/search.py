@@ -62,21 +62,20 @@ def count_hits(conversation: OpenConversation, query: str, wanted: SearchFilter)
     query = query.strip().lower()
     if not query:
         return {}
-    texts, needle, pattern = conversation.lowered, query.encode(), re.compile(_at_beginnings(query).encode())
+    texts, pattern = conversation.lowered, re.compile(_at_beginnings(query).encode())
     return {
         line.message_id: times
         for line in conversation.lines
-        # The plain search is ten times as fast, and few messages have the letters at all.
-        if _passes(line, wanted)
-        and needle in (text := texts[line.message_id])
-        and (times := len(pattern.findall(text)))
+        if _passes(line, wanted) and (times := len(pattern.findall(texts[line.message_id])))
     }
 
 
 def _at_beginnings(query: str) -> str:
     """Return a pattern for a text that begins a word, if its first character is one of English words."""
+    text = re.escape(query)
     begins = query[:1].isascii() and query[:1].isalnum()
-    return ("(?<![0-9A-Za-z])" if begins else "") + re.escape(query)
+    # The text comes first, so that it is searched for like a plain one; what is before it is looked at behind it.
+    return f"{text}(?<![0-9A-Za-z]{text})" if begins else text
 
 
 def places_of(content: str, query: str, most: int = 1000) -> list[tuple[int, int]]:

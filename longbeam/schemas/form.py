@@ -1,4 +1,4 @@
-"""What the form of messages gives away, without their meaning."""
+"""Figures of what the form of messages gives away, without their meaning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from longbeam.schemas.base import Record
 
 
 class FormTask(StrEnum):
-    """What a classifier tries to tell from form."""
+    """Kinds of messages and sentences that a classifier tries to tell from form."""
 
     EVIDENCE = "evidence"
     """The user's messages that a selected probe cites, from the user's others."""

@@ -1,4 +1,4 @@
-"""What the form of a benchmark gives away: classifiers that see no values try to tell what was planted.
+"""Form of a benchmark: classifiers that see no values try to tell what was planted.
 
 A logistic regression on masked word n-grams, punctuation, length and position is trained on some conversations and
 tried on the others. Where it succeeds, a memory could keep what will be asked about without understanding a word.

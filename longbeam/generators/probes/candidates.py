@@ -74,7 +74,7 @@ class ItemsPayload(Payload):
 
 
 class SummaryPayload(Payload):
-    """What else was told of the things of a summary, and is no part of its answer."""
+    """Further points told of the things of a summary, which are no part of its answer."""
 
     beside: tuple[str, ...]
 

@@ -66,9 +66,6 @@ from longbeam.store import Benchmark, WorkLog, write_recorded
 COUNTS_KEPT = 32_768
 """Texts whose tokens are counted once; exchanges of 10M tokens, with their dates and without, are 29,000."""
 
-LEAST_TO_LEARN = 4
-"""Conversations from which the floor `templates` learns on the others: of fewer it would learn their topics."""
-
 
 @dataclass(frozen=True)
 class EvaluationRequest:
@@ -182,7 +179,7 @@ def _described(arm: Arm, spec: BenchmarkSpec, settings: EvaluationSettings, lear
         embedder=arm.embedder,
         version=arm.version,
         budget=arm.budget_in(settings),
-        learnt_from=learnt_from if arm.registered is not None and arm.registered.learns else "",
+        learnt_from=learnt_from if arm.learns else "",
     )
 
 
@@ -199,10 +196,9 @@ class _Evaluation:
 
     @cached_property
     def _counts(self) -> dict[str, TemplateCounts]:
-        """What the form of each conversation with probes teaches; empty where no arm learns, or too few can."""
+        """N-grams of each conversation with probes, to learn from; none where no arm learns, or too few can."""
         ids, probes = self.benchmark.sealed_ids, self.request.probes
-        learns = any(arm.registered is not None and arm.registered.learns for arm in self.request.arms)
-        if not learns or len(ids) < LEAST_TO_LEARN:
+        if len(ids) < MEMORIZING.least_to_learn or not any(arm.learns for arm in self.request.arms):
             return {}
         return {id_: counts for id_ in ids if (counts := form_counts(self.benchmark, id_, probes)).sentences[0]}
 
@@ -212,7 +208,7 @@ class _Evaluation:
         place = ids.index(conversation_id)
         others = [c for id_ in (*ids[place + 1 :], *ids[:place]) if (c := self._counts.get(id_)) is not None]
         others = others[: MEMORIZING.learnt_conversations]
-        if len(others) < LEAST_TO_LEARN - 1:
+        if len(others) < MEMORIZING.least_to_learn - 1:
             return shipped_templates()
         return learn_templates(others, f"{len(others)} other conversations of the benchmark")
 
@@ -241,7 +237,7 @@ class _Evaluation:
                     self.timings,
                     folder / "systems" / conversation_id,
                     count_tokens,
-                    templates if arm.registered is not None and arm.registered.learns else None,
+                    templates if arm.learns else None,
                 )
                 for arm in request.arms
             ]
