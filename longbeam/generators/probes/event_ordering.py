@@ -84,7 +84,7 @@ def lengths_for(total_messages: int) -> tuple[int, ...]:
     BEAM's event orderings cite 5.8 messages at 128K tokens, 12.9 at 500K and 26.6 at a million, several for a thing,
     and ask for ten things at most.
     """
-    middle = max(round(6 + 2 * math.log2(max(total_messages, 1) / 400)), PROBING.likely_items)
+    middle = round(6 + 2 * math.log2(max(total_messages, 1) / 400))
     around = (middle - 1, middle, middle + 1)
     return tuple(sorted({min(max(n, PROBING.likely_items), PROBING.max_items) for n in around}))
 

@@ -75,7 +75,7 @@ def test_from_500k_on_a_summary_rests_on_eight_messages_or_more() -> None:
     ],
 )
 def test_a_day_that_was_booked_is_left_out_where_a_later_message_tells_another_day(came: str, is_told: bool) -> None:
-    """A reader of the offline conversation of seed 9102: booked for April 18, "I went to the blood test on April 21"."""
+    """A reader of offline conversations (seed 9102): booked for April 18, "I went to the blood test on April 21"."""
     story = Story()
     thing = "the kitchen"
     story.tell(0, thing, f"The viewing of the kitchen is on {day(17).text}.", (thing, "viewing", day(17)))
