@@ -35,7 +35,7 @@ from .evidence import (
     find_words as find_words,
     words_of as words_of,
 )
-from .histories import Histories as Histories
+from .histories import Histories as Histories, find_shared_names as find_shared_names
 from .instruction_following import difficulty_by_age as difficulty_by_age
 from .material import ProbeMaterial as ProbeMaterial
 from .multi_session_reasoning import find_log_questions as find_log_questions

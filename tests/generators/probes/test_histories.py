@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.generators.probes import Histories
-from longbeam.generators.probes.histories import find_shared_names
+from longbeam.generators.probes import Histories, find_shared_names
 from longbeam.schemas import AdviceKind, Bullet, BulletKind, Plan, Stance, SubPlan
 from longbeam.text import money
 from tests.generators.probes.story import START, Story, contradict, update
