@@ -254,7 +254,7 @@ async def judge_batch(
 ) -> list[Outcome]:
     """Return the outcome for each probe of a batch.
 
-    `guesses` are by probe_id, `others` are further probes, `wishes` hold at the end.
+    `guesses` are by probe_id, `others` are further probes, `wishes` hold at the end and may apply.
 
     Raises ReplyError where a model gives no usable reply.
     """

@@ -43,6 +43,7 @@ from .on_the_way import Moments as Moments, ask_on_the_way as ask_on_the_way
 from .registry import check_generators as check_generators, generator_for as generator_for
 from .selection import Interference as Interference, Places as Places, select_probes as select_probes
 from .summarization import messages_for as messages_for
+from .wishes import HeldWish as HeldWish, held_wishes as held_wishes, wishes_on as wishes_on
 from .writing import (
     assemble_probe as assemble_probe,
     further_candidates as further_candidates,

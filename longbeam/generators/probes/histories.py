@@ -20,7 +20,14 @@ from longbeam.schemas import AMOUNT_KINDS, Assertion, Bullet, BulletKind, Fact, 
 
 Made = tuple[Bullet, Assertion]
 """An assertion with the bullet that makes it."""
-_STANDING = (BulletKind.INSTRUCTION, BulletKind.PREFERENCE)
+STANDING = (BulletKind.INSTRUCTION, BulletKind.PREFERENCE)
+"""Kinds of wishes."""
+_ENDS = re.compile(
+    r"(?:^|[,;:.]\s)(?:so |and |but |only |just )?(?:until|till|as long as) (?!you|it\b)|\bonly until\b|"
+    r"\bfor (?:now|the time being|the moment)\b",
+    re.IGNORECASE,
+)
+"""Words by which a wish says when it ends: nobody can tell whether it still holds."""
 _MEASURED = AMOUNT_KINDS | {ValueKind.RATIO}
 _DETERMINER = re.compile(r"^(?:the|an?|my|our|your|his|her|their)\s+")
 _ADDITION = re.compile(r"\s+(?:of|from|for|with|at|in|on|to|by|about)\s.*$")
@@ -113,7 +120,7 @@ class _Across:
 
     def _note(self, bullet: Bullet, asserts: bool) -> None:
         target = {bullet.target_bullet_id} if bullet.target_bullet_id else set[str]()
-        if bullet.kind in _STANDING:
+        if bullet.kind in STANDING:
             self.wishes.append(bullet)
         elif bullet.kind is BulletKind.UPDATE:
             self.replaced |= target
@@ -212,13 +219,9 @@ class Histories:
             latest[key] = (bullet, latest[key][0] if key in latest else None)
         # A contested one still replaces what was before it: neither can be asked for.
         gone = self._across.replaced | self.contested_bullets
-        return tuple(pair for pair in latest.values() if pair[0].bullet_id not in gone)
-
-    @cached_property
-    def wishes(self) -> tuple[str, ...]:
-        """The wishes in force at the end, each in a line: when it applies, and what an answer does then."""
-        standing = (wish for kind in _STANDING for wish, _ in self.standing(kind) if wish.requirement)
-        return tuple(": ".join(filter(None, (wish.condition, wish.requirement))) for wish in standing)
+        return tuple(
+            pair for pair in latest.values() if pair[0].bullet_id not in gone and not _ENDS.search(pair[0].text)
+        )
 
 
 def find_shared_names(plans: Sequence[Plan]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from longbeam.generators.probes.given_advice import GivenAdvice, find_given_advi
 from longbeam.generators.probes.histories import Histories
 from longbeam.generators.probes.stated_facts import StatedFacts, find_stated_facts
 from longbeam.generators.probes.voices import Voices
+from longbeam.generators.probes.wishes import HeldWish, held_wishes
 from longbeam.generators.tuning import PROBING
 from longbeam.schemas import BulletKind, ConversationHead, Message, MessageRole, OnContradiction
 from longbeam.store import FoldedTexts
@@ -96,6 +97,11 @@ class ProbeMaterial:
     def histories(self) -> Histories:
         """The values of each fact over time."""
         return Histories(self.head.plans)
+
+    @cached_property
+    def wishes(self) -> tuple[HeldWish, ...]:
+        """The user's wishes that hold at the end."""
+        return held_wishes(self.histories)
 
     @cached_property
     def stated(self) -> StatedFacts:

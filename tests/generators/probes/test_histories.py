@@ -64,23 +64,6 @@ def test_never_statement_contests_all_facts_of_its_target() -> None:
     assert not story.material().stated.current
 
 
-def test_wishes_are_those_that_hold_at_the_end() -> None:
-    story = Story()
-    for session, kind, topic, wish, variety in (
-        (0, BulletKind.PREFERENCE, "plans", "begins with a sketch", ""),
-        (1, BulletKind.INSTRUCTION, "costs", "gives a total", ""),
-        (2, BulletKind.PREFERENCE, "plans", "opens with a table", "evolved"),
-    ):
-        story.tell(
-            session, topic, f"{wish}, please.", kind=kind, condition=f"when I ask about {topic}", requirement=wish,
-            variety=variety,
-        )  # fmt: skip
-    assert _histories(story).wishes == (
-        "when I ask about costs: gives a total",
-        "when I ask about plans: opens with a table",
-    )
-
-
 def test_other_value_contests_only_its_own_fact() -> None:
     story = Story()
     facts = (("the kitchen", "price", money(80)), ("the kitchen", "deposit", money(10)))
