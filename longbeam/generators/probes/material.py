@@ -22,7 +22,8 @@ from longbeam.schemas import BulletKind, ConversationHead, Message, MessageRole,
 from longbeam.store import FoldedTexts
 from longbeam.text import ENGLISH, Language, stand_together
 
-_TELLING = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
+TELLING = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
+"""Kinds of bullets that tell the user's story."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -124,7 +125,7 @@ class ProbeMaterial:
     @cached_property
     def situation(self) -> tuple[str, ...]:
         """The user's last statements, oldest first: where they stand when the questions are asked."""
-        told = deque((b.text for b in self.histories.bullets() if b.kind in _TELLING), maxlen=PROBING.most_of_the_end)
+        told = deque((b.text for b in self.histories.bullets() if b.kind in TELLING), maxlen=PROBING.most_of_the_end)
         return tuple(told)
 
     @cached_property
