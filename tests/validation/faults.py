@@ -19,7 +19,6 @@ from longbeam.schemas import (
     IncidentKind,
     Making,
     MessageKind,
-    Narrative,
     NoteKind,
     Plan,
     Probe,
@@ -843,21 +842,6 @@ FAULTS = (
         "instruction_following.0",
     ),
     Fault(
-        "question_wording.unsaid_heading",
-        both(
-            lambda r: r.with_head(
-                narratives=(Narrative(label="Bugs and Odd Behaviour", description="Faults", sub_labels=("faults",)),)
-            ),
-            on_probe("event_ordering", question="In what order did I raise three topics of Bugs and Odd Behaviour?"),
-        ),
-        "event_ordering.0",
-    ),
-    Fault(
-        "question_wording.unreadable",
-        on_probe("event_ordering", question="Of which three things did I give you the price first?"),
-        "event_ordering.0",
-    ),
-    Fault(
         "question_wording.old_value",
         on_probe("knowledge_update", question="I need the budget for the works again. What was it?"),
         "knowledge_update.0",
@@ -871,17 +855,9 @@ FAULTS = (
         "contradiction_resolution.0",
     ),
     Fault(
-        "question_wording.unasked_fact",
-        on_probe(
-            "summarization", question="How did the signing of the lease and the sales of loaves at the opening go?"
-        ),
-        "summarization.0",
-    ),
-    Fault(
         "question_wording.unsaid_condition",
         evidence("information_extraction", quote="Tom will paint it for $900 unless the scaffolding is late."),
         "information_extraction.0",
     ),
-    Fault("question_wording.odd_premise", on_probe("abstention", question="Which museum did I see?"), "abstention.0"),
 )
 """Each kind of each check of conversations and probes occurs at least once."""
