@@ -22,7 +22,7 @@ from typing import Any, TextIO, cast
 from longbeam.errors import MemorySystemError
 from longbeam.memory.base import Tools
 from longbeam.memory.product import Memory, ProductSettings, read_result
-from longbeam.memory.vendors import Host
+from longbeam.memory.vendors import Host, kept_process
 from longbeam.models import load_tokenizer
 from longbeam.schemas import Exchange, Message, PreparationUsage, Question
 
@@ -195,11 +195,12 @@ def _serve(tokenizer: str, requests: TextIO, replies: TextIO) -> None:
         request = json.loads(line)
         method = request.get("method", "__init__")
         try:
-            if product is None:
-                made_by = _class_of(request)
-                product, found = _made(made_by, request, count_tokens), None
-            else:
-                found = _done(product, method, [_got(value) for value in request["given"]])
+            with kept_process():
+                if product is None:
+                    made_by = _class_of(request)
+                    product, found = _made(made_by, request, count_tokens), None
+                else:
+                    found = _done(product, method, [_got(value) for value in request["given"]])
             reply = {"found": found}
         except BaseException as exc:  # noqa: BLE001 - a product may raise anything; it becomes a record
             failure = Host(made_by).failure(exc, method)
