@@ -19,7 +19,7 @@ from longbeam.cli.app import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, app
 from longbeam.errors import LongbeamError, UserError
 from longbeam.plugins import culprit, failure_of
 from longbeam.stopping import OTHERS, end_anyway, leave_at_once
-from longbeam.terminal import printable
+from longbeam.terminal import both_ends, printable
 
 # Typer's usage errors have a public subclass only; Typer 0.29 carries a Click of its own.
 USAGE_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -27,6 +27,8 @@ USAGE_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c._
 
 _NO_MEMORY = "there is not enough memory; close other programs, or raise the limit (`ulimit -v`). Nothing done is lost"
 
+_LONGEST_ERROR = 4_000
+"""Characters of an error's line: a name out of a file may be longer than any terminal."""
 _LEAST_MEMORY = 1_200_000_000
 """Bytes of address space: with fewer, libraries end the process by themselves while they are loaded."""
 
@@ -146,7 +148,7 @@ def _flushed(code: int, *, is_lost: bool) -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    print("error: " + printable(" ".join(message.split())), file=sys.stderr)
+    print("error: " + both_ends(printable(" ".join(message.split())), _LONGEST_ERROR), file=sys.stderr)
     return code
 
 
