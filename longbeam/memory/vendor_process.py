@@ -90,7 +90,8 @@ class IsolatedProduct:
 
         async def called(*given: object) -> Any:  # Any: what the product's method returns
             found = await self._call(method, *given)
-            return _RECEIVED.get(method, lambda sent: sent)(found)
+            read = _RECEIVED.get(method)
+            return found if read is None else read(found)
 
         return called
 
