@@ -14,7 +14,7 @@ import pytest
 
 from longbeam.cli import INCOMPLETE, OK
 from longbeam.evaluation import read_results
-from longbeam.memory.vendors import Host
+from longbeam.memory import Host
 from longbeam.pipeline.evaluate import results_path
 from longbeam.schemas import BenchmarkSpec
 from longbeam.store import Benchmark, create_benchmark, seal_conversation
