@@ -72,12 +72,17 @@ _BY_STATUS = {
     402: "quota",
     403: "authentication",
     404: "not_found",
+    405: "not_found",
     408: "timeout",
+    410: "not_found",
     413: "context_length",
+    420: "rate_limit",
     429: "rate_limit",
     504: "timeout",
     529: "rate_limit",
 }
+_LATER = frozenset({409, 421, 423, 424, 425, 449, 460, 499})
+"""Statuses below 500 that pass: a lock, another server's failure, a connection that was used too early or closed."""
 _BY_CODE = {
     "insufficient_quota": "quota",
     "billing_hard_limit_reached": "quota",
@@ -221,7 +226,7 @@ def _kind_of(status: int, code: str, said: str) -> str:
         return "content_filter"
     if status in _BY_STATUS:
         return _BY_STATUS[status]
-    return "server_error" if status >= 500 else "bad_request"
+    return "server_error" if status >= 500 or status in _LATER else "bad_request"
 
 
 def _advice(kind: str, said: str) -> str:

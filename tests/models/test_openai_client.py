@@ -247,6 +247,30 @@ async def test_what_is_no_reply_is_one_clear_line(answer: Answer, kind: str, is_
     assert str(error).startswith("openai:m at http://127.0.0.1:")
 
 
+KIND_OF_STATUS = {
+    **dict.fromkeys((400, 406, 412, 415, 422, 451), "bad_request"),
+    **dict.fromkeys((401, 403), "authentication"),
+    402: "quota",
+    **dict.fromkeys((404, 405, 410), "not_found"),
+    413: "context_length",
+    **dict.fromkeys((408, 504), "timeout"),
+    **dict.fromkeys((420, 429, 529), "rate_limit"),
+    **dict.fromkeys(
+        (409, 421, 423, 424, 425, 449, 460, 499, 500, 502, 503, 507, 520, 522, 524, 530, 599), "server_error"
+    ),
+}
+
+
+@pytest.mark.parametrize("status", KIND_OF_STATUS)
+async def test_each_status_has_its_kind_and_passing_ones_are_asked_again(status: int) -> None:
+    error = await error_of(Answer({"error": {"message": "no"}}, status, {"Retry-After": "2"}))
+    assert error.kind == KIND_OF_STATUS[status]
+    assert error.is_retryable == (error.kind in {"timeout", "rate_limit", "server_error"})
+    assert error.retry_after_s == 2.0
+    inside = await error_of(Answer({"error": {"message": "no", "code": status}}))  # as gateways pass them on
+    assert inside.kind == error.kind
+
+
 @pytest.mark.parametrize(
     ("said", "words"),
     [
