@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from longbeam.text import fenced_spans, sentences
+import pytest
+
+from longbeam.text import fenced_spans, quotable, sentences
 
 
 def _split(text: str) -> list[str]:
@@ -36,3 +38,17 @@ def test_sentences_leave_out_list_markers_and_code() -> None:
 def test_fenced_spans_tell_the_unclosed() -> None:
     assert [closed for _, closed in fenced_spans("```\na\n```\n~~~\nb")] == [True, False]
     assert fenced_spans("use ```x``` here") == ()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "| Item | Cost |\n|---|---|\n| Tiles | $210 |",
+        "| Item | Cost |\n| :-- | --: |\n| Tiles | $210 |",
+        "Item | Cost\n--- | ---\n| Tiles | $210 |",
+        "> | Item | Cost |\n> |---|---|\n> | Tiles | $210 |",
+    ],
+)
+def test_the_head_of_a_table_tells_nothing_that_is_quoted(table: str) -> None:
+    text = f"Here it is:\n\n{table}\n\nThat is all | or not."
+    assert [text[a:b] for a, b in quotable(text)] == ["Here it is:", "| Tiles | $210 |", "That is all | or not."]
