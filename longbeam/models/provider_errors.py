@@ -161,7 +161,8 @@ def error_in_reply(where: str, error: Any, redacted: Redacted) -> ProviderError:
     details = error if isinstance(error, dict) else {"message": error}
     code = details.get("code")
     said = _tidy(redacted(_words(details.get("message") or error)))
-    status = int(code) if isinstance(code, int | str) and str(code).isdigit() else 0
+    named = re.fullmatch(r"([1-9]\d\d)(\.0)?", _words(code), re.ASCII)
+    status = int(named[1]) if named else 0
     kind = _kind_of(status, _words(code or details.get("type") or ""), said) if status or code else "not_an_api"
     kind = "not_an_api" if kind == "bad_request" and not status else kind
     text = f"{where}: HTTP 200 with an error: {both_ends(said, LONGEST_REASON)}"

@@ -213,6 +213,19 @@ PAGE = "<!DOCTYPE html><html><body>Sign in</body></html>"
         (Answer(b'{"choices": [{"mess'), "server_error", True, "not whole JSON"),
         (Answer({"error": {"message": "upstream", "code": 502}}), "server_error", True, "HTTP 200 with an error: upst"),
         (Answer({"error": {"message": "slow", "code": 429}}), "rate_limit", True, "HTTP 200 with an error: slow"),
+        (Answer({"error": {"message": "slow", "code": 429.0}}), "rate_limit", True, "HTTP 200 with an error: slow"),
+        (Answer({"error": {"message": "odd", "code": "²"}}), "not_an_api", True, "HTTP 200 with an error: odd"),
+        (Answer({"error": {"message": "odd", "code": "9" * 5_000}}), "not_an_api", True, "with an error: odd"),
+        (Answer({"error": {"message": "odd", "code": ["429"]}}), "not_an_api", True, "with an error: odd"),
+        (
+            Answer({"choices": [{"error": {"code": 502, "message": "upstream"}, "finish_reason": "error"}]}),
+            "server_error", True, "HTTP 200 with an error: upstream",
+        ),
+        (
+            Answer({"choices": [{"error": {"code": 429, "message": "slow"}, "message": {"content": ""}}]}),
+            "rate_limit", True, "HTTP 200 with an error: slow",
+        ),
+        (Answer({"choices": [None]}), "not_an_api", True, "no choices"),
         (Answer({"error": "out of order"}), "not_an_api", True, "HTTP 200 with an error: out of order"),
         (Answer({"object": "list", "data": []}), "not_an_api", True, "no choices"),
         (
@@ -245,6 +258,11 @@ async def test_what_is_no_reply_is_one_clear_line(answer: Answer, kind: str, is_
     assert (error.kind, error.is_retryable) == (kind, is_retryable)
     assert words in str(error)
     assert str(error).startswith("openai:m at http://127.0.0.1:")
+
+
+async def test_a_byte_order_mark_before_a_reply_is_passed_over() -> None:
+    reply, _ = await reply_to(Answer("\ufeff" + json.dumps(completion("yes"))))
+    assert reply.text == "yes"
 
 
 KIND_OF_STATUS = {
