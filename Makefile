@@ -105,7 +105,7 @@ properties: venv
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=3600 tests/properties
 
 e2e: venv
-	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e tests/flows tests/generators tests/pipeline tests/test_docs_commands.py tests/test_papers.py
+	$(BIN)/python -m pytest -m slow --timeout=1800 tests --ignore=tests/browser
 
 browser: venv
 	$(BIN)/python -m pytest -m slow --timeout=300 tests/browser

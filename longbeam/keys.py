@@ -26,6 +26,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Self
 
+TEXT_STAGES = ("persona", "plan", "user_turns", "dialogue")
+"""Stages that make the text; their failed units are gaps."""
+PROBES = "probes"
+STAGES = (*TEXT_STAGES, PROBES, "seal")
+"""Stages of units, as work logs and `status` name them. `plan`, `user_turns` and `dialogue` are run plan by plan."""
+REPAIR = "repair"
+"""Stage of the work log that holds what repair made and decided."""
 _SETTLE = ".settle"
 _NUMBERS = re.compile(r"([0-9]+)")
 

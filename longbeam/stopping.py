@@ -8,6 +8,7 @@ a run. This module is imported before everything else, so it imports next to not
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 
@@ -15,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Task
     from collections.abc import Callable, Coroutine
+    from subprocess import Popen
     from types import FrameType
     from typing import Any, TypeVar
 
@@ -32,12 +34,62 @@ A_MOMENT_S = 0.3
 
 LINGER_S = 5.0
 """Time in which code of others may end after a command: its threads, processes, and hooks of Python's end."""
-_others: list[str] = []
+_WITNESS = """
+import os, sys
+last = b""
+for last in sys.stdin.buffer:
+    pass
+if last.strip():
+    os.write(2, b"error: the process ended" + last)
+"""
 
 
-def expect_others() -> None:
-    """Note that code of others ran in this process, which may have begun what never ends."""
-    _others.append("a thread")
+class Others:
+    """Calls of code of others in this process, which may end it, change it, or begin what never ends."""
+
+    def __init__(self) -> None:
+        self.is_watched = False
+        """Whether a process of its own names the last call should this one end without a word, as commands want it."""
+        self.have_run = False
+        self.suspicion = ""
+        """The last call, as the end of an error names it; empty before the first."""
+        self._witness: Popen[bytes] | None = None
+
+    def expect(self, call: str) -> None:
+        """Note a call that begins; it is empty for longbeam's adapter of a product."""
+        import subprocess
+        import sys
+
+        self.have_run = True
+        if not call:
+            return
+        self.suspicion = (
+            f" after {call}, code of others that ran in this process. If it did this, --isolate runs it in one of its "
+            "own; what was answered is kept, and the same command goes on"
+        )
+        if self.is_watched and self._witness is None:
+            command = [sys.executable, "-I", "-S", "-c", _WITNESS]
+            self._witness = subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0, start_new_session=True)
+            assert self._witness.stdin is not None
+            os.set_blocking(self._witness.stdin.fileno(), False)
+        self._tell(self.suspicion)
+
+    def end(self) -> None:
+        """Let the witness end: the process says by itself how it ended, unless its standard error was closed."""
+        with contextlib.suppress(OSError):
+            os.fstat(2)
+            self._tell("")
+        if self._witness is not None:
+            self._witness.communicate()
+
+    def _tell(self, line: str) -> None:
+        if self._witness is not None:
+            assert self._witness.stdin is not None
+            with contextlib.suppress(OSError, ValueError):  # code of others may have ended it, or closed the pipe
+                self._witness.stdin.write(f"{line}\n".encode(errors="backslashreplace"))
+
+
+OTHERS = Others()
 
 
 def end_anyway(code: int) -> None:
@@ -52,7 +104,8 @@ def end_anyway(code: int) -> None:
             child.kill()
         os._exit(code)
 
-    if _others:
+    OTHERS.end()
+    if OTHERS.have_run:
         threading.Thread(target=end, daemon=True).start()
 
 

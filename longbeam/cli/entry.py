@@ -17,9 +17,9 @@ import typer
 
 from longbeam.cli.app import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, app
 from longbeam.errors import LongbeamError, UserError
-from longbeam.plugins import culprit
-from longbeam.stopping import end_anyway, leave_at_once
-from longbeam.terminal import printable
+from longbeam.plugins import culprit, failure_of
+from longbeam.stopping import OTHERS, end_anyway, leave_at_once
+from longbeam.terminal import both_ends, printable
 
 # Typer's usage errors have a public subclass only; Typer 0.29 carries a Click of its own.
 USAGE_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -27,6 +27,8 @@ USAGE_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c._
 
 _NO_MEMORY = "there is not enough memory; close other programs, or raise the limit (`ulimit -v`). Nothing done is lost"
 
+_LONGEST_ERROR = 4_000
+"""Characters of an error's line: a name out of a file may be longer than any terminal."""
 _LEAST_MEMORY = 1_200_000_000
 """Bytes of address space: with fewer, libraries end the process by themselves while they are loaded."""
 
@@ -36,9 +38,12 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _run(arguments)
     except BaseException as exc:
-        if isinstance(exc, KeyboardInterrupt) or not (line := culprit(exc)):
-            raise
-        return _complain(line, USER_ERROR)
+        if line := "" if isinstance(exc, KeyboardInterrupt) else culprit(exc):
+            return _complain(line, USER_ERROR)
+        if OTHERS.suspicion:
+            sys.unraisablehook = lambda _: None  # what breaks behind it, while Python ends, is no news
+            return _complain(failure_of(exc) + OTHERS.suspicion, INCOMPLETE)
+        raise
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -53,7 +58,7 @@ def _run(arguments: Sequence[str]) -> int:
         end = "" if message.endswith((".", "?")) else "."
         return _complain(f"{message}{end} See `longbeam --help`", USER_ERROR) if message else USER_ERROR
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("stopped", INTERRUPTED)
+        return _complain("stopped" + OTHERS.suspicion, INTERRUPTED)
     except OSError as exc:
         if exc.errno == errno.ENAMETOOLONG:
             return _complain(f"{str(exc.filename)[:60]!r}...: {exc.strerror}; name another file or folder", USER_ERROR)
@@ -67,6 +72,8 @@ def _run(arguments: Sequence[str]) -> int:
         if not _is_out_of_memory(exc):
             raise
         return _complain(_NO_MEMORY, INCOMPLETE)
+    if code == INTERRUPTED and OTHERS.suspicion:  # Typer turns KeyboardInterrupt into this code
+        return _complain("stopped" + OTHERS.suspicion, code)
     return code if isinstance(code, int) else OK
 
 
@@ -141,7 +148,7 @@ def _flushed(code: int, *, is_lost: bool) -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    print("error: " + printable(" ".join(message.split())), file=sys.stderr)
+    print("error: " + both_ends(printable(" ".join(message.split())), _LONGEST_ERROR), file=sys.stderr)
     return code
 
 
@@ -155,6 +162,7 @@ def main() -> NoReturn:
         sys.path.append(
             ""
         )  # `--system people:PEOPLE` names a module of the current folder, as `python -m` would find it
+    OTHERS.is_watched = True
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         # Shells start background jobs with SIGINT ignored; SIGTERM must stop those cleanly, too.

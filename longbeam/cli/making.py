@@ -169,8 +169,8 @@ def resume(
 @app.command()
 def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """Show the progress of a benchmark, also during a run."""
+    from longbeam.keys import STAGES
     from longbeam.pipeline import benchmark_status, render_evaluations, render_status, render_used
-    from longbeam.pipeline.run import STAGES
     from longbeam.store import open_benchmark
 
     benchmark = open_benchmark(out, name)
@@ -375,7 +375,8 @@ def _summary_json(benchmark: Benchmark, summary: RunSummary) -> str:
 
 
 def _run(benchmark: Benchmark, how: _How) -> RunSummary:
-    from longbeam.pipeline.run import STAGES, RunSummary, open_meter, run_inline
+    from longbeam.keys import STAGES
+    from longbeam.pipeline.run import RunSummary, open_meter, run_inline
     from longbeam.wiring import services
 
     spec = benchmark.spec

@@ -30,7 +30,7 @@ from longbeam.cli.app import (
 from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
 from longbeam.schemas import DEFAULT_MODEL
-from longbeam.stopping import run_stoppable
+from longbeam.stopping import OTHERS, run_stoppable
 from longbeam.terminal import printable
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ _WITHOUT = "Also run light or cogcanvas without each of these parts."
 _VARIANT = "released: systems with the faults of their released code."
 _SPEC = "Spec to take models, endpoints, sampling, limits and batches from."
 _BUDGET = "Tokens of context; several, comma-separated, give a curve."
+_GOING_ON = "; what was answered is kept, and the same command goes on"
 _ESTIMATE = "Print expected calls, tokens, cost and time instead of evaluating."
 
 
@@ -161,7 +162,7 @@ def _evaluate_one(name: str, arms: Sequence[Arm], options: MeasuringOptions, how
             with display_for(sys.stderr, Target(asked, 0)) as progress:
                 run, results = run_stoppable(measurement.run(meter, progress), tell=progress.waiting)
         except RunStopped as exc:
-            print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
+            print(f"stopped: {exc}{OTHERS.suspicion or _GOING_ON}", file=sys.stderr)
             return INCOMPLETE
         print(as_json(run, results) if json else printable(render_table(run, results)), end="", file=shown)
         how.done.append((run, results))

@@ -35,7 +35,7 @@ from longbeam.prompts.calls import (
     ReadReply,
 )
 from longbeam.schemas import Difficulty, Evidence, EvidencePart, Message, MessageRole, Nugget, Probe, Record, Severity
-from longbeam.text import READING, LaterPassage, Subject, find_evidence, sentences, values_in, words_of
+from longbeam.text import READING, LaterPassage, Subject, find_evidence, quotable, sentences, values_in, words_of
 
 CHECK = "gate"
 GUESS_PROMPTS = ("guess_answers",)
@@ -254,7 +254,7 @@ async def judge_batch(
 ) -> list[Outcome]:
     """Return the outcome for each probe of a batch.
 
-    `guesses` are by probe_id, `others` are further probes, `wishes` hold at the end.
+    `guesses` are by probe_id, `others` are further probes, `wishes` hold at the end and may apply.
 
     Raises ReplyError where a model gives no usable reply.
     """
@@ -479,7 +479,7 @@ def _citing(probe: Probe, matter: Matter, shown: _Shown, keys: Collection[str]) 
 def _quote(content: str, probe: str) -> str:
     """Return the sentence of a message that shares most words with a probe."""
     wanted = set(words_of(probe))
-    said = [content[a:b] for a, b in sentences(content)] or [content]
+    said = [content[a:b] for a, b in quotable(content)] or [content]
     return max(said, key=lambda s: len(wanted & set(words_of(s))))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from longbeam.errors import UserError
 from longbeam.evaluation.timings import Timings
@@ -89,7 +90,7 @@ def _read_contexts(path: Path) -> dict[str, Context]:
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
-                fields = json.loads(line)
+                fields = from_json(line)
                 if "paragraph" in fields:
                     paragraphs.append(fields["paragraph"])
                     continue
@@ -98,15 +99,16 @@ def _read_contexts(path: Path) -> dict[str, Context]:
                 found[digest] = Context.model_validate({"text": text, **fields})
                 if found[digest].digest != digest:
                     raise ValueError("the context is another one than its digest says")
-            except (ValueError, KeyError, IndexError, TypeError) as exc:
+            except (ValueError, KeyError, IndexError, TypeError, AttributeError) as exc:
                 raise UserError(f"{path}: line {number}: {exc}; make it with `longbeam evaluate`") from exc
     return found
 
 
 def _result_of(line: str, contexts: Mapping[str, Context]) -> Result:
     """Return the result of a line with its context; a note replaces a context that is absent."""
-    fields = json.loads(line)
-    named = fields.get("answer", {}).get("context") if isinstance(fields, dict) else None
+    fields = from_json(line)
+    answer = fields.get("answer") if isinstance(fields, dict) else None
+    named = answer.get("context") if isinstance(answer, dict) else None
     if isinstance(named, dict) and "digest" in named:
         found = contexts.get(named.pop("digest"))
         fields["answer"]["context"] = found or {"text": _MISSING, **named}

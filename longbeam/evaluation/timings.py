@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
 
+from pydantic_core import from_json
+
 from longbeam.keys import ItemId
 
 
@@ -73,7 +75,7 @@ class Timings:
     def read(cls, path: Path) -> Timings:
         """Return the timings of earlier runs; none if there is no readable file."""
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = from_json(path.read_bytes())
             answers = {s: {k: (a, b) for k, (a, b) in of.items()} for s, of in found["answers"].items()}
             prepared = {s: {c: {k: float(v) for k, v in of.items()} for c, of in own.items()}
                         for s, own in found["preparations"].items()}  # fmt: skip

@@ -88,7 +88,8 @@ def server_settings(home: Path, port: int, host: str = LOOPBACK) -> dict[str, st
         # With the recorder's default batch sizes, task runs are lost when the server stops.
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
-        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "0.5",
+        # Whole seconds: the recorder cuts fractions off, and with .5 its loop never slept and took all of a core.
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
         "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_BATCH_SIZE": "200",
         "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "[]",
         "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
+from pydantic_core import from_json
+
 from longbeam import __version__
 from longbeam.errors import UserError
 from longbeam.formats.card_sections import CardFacts
@@ -277,7 +279,7 @@ def why_not_ours(format_name: str, folder: Path) -> str | None:
     if not (folder / MANIFEST).is_file():
         return "is not empty and not an export of longbeam"
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest = from_json((folder / MANIFEST).read_bytes())
     except (OSError, ValueError):
         manifest = None
     files = manifest.get("files") if isinstance(manifest, dict) else None

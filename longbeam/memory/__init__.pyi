@@ -54,4 +54,4 @@ from .templates import (
 )
 from .tuning import MEMORIZING as MEMORIZING
 from .vendor_systems import make_system as make_system
-from .vendors import copied as copied, name_of as name_of
+from .vendors import Host as Host, copied as copied, name_of as name_of

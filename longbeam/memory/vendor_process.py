@@ -14,15 +14,17 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO, cast
 
+from pydantic import TypeAdapter
+
 from longbeam.errors import MemorySystemError
 from longbeam.memory.base import Tools
 from longbeam.memory.product import Memory, ProductSettings, read_result
-from longbeam.memory.vendors import Host
+from longbeam.memory.vendors import Host, kept_process
 from longbeam.models import load_tokenizer
 from longbeam.schemas import Exchange, Message, PreparationUsage, Question
 
@@ -83,41 +85,15 @@ class IsolatedProduct:
             await self._end()
             raise MemorySystemError(reply["error"])
 
-    async def add(self, exchange: Exchange, timestamp: dt.datetime) -> None:
-        """Add the next exchange."""
-        await self._call("add", exchange, timestamp)
+    def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
+        """Return a method of the product, as it runs in its process; one that the product lacks returns None."""
 
-    async def act(self, message: Message, timestamp: dt.datetime) -> None:
-        """Let an agent act on a message."""
-        await self._call("act", message, timestamp)
+        async def called(*given: object) -> Any:  # Any: what the product's method returns
+            found = await self._call(method, *given)
+            read = _RECEIVED.get(method)
+            return found if read is None else read(found)
 
-    async def asked(self, question: Question) -> None:
-        """Tell an agent of a question."""
-        await self._call("asked", question)
-
-    async def search(self, query: str, k: int) -> Sequence[Memory]:
-        """Return the memories found."""
-        found = await self._call("search", query, k)
-        return [
-            Memory(one["text"], one["score"], one["memory_id"], _time(one["created_at"]), tuple(one["message_keys"]))
-            for one in found
-        ]
-
-    async def answer(self, question: Question, budget: int) -> str:
-        """Return the product's own answer."""
-        return cast("str", await self._call("answer", question, budget))
-
-    async def finish(self) -> None:
-        """Let the product complete its index."""
-        await self._call("finish")
-
-    async def delete(self) -> None:
-        """Delete an earlier preparation."""
-        await self._call("delete")
-
-    async def usage(self) -> PreparationUsage:
-        """Return what the product counted."""
-        return PreparationUsage.model_validate(await self._call("usage"))
+        return called
 
     async def close(self) -> None:
         """Close the product, and end its process."""
@@ -177,8 +153,12 @@ def _sent(value: object) -> object:
     return {"time": value.isoformat()} if isinstance(value, dt.datetime) else value
 
 
-def _time(text: str | None) -> dt.datetime | None:
-    return dt.datetime.fromisoformat(text) if text else None
+_MEMORIES = TypeAdapter(list[Memory])
+_RECEIVED: Mapping[str, Callable[[Any], object]] = {
+    "search": _MEMORIES.validate_python,
+    "usage": PreparationUsage.model_validate,
+}
+"""By method: reads what came from the product's process."""
 
 
 # --- in the product's process -----------------------------------------------------------------------------
@@ -195,11 +175,12 @@ def _serve(tokenizer: str, requests: TextIO, replies: TextIO) -> None:
         request = json.loads(line)
         method = request.get("method", "__init__")
         try:
-            if product is None:
-                made_by = _class_of(request)
-                product, found = _made(made_by, request, count_tokens), None
-            else:
-                found = _done(product, method, [_got(value) for value in request["given"]])
+            with kept_process():
+                if product is None:
+                    made_by = _class_of(request)
+                    product, found = _made(made_by, request, count_tokens), None
+                else:
+                    found = _done(product, method, [_got(value) for value in request["given"]])
             reply = {"found": found}
         except BaseException as exc:  # noqa: BLE001 - a product may raise anything; it becomes a record
             failure = Host(made_by).failure(exc, method)
@@ -241,16 +222,7 @@ def _done(product: Any, method: str, given: Sequence[Any]) -> object:
         return PreparationUsage().model_dump() if method == "usage" else None
     found = read_result(method, given, _waited(called(*given)))
     if method == "search":
-        return [
-            {
-                "text": memory.text,
-                "score": memory.score,
-                "memory_id": memory.memory_id,
-                "created_at": memory.created_at and memory.created_at.isoformat(),
-                "message_keys": list(memory.message_keys),
-            }
-            for memory in cast("list[Memory]", found)
-        ]
+        return _MEMORIES.dump_python(cast("list[Memory]", found), mode="json")
     if method == "usage":
         return cast("PreparationUsage", found).model_dump()
     return found if method == "answer" else None

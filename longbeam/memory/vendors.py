@@ -12,12 +12,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import os
 import queue
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -35,7 +36,7 @@ from longbeam.models import Asker, ChatModel, ModelCall
 from longbeam.models.embedders import Embedder
 from longbeam.plugins import failure_of
 from longbeam.schemas import ModelReply, Record
-from longbeam.stopping import expect_others
+from longbeam.stopping import OTHERS
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
@@ -108,6 +109,7 @@ class Host:
                 again = f"{name_of(self.made_by)} does not return from an earlier call, so that it is not asked again"
                 raise self.late(method, again)
             future: Future[_Outcome] = Future()
+            OTHERS.expect(f"{name}.{method}" if (name := name_of(self.made_by)) else "")
             self._begin_thread()
             self._work.put((work, method, future))
             outcome = await self._outcome(future, limit_s, method)
@@ -157,7 +159,8 @@ class Host:
 
     async def _awaited(self, found: Any, method: str) -> _Outcome:
         try:
-            return _Outcome(await found)
+            with kept_process():
+                return _Outcome(await found)
         except BaseException as exc:  # noqa: BLE001 - SystemExit would end the loop, and CancelledError look like Ctrl-C
             return _Outcome(failure=self.failure(exc, method))
 
@@ -180,7 +183,6 @@ class Host:
 
     def _begin_thread(self) -> None:
         if self._thread is None:
-            expect_others()
             self._thread = threading.Thread(target=self._serve, name="memory", daemon=True)
             self._thread.start()
 
@@ -190,7 +192,8 @@ class Host:
             if not future.set_running_or_notify_cancel():
                 continue
             try:
-                found = work()
+                with kept_process():
+                    found = work()
                 outcome = _Outcome(found, inspect.isawaitable(found))
             except BaseException as exc:  # noqa: BLE001 - a vendor's code may raise anything; it becomes a record
                 outcome = _Outcome(failure=self.failure(exc, method))
@@ -224,6 +227,43 @@ class Host:
         """Return an asker for use in the vendor's threads."""
         chat = _FarModel(asker.models.chat, asyncio.get_running_loop(), self)
         return replace(asker, models=replace(asker.models, chat=chat))
+
+
+def _raise_recursion(limit: int) -> None:
+    sys.setrecursionlimit(max(limit, sys.getrecursionlimit()))
+
+
+_STATE: Sequence[tuple[Callable[[], Any], Callable[[Any], object]]] = (
+    (os.getcwd, os.chdir),
+    (lambda: os.umask(os.umask(0o077)), os.umask),
+    (sys.getrecursionlimit, _raise_recursion),
+    *(
+        (partial(getattr, module, name), partial(setattr, module, name))
+        for module, name in ((sys, "excepthook"), (sys, "unraisablehook"), (threading, "excepthook"))
+    ),
+)
+"""Parts of the process that longbeam and the other systems rely on: how each is read and put back."""
+_calls: list[object] = []
+_before: list[Any] = []
+"""The state before the first of the calls that run now, as a later one may meet what another has changed."""
+
+
+@contextmanager
+def kept_process() -> Iterator[None]:
+    """Put back the parts of the process that a vendor's code changes, and end the copy of the process that it forks."""
+    process = os.getpid()
+    if not _calls:
+        _before[:] = [read() for read, _ in _STATE]
+    _calls.append(None)
+    try:
+        yield
+    finally:
+        if os.getpid() != process:
+            os._exit(0)
+        _calls.pop()
+        for (_, put), value in zip(_STATE, _before, strict=True):
+            with suppress(OSError):  # the folder is gone
+                put(value)
 
 
 async def _nothing() -> None:

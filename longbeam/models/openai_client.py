@@ -35,6 +35,7 @@ READ_FIELDS = NO_TEXT | {"reasoning_content", "reasoning", "tool_calls"}
 """Fields of a streamed message that are collected, or hold no answer."""
 MOST_FIELDS, LONGEST_NAME, DEEPEST = 8, 40, 6
 """Other fields of a streamed message that are kept, characters of a field's name, and levels that are searched."""
+_BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _TOOL_CALLS = 64
@@ -92,11 +93,11 @@ class StreamedReply:
         event = parsed(payload)
         if not isinstance(event, dict):
             return
-        for name in ("model", "usage", "error"):
-            if event.get(name):
-                self.data[name] = event[name]
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
+        for name in ("model", "usage", "error"):
+            if found := event.get(name) or (name == "error" and _object(choice).get(name)):
+                self.data[name] = found
         if not isinstance(choice, dict):
             return
         if isinstance(reason := choice.get("finish_reason"), str):
@@ -194,14 +195,17 @@ class CompletionReader:
                 is_retryable=True,
             )
         try:
-            data = parsed(body)
+            data = _object(parsed(body))
         except ValueError as exc:
             reason = printable(" ".join(str(exc).split()))[:200]
             text = f"{self.where}: the reply is not whole JSON ({len(body)} bytes: {reason})"
             raise ProviderError(text, kind="server_error", is_retryable=True) from exc
-        if isinstance(data, dict) and data.get("error"):
-            raise error_in_reply(self.where, data["error"], self.redacted)
-        if not isinstance(data, dict) or not isinstance(data.get("choices"), list) or not data["choices"]:
+        choices = data.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        # A gateway may pass an error on in the place of the one choice.
+        if error := data.get("error") or _object(choice).get("error"):
+            raise error_in_reply(self.where, error, self.redacted)
+        if choice is None:
             text = f"{self.where}: the reply has no choices; this is not chat completions"
             raise ProviderError(text, kind="not_an_api", is_retryable=True)
         return data
@@ -246,7 +250,7 @@ class CompletionReader:
 def parsed(body: str | bytes) -> Any:  # Any: a JSON tree
     """Return what JSON says; raises ValueError for what is none, or is nested too deeply."""
     try:
-        return from_json(body)
+        return from_json(body.removeprefix(_BOM) if isinstance(body, bytes) else body)
     except ValueError:
         text = body if isinstance(body, str) else body.decode("utf-8", "replace")
         if _SURROGATE.search(text) is None:

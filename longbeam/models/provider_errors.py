@@ -72,12 +72,17 @@ _BY_STATUS = {
     402: "quota",
     403: "authentication",
     404: "not_found",
+    405: "not_found",
     408: "timeout",
+    410: "not_found",
     413: "context_length",
+    420: "rate_limit",
     429: "rate_limit",
     504: "timeout",
     529: "rate_limit",
 }
+_LATER = frozenset({409, 421, 423, 424, 425, 449, 460, 499})
+"""Statuses below 500 that pass: a lock, another server's failure, a connection that was used too early or closed."""
 _BY_CODE = {
     "insufficient_quota": "quota",
     "billing_hard_limit_reached": "quota",
@@ -156,7 +161,8 @@ def error_in_reply(where: str, error: Any, redacted: Redacted) -> ProviderError:
     details = error if isinstance(error, dict) else {"message": error}
     code = details.get("code")
     said = _tidy(redacted(_words(details.get("message") or error)))
-    status = int(code) if isinstance(code, int | str) and str(code).isdigit() else 0
+    named = re.fullmatch(r"([1-9]\d\d)(\.0)?", _words(code), re.ASCII)
+    status = int(named[1]) if named else 0
     kind = _kind_of(status, _words(code or details.get("type") or ""), said) if status or code else "not_an_api"
     kind = "not_an_api" if kind == "bad_request" and not status else kind
     text = f"{where}: HTTP 200 with an error: {both_ends(said, LONGEST_REASON)}"
@@ -221,7 +227,7 @@ def _kind_of(status: int, code: str, said: str) -> str:
         return "content_filter"
     if status in _BY_STATUS:
         return _BY_STATUS[status]
-    return "server_error" if status >= 500 else "bad_request"
+    return "server_error" if status >= 500 or status in _LATER else "bad_request"
 
 
 def _advice(kind: str, said: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from typing import Any, cast
 from urllib.parse import SplitResult, urlsplit
@@ -24,6 +24,10 @@ import openai
 from longbeam.errors import ProviderError
 from longbeam.models.provider_errors import HttpAnswer, TooLarge, error_of_status
 from longbeam.terminal import printable
+
+with suppress(ImportError):
+    # openai looks for httpx among the loaded modules, and finds half of it while a memory system's thread loads it.
+    import httpx  # noqa: F401
 
 CONNECT_TIMEOUT_S = 20.0
 READ_BYTES = 64 * 1024

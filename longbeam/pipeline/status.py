@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from longbeam.keys import PROBES, REPAIR, STAGES, TEXT_STAGES
 from longbeam.models import prices_of
 from longbeam.pipeline.cost.estimate import EstimateRow, money, render_rows, rows_by_role, total_of
 from longbeam.pipeline.cost.outlook import stored_outlook
 from longbeam.pipeline.run.finished import unchanged_conversations
 from longbeam.pipeline.run.gaps import making_of, share_of_gaps
 from longbeam.pipeline.run.metering import checks_usage, evaluation_logs
-from longbeam.pipeline.run.probing import PROBES
-from longbeam.pipeline.run.refusals import REPAIR
-from longbeam.pipeline.run.stages import STAGES, TEXT_STAGES
 from longbeam.prompts import registry_for
 from longbeam.schemas import (
     KeptRun,

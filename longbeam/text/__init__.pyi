@@ -100,6 +100,7 @@ from .sentences import (
     Span as Span,
     fenced_spans as fenced_spans,
     prose_spans as prose_spans,
+    quotable as quotable,
     sentences as sentences,
     sentences_within as sentences_within,
 )

@@ -16,6 +16,9 @@ FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^\n]
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MARKER = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+)?")
 _BREAK = re.compile(r"[.!?…]+[\"'”’)\]*_`]*(?=\s+)")
+_TABLE_HEAD = re.compile(
+    r"^[^\n|]*\|[^\n]*\n[ \t>]*+\|?+[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$", re.MULTILINE
+)
 # `5! / 3!`, `120 = 5! > 4!`: a factorial within a calculation.
 _FACTORIAL = re.compile(r"(?<=\d)![)\]*_`]*\s+(?=[-+−*/=<>×·÷^≈≤≥]|\d)")
 # Words whose full stop does not end a sentence; compared without it, in lower case.
@@ -67,6 +70,12 @@ def sentences(text: str) -> tuple[Span, ...]:
     row ends a sentence even without a full stop; a plain line break does not.
     """
     return tuple(s for prose in prose_spans(text) for s in sentences_within(text, prose))
+
+
+def quotable(text: str) -> tuple[Span, ...]:
+    """Return the spans of the sentences that tell something: the head of a table names what its rows tell."""
+    heads = [m.span() for m in _TABLE_HEAD.finditer(text)] if "|" in text else []
+    return tuple(s for s in sentences(text) if not any(a <= s[0] and s[1] <= b for a, b in heads))
 
 
 def sentences_within(text: str, prose: Span) -> tuple[Span, ...]:

@@ -24,6 +24,7 @@ from longbeam.text import (
     parse_value,
     says,
     says_equivalent,
+    spell_out,
     values_in,
 )
 from longbeam.validation.arithmetic import has_own_span, is_computed
@@ -147,6 +148,10 @@ def _is_given_by_day(
     undated = [m for m in cited if not _names_day(m)]
     if any(is_day(m, value) for m in undated):
         return True
+    # Beside a written date, "the 22nd" and "on Monday" mean the one day that they spell out.
+    dated = (spell_out(m.content, m.sent_at.date()) for m in cited if m not in undated)
+    if any(says_equivalent(text, value) for text in dated):
+        return True
     # "You told me on March 5": the day a cited message was sent is known without being said.
     sent = (date_value(m.sent_at.date()) for m in (undated if has_trait(probe, Trait.GIVES_STATED_DAYS) else cited))
     return any(says(value.text, day) for day in sent)
@@ -185,7 +190,7 @@ def _can_mean(message: Message, day: dt.date) -> bool:
 
 
 def _names_day(message: Message) -> bool:
-    """Return whether a message writes a day out: then a check must not guess which day it means by `on Monday`."""
+    """Return whether a message writes a day out: then a check must not take all days that `on Monday` can mean."""
     return any(v.kind is ValueKind.DATE for v in values_in(message.content))
 
 

@@ -9,11 +9,12 @@ message asserts is left to `stale_gold`.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from longbeam.abilities import Trait
+from longbeam.abilities import QuestionKind, Trait
 from longbeam.schemas import Message, Probe, Stance, Value, ValueKind
 from longbeam.text import (
     ASKING_WORDS,
@@ -84,10 +85,29 @@ def find_stale(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         return
     # Without a ledger, `first` may as well name a thing (`the first sprint`), so `asks_for_past` does not count it.
     wants_old_value = asks_for_past(probe.question) or _FIRST.search(probe.question) is not None
+    day = next((v.date for v in values_in(probe.question) if v.date is not None), None)
     for fact_id in dict.fromkeys(probe.fact_ids):
+        if probe.details.variety == QuestionKind.AS_OF and day is not None:
+            yield from _not_of_that_day(index, probe, fact_id, day)
         if not wants_old_value:
             yield from _superseded(index, probe, fact_id)
         yield from _contradicted(index, probe, fact_id)
+
+
+def _not_of_that_day(index: ConversationIndex, probe: Probe, fact_id: str, day: dt.date) -> Iterator[Problem]:
+    """Yield gold or a rubric without the value that was told last before the day that the question names."""
+    before = (
+        a.value
+        for a in reversed(index.values_over_time(fact_id))
+        if any(m.sent_at.date() <= day for m in index.voicing(a.bullet_id))
+    )
+    held = next(before, None)
+    wanted = (probe.gold_answer, "\n".join(n.text for n in probe.rubric))
+    if held is not None and not all(says_equivalent(text, held) for text in wanted):
+        text = (
+            f"the value told last before {day:%B %-d, %Y} is {shorten(held.text)!r}, which gold or rubric does not say"
+        )
+        yield Problem("not_of_that_day", probe.probe_id, text)
 
 
 def _superseded(index: ConversationIndex, probe: Probe, fact_id: str) -> Iterator[Problem]:
@@ -463,7 +483,7 @@ def _is_new(slot: _ValueSlot, other: Value) -> bool:
 STALE_GOLD = Check(
     name="stale_gold",
     doc="No gold says a value that a later bullet changes, or rests on a fact that another bullet denies.",
-    severities={"superseded": ERROR, "superseded_in_story": WARNING, "contradicted": WARNING},
+    severities={"superseded": ERROR, "superseded_in_story": WARNING, "contradicted": WARNING, "not_of_that_day": ERROR},
     on_probe=find_stale,
 )
 CHECK = Check(

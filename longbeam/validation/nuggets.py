@@ -142,12 +142,10 @@ NUGGETS = Check(
     },
     english_only={
         "not_in_gold": "reads dates, amounts and lengths of time as English writes them",
-        "unrelated": "compares English words",
-        "several_claims": "compares English words",
-        "not_self_contained": "compares English words",
-        "user_voice": "compares English words",
-        "excludes": "compares English words",
-        "literal_ban": "compares English words",
+        **dict.fromkeys(
+            ("unrelated", "several_claims", "not_self_contained", "user_voice", "excludes", "literal_ban"),
+            "compares English words",
+        ),
     },
     on_probe=find_in_nuggets,
 )

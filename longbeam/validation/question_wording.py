@@ -6,14 +6,11 @@ Whether they can be understood alone, and whether they give their answer away.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from longbeam.abilities import Trait
-from longbeam.schemas import AdviceKind, EvidencePart, Fact, Probe, Value, ValueKind
+from longbeam.schemas import AdviceKind, EvidencePart, Probe, Value, ValueKind
 from longbeam.text import (
-    ASKING_WORDS,
-    bare_words,
     content_words,
     echoed_denial,
     named_value,
@@ -21,51 +18,29 @@ from longbeam.text import (
     says_equivalent,
     sentences,
     values_in,
-    words_of,
 )
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.tuning import CHECKING
 
 _PAST = re.compile(r"\b(?:what|which \w+) (?:was|were) (?:it|that|they|the|my)\b", re.IGNORECASE)
-_UNREADABLE = re.compile(r"\bof which \w+ things\b.*\bfirst\b", re.IGNORECASE)
-"""A question in which `first` may belong to the things or to the telling."""
-_ODD = frozenset(
-    "dream song museum raffle horoscope lottery poem tattoo ghost nickname weather zodiac superstition".split()  # noqa: SIM905
-)
-"""Things of which hardly anybody tells an assistant in passing."""
 _CONDITION = re.compile(
     r"(?<!know )(?<!sure )(?<!ask )(?<!asked )(?<!wonder )(?<!see )(?<!check )(?<!as )(?<!even )(?<!me )(?<!what )"
     r"\b(?:if|unless|only when|provided that)\b(?P<under>[^,.;:!?()]+)",
     re.IGNORECASE,
 )
 """A clause that says when something holds, and not what somebody asks or compares."""
-_ASKS = {
-    ValueKind.DATE: frozenset({"when"}),
-    ValueKind.NAME: frozenset({"where", "who", "why"}),
-    ValueKind.TEXT: frozenset({"where", "who", "why"}),
-}
-"""Words that ask for values of a kind, whatever the attribute is called."""
-_ASKING = frozenset({"about", "where", "who", "when", "why"})
 
 
 def find_in_question_wording(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield what a user would not ask in these words."""
-    if has_trait(probe, Trait.ORDERS_ITEMS):
-        yield from _heading_problems(index, probe)
-    if _UNREADABLE.search(probe.question):
-        yield Problem("unreadable", probe.probe_id, f"`first` has two readings: {shorten(probe.question)}")
     if has_trait(probe, Trait.ASKS_UPDATED_VALUE) and _PAST.search(probe.question):
         text = f"the question asks in the past tense for a value that holds: {shorten(probe.question)}"
         yield Problem("old_value", probe.probe_id, text)
     if has_trait(probe, Trait.RESOLVES_CONTRADICTION):
         yield from _echo_problems(index, probe)
-    if has_trait(probe, Trait.ABSTAINS):
-        yield from _premise_problems(index, probe)
     if has_trait(probe, Trait.RECALLS, Trait.RETELLS_HISTORY):
         yield from _condition_problems(probe)
-    if has_trait(probe, Trait.RETELLS_HISTORY) and not has_trait(probe, Trait.ORDERS_ITEMS):
-        yield from _side_problems(index, probe)
 
 
 def _condition_problems(probe: Probe) -> Iterator[Problem]:
@@ -81,16 +56,6 @@ def _condition_problems(probe: Probe) -> Iterator[Problem]:
                 yield Problem("unsaid_condition", probe.probe_id, text, (evidence.message_key,))
 
 
-def _heading_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
-    asked = bare_words(probe.question)
-    for narrative in index.head.narratives:
-        label = bare_words(narrative.label)
-        is_asked = len(label.split()) > 1 and f" {label} " in f" {asked} "
-        if is_asked and next(index.holding(label.split()), None) is None:
-            text = f"no message has the words of {narrative.label!r}, a heading of the plan"
-            yield Problem("unsaid_heading", probe.probe_id, text)
-
-
 def _echo_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     for evidence in probe.evidence:
         message = index.message(evidence.message_key)
@@ -102,73 +67,11 @@ def _echo_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
             return
 
 
-def _premise_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
-    """Yield an odd premise that nothing in the conversation prepares: it tells that there is no answer."""
-    for word in _ODD & frozenset(bare_words(probe.question).split()):
-        if next(index.holding([word]), None) is None:
-            text = f"no message speaks of a {word}: the question can be seen to have no answer"
-            yield Problem("odd_premise", probe.probe_id, text)
-
-
-def _side_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
-    """Yield facts that a summary tells and the question does not ask for.
-
-    A question that names sides, such as prices and days, of more than half of the facts asks for these sides; another
-    one that names things asks for all that was told of them; and one that names neither asks for all of its topic.
-    """
-    facts = [fact for fact_id in probe.fact_ids if (fact := index.facts.get(fact_id)) is not None]
-    words = _words(probe.question)
-    asked = words - ASKING_WORDS - content_words(" ".join(fact.subject for fact in facts))
-    given = Counter(words_of(probe.question))
-    named = _named([asked & _told_of(index, probe, fact) for fact in facts], given)
-    named |= _named([asked & content_words(fact.attribute) for fact in facts], given)
-    unasked = [fact for i, fact in enumerate(facts) if i not in named]
-    if 2 * len(unasked) >= len(facts):
-        is_of_things = any(content_words(fact.subject) <= words for fact in facts)
-        unasked = [fact for fact in facts if is_of_things and not content_words(fact.subject) & words]
-    for fact in unasked:
-        text = f"the gold tells the {fact.attribute} of {fact.subject}, which the question does not ask for"
-        yield Problem("unasked_fact", probe.probe_id, text)
-
-
-def _named(words: Sequence[frozenset[str]], given: Counter[str]) -> set[int]:
-    """Return the places of those who have a word that the question says at least as often as there are who have it.
-
-    "What day ... and what day" asks for two days, and not for a third.
-    """
-    needed = Counter(word for own in words for word in own)
-    return {i for i, own in enumerate(words) if any(needed[word] <= given.get(word, 1) for word in own)}
-
-
-def _told_of(index: ConversationIndex, probe: Probe, fact: Fact) -> frozenset[str]:
-    """Return the words that ask for a fact: of its attribute, its kind, and the nuggets that say its value."""
-    values = [a.value for a in index.values_over_time(fact.fact_id)[-1:] if a.value is not None]
-    nuggets = (n.text for n in probe.rubric if any(says(n.text, value) for value in values))
-    told = _words(" ".join((fact.attribute, *nuggets))) - content_words(" ".join(value.text for value in values))
-    return told | _ASKS.get(fact.kind, frozenset())
-
-
-def _words(text: str) -> frozenset[str]:
-    """Return the content words of a text, and the function words by which a question may ask for a fact."""
-    return content_words(text) | _ASKING.intersection(bare_words(text).split())
-
-
 QUESTION_WORDING = Check(
     name="question_wording",
     doc="Questions name what was said, in words that a user would use, and give no hint by their wording.",
-    severities={
-        "unsaid_heading": WARNING,
-        "unreadable": WARNING,
-        "old_value": WARNING,
-        "echoes_denial": WARNING,
-        "odd_premise": WARNING,
-        "unasked_fact": WARNING,
-        "unsaid_condition": WARNING,
-    },
-    english_only=dict.fromkeys(
-        ("unreadable", "old_value", "echoes_denial", "odd_premise", "unasked_fact", "unsaid_condition"),
-        "compares English words",
-    ),
+    severities=dict.fromkeys(("old_value", "echoes_denial", "unsaid_condition"), WARNING),
+    english_only=dict.fromkeys(("old_value", "echoes_denial", "unsaid_condition"), "compares English words"),
     on_probe=find_in_question_wording,
 )
 
@@ -272,10 +175,8 @@ QUESTION_LEAKS = Check(
         "maybe_requirement": WARNING,
     },
     english_only={
-        "all_values": "reads dates, amounts and lengths of time as English writes them",
-        "some_values": "reads dates, amounts and lengths of time as English writes them",
-        "requirement": "compares English words",
-        "maybe_requirement": "compares English words",
+        **dict.fromkeys(("all_values", "some_values"), "reads dates and amounts as English writes them"),
+        **dict.fromkeys(("requirement", "maybe_requirement"), "compares English words"),
     },
     on_probe=find_in_question_leaks,
 )

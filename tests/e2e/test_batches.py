@@ -32,6 +32,7 @@ def _kill_while_a_batch_is_out(run: HttpRun, number: int) -> None:
         process.send_signal(signal.SIGKILL)
 
 
+@pytest.mark.slow  # batches within a process are in tests/models
 @pytest.mark.timeout(600)
 def test_a_run_with_batches_has_the_same_bytes_through_kills_and_pays_nothing_twice(tmp_path: Path) -> None:
     path = tmp_path / "two.toml"

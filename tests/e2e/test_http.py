@@ -31,10 +31,12 @@ def _same_bytes_over_http(tmp_path: Path, spec: str) -> None:
     assert counts["received"] == counts["answered"] == len(in_process.invocations())
 
 
+@pytest.mark.slow  # the run through faults and kills is over HTTP, too
 def test_export_over_http_equals_that_of_one_process(tmp_path: Path) -> None:
     _same_bytes_over_http(tmp_path, SHORT)
 
 
+@pytest.mark.slow  # the run through faults and kills is over HTTP, too
 def test_recorded_replies_answer_a_run_without_typed_inputs(tmp_path: Path) -> None:
     path = tmp_path / "short.toml"
     path.write_text(SHORT)
@@ -87,6 +89,7 @@ def test_long_run_completes_through_faults_and_five_kills(tmp_path: Path) -> Non
     _complete_through_faults(tmp_path, LONG, calls=700, kills=5)
 
 
+@pytest.mark.slow  # the run through faults and kills is over HTTP, too
 def test_poisoned_requests_cost_their_units_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with loopback("poison=c000/dialogue/p0.s1/*,c001/probes/summarization.0/*") as server:
         run = http_run(tmp_path, TWO, server)

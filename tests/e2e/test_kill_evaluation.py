@@ -93,6 +93,7 @@ async def _made(*outs: Path) -> None:
         shutil.copytree(first, out)
 
 
+@pytest.mark.slow  # kills within a process are in tests/pipeline/evaluate/test_evaluating_light.py
 @pytest.mark.timeout(600)  # four runs, on a machine that may be busy
 async def test_an_evaluation_pays_nothing_twice_when_it_is_killed(tmp_path: Path) -> None:
     whole, killed = Evaluation(tmp_path / "whole", "1"), Evaluation(tmp_path / "killed", "2")

@@ -125,6 +125,7 @@ def test_real_weights_go_through_every_stage(tmp_path: Path, real_weights: Path)
     assert "probe_set.number" in errors
 
 
+@pytest.mark.slow  # tests/models/test_gguf.py runs a small model
 @pytest.mark.timeout(300)
 def test_real_weights_begin_and_go_on_after_a_kill(tmp_path: Path, real_weights: Path) -> None:
     out = tmp_path / "out"

@@ -179,3 +179,36 @@ def test_a_board_that_is_no_file_is_one_line(tmp_path: Path, capsys: pytest.Capt
     }.items():
         assert command(["leaderboard", "--board", str(board)]) == USER_ERROR
         assert capsys.readouterr().err == f"error: --board {board}: {said}\n"
+
+
+LINES = [
+    '{"answer": null}',
+    '{"answer": [1]}',
+    '{"answer": {"context": 3}}',
+    "[" * 100_000,
+    "5",
+    f'{{"{"x" * 100_000}": 1}}',
+]
+
+
+@pytest.mark.parametrize("line", LINES, ids=[line[:30] for line in LINES])
+def test_a_results_file_with_a_line_of_another_form_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    results = tmp_path / "results.jsonl"
+    results.write_text(f"{evaluated(SCORES).run.model_dump_json()}\n{line}\n", encoding="utf-8")
+    assert command(["leaderboard", str(results), "--board", str(tmp_path / "board.json")]) == USER_ERROR
+    (shown,) = capsys.readouterr().err.splitlines()
+    assert "results.jsonl: line 2: " in shown
+    assert len(shown) < 5_000
+
+
+@pytest.mark.parametrize(
+    "line", ['"paragraph of text"', '{"paragraph": 3}\n{"paragraphs": [0], "digest": "x"}', "[[", "[]"]
+)
+def test_contexts_of_another_form_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str) -> None:
+    (tmp_path / "results.jsonl").write_text(evaluated(SCORES).run.model_dump_json() + "\n", encoding="utf-8")
+    (tmp_path / "results.contexts.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    assert command(["leaderboard", str(tmp_path / "results.jsonl"), "--board", str(tmp_path / "b.json")]) == USER_ERROR
+    (shown,) = capsys.readouterr().err.splitlines()
+    assert "results.contexts.jsonl: line " in shown

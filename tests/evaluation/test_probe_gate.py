@@ -11,7 +11,7 @@ import pytest
 from longbeam.evaluation import MEASURING, SEVERITIES, Outcome, altered_answer, guess_answers, judge_batch, matters_of
 from longbeam.models import ModelCall
 from longbeam.prompts.calls import CriticInputs, GuessInputs, MarkInputs, ReadInputs
-from longbeam.schemas import Difficulty, Evidence, Nugget, Probe, ProbeDetails, Severity
+from longbeam.schemas import Difficulty, Evidence, Message, Nugget, Probe, ProbeDetails, Severity
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.memory.test_systems import messages
 
@@ -92,8 +92,8 @@ class Panel:
         ]
         return json.dumps({"marks": marks})
 
-    async def judge(self, *probes: Probe) -> list[Outcome]:
-        matters, asker = matters_of(lambda: SAID, probes, {}), asker_for(self.model)
+    async def judge(self, *probes: Probe, said: Sequence[Message] = SAID) -> list[Outcome]:
+        matters, asker = matters_of(lambda: said, probes, {}), asker_for(self.model)
         guesses = {g.probe_id: g for g in await guess_answers(asker, probes)}
         return await judge_batch(asker, matters, guesses, [probe("temporal_reasoning.0", gold_answer="3 days")])
 
@@ -183,6 +183,14 @@ async def test_where_the_cited_messages_do_not_suffice_their_neighbours_are_read
     assert [(f.kind, f.message_keys) for f in outcome.faults] == [("evidence", (NEW.message_key,))]
     assert [e.quote for e in outcome.mended.evidence][1] == NEW.content, "the oldest message comes first"
     assert len(panel.model.calls) == 7
+
+
+async def test_the_head_of_a_table_is_no_quote_of_further_evidence() -> None:
+    row = "| a birthday gift, since she brought it down | $50 |"
+    table = NEW.model_copy(update={"content": f"| How much I may spend on the gift limit | is |\n|---|---|\n{row}"})
+    said = [table if m.message_key == NEW.message_key else m for m in SAID]
+    (outcome,) = await Panel({}, RIGHT).judge(probe(cites=(0, 6)), said=said)
+    assert row in [e.quote for e in outcome.mended.evidence]
 
 
 async def test_the_critic_refuses_or_gives_new_words_with_their_evidence() -> None:

@@ -66,7 +66,7 @@ async def runs_all_the_same(out: Path, name: str) -> None:
         SealedConversation(benchmark.sealed_path(conversation_id)).close()
 
 
-@pytest.mark.parametrize("nth", [1, 4])
+@pytest.mark.parametrize("nth", [1, pytest.param(4, marks=pytest.mark.slow)])
 async def test_a_task_whose_engine_fails_leaves_its_stages_to_be_made_without_it(
     pages: Pages, out: Path, monkeypatch: pytest.MonkeyPatch, nth: int
 ) -> None:

@@ -120,6 +120,7 @@ async def test_a_stage_is_retried_by_prefect_and_finds_its_replies(pages: Pages,
     assert {row["name"]: row["run_count"] for row in rows}["c000/p0/user_turns"] == 2
 
 
+@pytest.mark.slow  # processes of their own, each with an import of Prefect
 async def test_a_run_that_failed_is_retried_from_prefects_command_line(pages: Pages, out: Path) -> None:
     benchmark = benchmark_of(out, "failed")
     summary = await run(benchmark, FailingOnce("dialogue", times=99))
@@ -207,6 +208,7 @@ async def test_a_bug_keeps_its_exception(pages: Pages, out: Path) -> None:
         await run(benchmark_of(out, "buggy"), CountingModel(error=ZeroDivisionError("a bug")))
 
 
+@pytest.mark.slow  # processes of their own, each with an import of Prefect
 def test_ctrl_c_keeps_the_replies_and_a_killed_run_is_closed_by_the_next(pages: Pages, out: Path) -> None:
     command = [sys.executable, "-m", "longbeam", "generate", "--name", "stopped", "--length", "16K", "--out", str(out)]
     for number, expected in ((signal.SIGINT, "CRASHED"), (signal.SIGKILL, "RUNNING")):

@@ -86,6 +86,12 @@ def test_nothing_phones_home(tmp_path: Path) -> None:
     assert {v for v in settings.values() if v.startswith("http")} == {"http://127.0.0.1:1/api"}
 
 
+def test_the_recorder_sleeps_between_flushes(tmp_path: Path) -> None:
+    """It takes the interval as a whole number: of a fraction nothing is left, and its loop would never sleep."""
+    interval = server_settings(tmp_path, 4200)["PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL"]
+    assert int(float(interval)) >= 1
+
+
 def test_importing_the_server_module_does_not_import_prefect() -> None:
     code = "import longbeam.flows.runner, sys; print('prefect' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

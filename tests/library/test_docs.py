@@ -54,6 +54,7 @@ def test_the_page_runs_as_written(tmp_path: Path) -> None:
     assert "Recent" in run_here(tmp_path, "page.py")
 
 
+@pytest.mark.slow  # the page of docs/python.md runs in every `make test`
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_as_written(notebook: Path, tmp_path: Path) -> None:
     code = f"from tests.library.test_docs import run_cells; run_cells({str(notebook)!r}); print(evaluation.scores())"

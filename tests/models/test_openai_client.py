@@ -213,6 +213,19 @@ PAGE = "<!DOCTYPE html><html><body>Sign in</body></html>"
         (Answer(b'{"choices": [{"mess'), "server_error", True, "not whole JSON"),
         (Answer({"error": {"message": "upstream", "code": 502}}), "server_error", True, "HTTP 200 with an error: upst"),
         (Answer({"error": {"message": "slow", "code": 429}}), "rate_limit", True, "HTTP 200 with an error: slow"),
+        (Answer({"error": {"message": "slow", "code": 429.0}}), "rate_limit", True, "HTTP 200 with an error: slow"),
+        (Answer({"error": {"message": "odd", "code": "²"}}), "not_an_api", True, "HTTP 200 with an error: odd"),
+        (Answer({"error": {"message": "odd", "code": "9" * 5_000}}), "not_an_api", True, "with an error: odd"),
+        (Answer({"error": {"message": "odd", "code": ["429"]}}), "not_an_api", True, "with an error: odd"),
+        (
+            Answer({"choices": [{"error": {"code": 502, "message": "upstream"}, "finish_reason": "error"}]}),
+            "server_error", True, "HTTP 200 with an error: upstream",
+        ),
+        (
+            Answer({"choices": [{"error": {"code": 429, "message": "slow"}, "message": {"content": ""}}]}),
+            "rate_limit", True, "HTTP 200 with an error: slow",
+        ),
+        (Answer({"choices": [None]}), "not_an_api", True, "no choices"),
         (Answer({"error": "out of order"}), "not_an_api", True, "HTTP 200 with an error: out of order"),
         (Answer({"object": "list", "data": []}), "not_an_api", True, "no choices"),
         (
@@ -245,6 +258,35 @@ async def test_what_is_no_reply_is_one_clear_line(answer: Answer, kind: str, is_
     assert (error.kind, error.is_retryable) == (kind, is_retryable)
     assert words in str(error)
     assert str(error).startswith("openai:m at http://127.0.0.1:")
+
+
+async def test_a_byte_order_mark_before_a_reply_is_passed_over() -> None:
+    reply, _ = await reply_to(Answer("\ufeff" + json.dumps(completion("yes"))))
+    assert reply.text == "yes"
+
+
+KIND_OF_STATUS = {
+    **dict.fromkeys((400, 406, 412, 415, 422, 451), "bad_request"),
+    **dict.fromkeys((401, 403), "authentication"),
+    402: "quota",
+    **dict.fromkeys((404, 405, 410), "not_found"),
+    413: "context_length",
+    **dict.fromkeys((408, 504), "timeout"),
+    **dict.fromkeys((420, 429, 529), "rate_limit"),
+    **dict.fromkeys(
+        (409, 421, 423, 424, 425, 449, 460, 499, 500, 502, 503, 507, 520, 522, 524, 530, 599), "server_error"
+    ),
+}
+
+
+@pytest.mark.parametrize("status", KIND_OF_STATUS)
+async def test_each_status_has_its_kind_and_passing_ones_are_asked_again(status: int) -> None:
+    error = await error_of(Answer({"error": {"message": "no"}}, status, {"Retry-After": "2"}))
+    assert error.kind == KIND_OF_STATUS[status]
+    assert error.is_retryable == (error.kind in {"timeout", "rate_limit", "server_error"})
+    assert error.retry_after_s == 2.0
+    inside = await error_of(Answer({"error": {"message": "no", "code": status}}))  # as gateways pass them on
+    assert inside.kind == error.kind
 
 
 @pytest.mark.parametrize(

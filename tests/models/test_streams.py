@@ -85,6 +85,13 @@ def test_a_reply_beyond_its_limit_is_refused_while_it_streams(name: str) -> None
         read(*(event({"role": "assistant", name: f"{i} " * 100}) for i in range(1_000)))
 
 
+def test_an_error_in_a_choice_is_the_stream_s_error() -> None:
+    failed = {
+        "choices": [{"delta": {"content": ""}, "finish_reason": "error", "error": {"code": 502, "message": "up"}}]
+    }
+    assert read(event({"content": "Yes, "}), json.dumps(failed))[0]["error"] == {"code": 502, "message": "up"}
+
+
 def test_an_event_that_is_no_json_is_an_error() -> None:
     with pytest.raises(ValueError, match="key must be a string"):
         read("{nonsense")

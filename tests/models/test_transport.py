@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import gzip
+import os
 import ssl
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -92,6 +95,40 @@ async def test_a_request_says_no_more_than_it_must() -> None:
         "content-type": "application/json",
         "content-length": "2",
     }
+
+
+SLOW_MODULE = """
+import time
+time.sleep(1)
+def __getattr__(name):
+    return type(name, (), {})
+"""
+ASKS_BESIDE_A_THREAD = """
+import asyncio, sys, threading
+from longbeam.models import EndpointClient
+
+async def main():
+    client = EndpointClient(sys.argv[1], "", where="openai:m", redacted=str)
+    threading.Thread(target=__import__, args=("httpx",)).start()
+    await asyncio.sleep(0.1)
+    print((await client.complete(b"{}")).body)
+    await client.aclose()
+
+asyncio.run(main())
+"""
+
+
+async def test_a_thread_that_loads_httpx_disturbs_no_request(tmp_path: Path) -> None:
+    (tmp_path / "httpx.py").write_text(SLOW_MODULE)
+    async with serving(answering(OK)) as port:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", ASKS_BESIDE_A_THREAD, f"http://127.0.0.1:{port}/v1"),
+            env={**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"},
+            stdout=PIPE,
+            stderr=PIPE,
+        )
+        told, failed = await process.communicate()
+    assert (told, failed[-300:]) == (b"b'yes'\n", b"")
 
 
 async def test_neither_a_cookie_nor_a_redirection_nor_a_content_coding_is_followed() -> None:

@@ -19,10 +19,10 @@ from longbeam.schemas import (
     IncidentKind,
     Making,
     MessageKind,
-    Narrative,
     NoteKind,
     Plan,
     Probe,
+    ProbeDetails,
     Stance,
     Value,
     ValueKind,
@@ -187,6 +187,21 @@ def stale(ability: str) -> Spoil:
         return replace(reader, asked=tuple(old if p.ability == ability else p for p in reader.asked))
 
     return spoil
+
+
+def next_value(reader: MemoryReader) -> MemoryReader:
+    """A question for the budget as of a day between the two that gets the one that came after it."""
+    cited = reader.probe("knowledge_update").evidence
+    asked = probe(
+        "temporal_reasoning",
+        "What did I want to spend on the works, as of April 2, 2024?",
+        "At that time you wanted to spend $21,500.",
+        ("States that the user wanted to spend $21,500 at that time",),
+        cited,
+        fact_ids=("p0.f2",),
+        details=ProbeDetails(variety="as_of", old_value="$18,000"),
+    )
+    return replace(reader, asked=tuple(asked if p.ability == "temporal_reasoning" else p for p in reader.asked))
 
 
 def cite_reply(reader: MemoryReader) -> MemoryReader:
@@ -769,6 +784,7 @@ FAULTS = (
     Fault("side_stories.entry_left_out", counted("2", cited=1), "multi_session_reasoning.0"),
     Fault("side_stories.wrong_result", counted("9"), "multi_session_reasoning.0"),
     Fault("side_stories.elsewhere", counted("2"), "multi_session_reasoning.0"),
+    Fault("stale_gold.not_of_that_day", next_value, "temporal_reasoning.0"),
     Fault("stale_gold.superseded", stale("information_extraction"), "information_extraction.0"),
     Fault("stale_gold.superseded_in_story", stale("summarization"), "summarization.0"),
     Fault("stale_gold.contradicted", asserted("p0.s1.b4", "p0.f3", Stance.DENIES, None), "information_extraction.0"),
@@ -826,21 +842,6 @@ FAULTS = (
         "instruction_following.0",
     ),
     Fault(
-        "question_wording.unsaid_heading",
-        both(
-            lambda r: r.with_head(
-                narratives=(Narrative(label="Bugs and Odd Behaviour", description="Faults", sub_labels=("faults",)),)
-            ),
-            on_probe("event_ordering", question="In what order did I raise three topics of Bugs and Odd Behaviour?"),
-        ),
-        "event_ordering.0",
-    ),
-    Fault(
-        "question_wording.unreadable",
-        on_probe("event_ordering", question="Of which three things did I give you the price first?"),
-        "event_ordering.0",
-    ),
-    Fault(
         "question_wording.old_value",
         on_probe("knowledge_update", question="I need the budget for the works again. What was it?"),
         "knowledge_update.0",
@@ -854,17 +855,9 @@ FAULTS = (
         "contradiction_resolution.0",
     ),
     Fault(
-        "question_wording.unasked_fact",
-        on_probe(
-            "summarization", question="How did the signing of the lease and the sales of loaves at the opening go?"
-        ),
-        "summarization.0",
-    ),
-    Fault(
         "question_wording.unsaid_condition",
         evidence("information_extraction", quote="Tom will paint it for $900 unless the scaffolding is late."),
         "information_extraction.0",
     ),
-    Fault("question_wording.odd_premise", on_probe("abstention", question="Which museum did I see?"), "abstention.0"),
 )
 """Each kind of each check of conversations and probes occurs at least once."""

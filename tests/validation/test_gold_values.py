@@ -31,6 +31,23 @@ def test_the_year_of_the_message_is_right(gold: str) -> None:
     assert of_day(gold) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "gold", "expected"),
+    [
+        ("I signed the lease on the 8th. The key comes by March 20.", "On March 8, 2024.", []),
+        ("The key comes by March 20, and the lease was signed on the 8th.", "On March 8, 2024.", []),
+        ("The key comes on March 20. I sign on Friday.", "On March 15, 2024.", []),
+        ("The key comes on March 20. I signed on the 8th.", "On March 9, 2024.", ["gold_values.nowhere"]),
+        ("The key comes on March 20. I sign on Friday.", "On March 8, 2024.", ["gold_values.nowhere"]),
+        ("The key comes on March 20. The 8th batch is lost.", "On March 8, 2024.", ["gold_values.nowhere"]),
+    ],
+)
+def test_a_day_told_by_its_number_beside_a_written_date_is_the_day_it_spells_out(
+    said: str, gold: str, expected: list[str]
+) -> None:
+    assert of_day(gold, said) == expected
+
+
 def test_a_day_of_the_next_january_is_right_in_december() -> None:
     asked = asks("information_extraction", "When do I move?", "You move on January 8, 2025.", {2: "support"})
     reader = imported(("Hello!", "Hello.", "I move on January 8.", "Good."), asked, days_apart=290)

@@ -35,7 +35,7 @@ from .evidence import (
     find_words as find_words,
     words_of as words_of,
 )
-from .histories import Histories as Histories
+from .histories import Histories as Histories, find_shared_names as find_shared_names
 from .instruction_following import difficulty_by_age as difficulty_by_age
 from .material import ProbeMaterial as ProbeMaterial
 from .multi_session_reasoning import find_log_questions as find_log_questions
@@ -43,6 +43,7 @@ from .on_the_way import Moments as Moments, ask_on_the_way as ask_on_the_way
 from .registry import check_generators as check_generators, generator_for as generator_for
 from .selection import Interference as Interference, Places as Places, select_probes as select_probes
 from .summarization import messages_for as messages_for
+from .wishes import HeldWish as HeldWish, held_wishes as held_wishes, wishes_on as wishes_on
 from .writing import (
     assemble_probe as assemble_probe,
     further_candidates as further_candidates,

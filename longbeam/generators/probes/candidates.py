@@ -129,7 +129,7 @@ class ProbeCandidate(Record):
     purpose: str = ""
     """What the user wants to know it for at the end, as the model that chose it says."""
     wishes: tuple[str, ...] = ()
-    """The user's wishes that hold at the end."""
+    """The user's wishes that hold at the end and may apply to the question."""
     details: ProbeDetails = Field(default_factory=ProbeDetails)
     rank: int = 0
     """Place in the model's choice, from 0, the best."""

@@ -191,6 +191,28 @@ def _runs(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + PROBING.copied_run]) for i in range(len(words) - PROBING.copied_run + 1)}
 
 
+_BAN = re.compile(
+    r"^(?:(?:it|the answer|an answer) )?(?:(?:does|do) not|doesn['’]t|never|leaves? (?:\w+ )*out|avoids?|"
+    r"keeps? quiet|omits?|says nothing|(?:mentions?|names?|gives?|has|contains?|uses?) no)\b",
+    re.IGNORECASE,
+)
+"""A requirement that something is not there."""
+_LACK = re.compile(
+    r"\b(?:no|not|never|without|nothing|none|neither|nor|out|avoids?|quiet|omits?|free of)\b|n['’]t\b", re.IGNORECASE
+)
+"""Words of a point that demands that something is not there."""
+
+
+@english_only
+def check_ban(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Where the user wants something left out, every nugget is about that: none demands content."""
+    wish = candidate.given(WishPayload)
+    demanding = (n.text for n in reply.nuggets if _BAN.search(wish.requirement) and not _LACK.search(n.text))
+    point = next(demanding, "")
+    text = f"the user wants something left out ({wish.requirement!r}), and the point {shown(point)} demands content"
+    return f"{text}; let it demand that alone" if point else None
+
+
 @english_only
 def check_requirement(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """Nuggets demand what the user required, and the question does not repeat it.

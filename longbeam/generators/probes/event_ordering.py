@@ -79,11 +79,12 @@ def _tellings(material: ProbeMaterial) -> Iterator[Quote]:
 
 
 def lengths_for(total_messages: int) -> tuple[int, ...]:
-    """Return the numbers of things to ask for: about 4 in 100 messages, 6 in 500, 9 in 4,000.
+    """Return the numbers of things to ask for: about 4 in 200 messages, 6 in 400, 9 in 1,200, 10 from 1,600 on.
 
-    BEAM's event orderings cite 5.8 messages at 128K tokens, and ask for ten things at most.
+    BEAM's event orderings cite 5.8 messages at 128K tokens, 12.9 at 500K and 26.6 at a million, several for a thing,
+    and ask for ten things at most.
     """
-    middle = round(3 + math.log2(max(total_messages / 60, 1)))
+    middle = round(6 + 2 * math.log2(max(total_messages, 1) / 400))
     around = (middle - 1, middle, middle + 1)
     return tuple(sorted({min(max(n, PROBING.likely_items), PROBING.max_items) for n in around}))
 

@@ -20,7 +20,7 @@ from longbeam.generators.probes.voices import Voices
 from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import Excerpt
 from longbeam.schemas import Bullet, EvidencePart, Message, MessageRole, Value
-from longbeam.text import date_value, is_planned, quote_for, says, sentences, values_in
+from longbeam.text import date_value, is_planned, quotable, quote_for, says, sentences, values_in
 
 _STOP_WORDS = frozenset(
     (  # noqa: SIM905 - a word list reads better as words
@@ -176,7 +176,7 @@ def _telling(message: Message, value: Value, subject: str, text: str) -> str | N
     At best it names the subject; else it is the one with most words of the bullet's text: a day may stand in two.
     """
     content, today = message.content, message.sent_at.date()
-    told = [s for a, b in sentences(content) if not (s := content[a:b].strip()).endswith("?") and says(s, value, today)]
+    told = [s for a, b in quotable(content) if not (s := content[a:b].strip()).endswith("?") and says(s, value, today)]
     named = (s for s in told if coverage(subject, s) >= 0.5)
     if (own := next(named, None)) is not None:
         return own
@@ -217,7 +217,7 @@ def closest(content: str, text: str) -> str | None:
     Returns None if the share of words is under a third.
     """
     needed = words_of(text)
-    said = [(span, words_of(content[slice(*span)])) for span in sentences(content)]
+    said = [(span, words_of(content[slice(*span)])) for span in quotable(content)]
     single = [(_share(needed, words), span) for span, words in said]
     # Neighbours are joined only across white space: code between them is no part of a quote.
     double = [

@@ -11,6 +11,7 @@ from sys import intern
 from typing import Any
 
 from longbeam.generators.probes.evidence import FactQuote, Quote, find_words
+from longbeam.generators.probes.histories import find_shared_names
 from longbeam.generators.probes.voices import Voices
 from longbeam.generators.said_advice import advice_quote
 from longbeam.schemas import Advice, AdviceKind, Bullet, Message, MessageRole, Plan
@@ -46,6 +47,7 @@ def find_given_advice(plans: Sequence[Plan], voices: Voices) -> GivenAdvice:
     by_slot: dict[tuple[str, str], list[Advice]] = {}
     choices: dict[str, Bullet] = {}
     told = set[tuple[str, str]]()
+    shared = find_shared_names(plans)
     for plan in plans:
         for advice in plan.advice:
             by_slot.setdefault((advice.topic.casefold(), advice.attribute), []).append(advice)
@@ -57,7 +59,8 @@ def find_given_advice(plans: Sequence[Plan], voices: Voices) -> GivenAdvice:
     lists: list[GivenList] = []
     for slot, advices in by_slot.items():
         first, last = advices[0], advices[-1]
-        if slot in told or len(advices) > 2 or (len(advices) == 2 and last.corrects != first.advice_id):
+        is_other = len(advices) > 2 or (len(advices) == 2 and last.corrects != first.advice_id)
+        if slot in told or slot[0] in shared or is_other:
             continue  # a question could mean another one
         values = [_value(advice, voices) for advice in advices]
         if len(values) == 2 and None not in values:

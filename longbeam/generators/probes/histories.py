@@ -10,16 +10,28 @@ sets: no other ability may build a gold answer on them. Values are compared as t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from longbeam.schemas import Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
+from longbeam.schemas import AMOUNT_KINDS, Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value, ValueKind
 
 Made = tuple[Bullet, Assertion]
 """An assertion with the bullet that makes it."""
-_STANDING = (BulletKind.INSTRUCTION, BulletKind.PREFERENCE)
+STANDING = (BulletKind.INSTRUCTION, BulletKind.PREFERENCE)
+"""Kinds of wishes."""
+_ENDS = re.compile(
+    r"(?:^|[,;:.]\s)(?:so |and |but |only |just )?(?:until|till|as long as) (?!you|it\b)|\bonly until\b|"
+    r"\bfor (?:now|the time being|the moment)\b",
+    re.IGNORECASE,
+)
+"""Words by which a wish says when it ends: nobody can tell whether it still holds."""
+_MEASURED = AMOUNT_KINDS | {ValueKind.RATIO}
+_DETERMINER = re.compile(r"^(?:the|an?|my|our|your|his|her|their)\s+")
+_ADDITION = re.compile(r"\s+(?:of|from|for|with|at|in|on|to|by|about)\s.*$")
+"""What follows the noun of a name: `from the bank` of `the loan from the bank`."""
 
 
 class HistoryStep(NamedTuple):
@@ -67,7 +79,8 @@ class Conflict(NamedTuple):
     values: tuple[Value, ...]
     """Values of the statement and of the denial; empty where `fact` is None."""
     is_decided: bool = False
-    """Whether another bullet says one of the two again, or what holds in the end: then no question is left open."""
+    """Whether no question is left open: another bullet says one of the two again, or what holds in the end; or another
+    amount of the thing changed between the two, so that time explains both."""
 
 
 @dataclass
@@ -86,10 +99,12 @@ class _Across:
     """Assertions about a fact by other plans than its own, in the order of the story."""
     ambiguous: set[str] = field(default_factory=set)
     """Slots that several facts have: a question could mean any of these."""
+    shared: frozenset[str] = frozenset()
+    """Names that another thing goes by, too, case-folded."""
 
     @classmethod
-    def of(cls, plans: Iterable[Plan]) -> _Across:
-        across, slots = cls(), set[str]()
+    def of(cls, plans: Sequence[Plan]) -> _Across:
+        across, slots = cls(shared=find_shared_names(plans)), set[str]()
         for plan in plans:
             made = _made(plan)
             own = {f.fact_id for f in plan.facts}
@@ -105,7 +120,7 @@ class _Across:
 
     def _note(self, bullet: Bullet, asserts: bool) -> None:
         target = {bullet.target_bullet_id} if bullet.target_bullet_id else set[str]()
-        if bullet.kind in _STANDING:
+        if bullet.kind in STANDING:
             self.wishes.append(bullet)
         elif bullet.kind is BulletKind.UPDATE:
             self.replaced |= target
@@ -141,12 +156,16 @@ class Histories:
 
     def _life(self, fact: Fact, own: list[Made]) -> Life:
         made = (*own, *self._across.later.get(fact.fact_id, ()))
-        is_clear = fact.slot not in self._across.ambiguous and not any(self._contests(*one) for one in made)
+        is_named = fact.slot not in self._across.ambiguous and fact.subject.casefold() not in self._across.shared
+        is_clear = is_named and not any(self._contests(*one) for one in made)
         return Life(fact, made, _steps(made) if is_clear else ())
 
     def _contests(self, bullet: Bullet, assertion: Assertion) -> bool:
         is_denied = bullet.bullet_id in self._across.denied
         return assertion.stance is Stance.DENIES or bullet.kind is BulletKind.CONTRADICTION or is_denied
+
+    def _is_shared(self, bullet: Bullet) -> bool:
+        return bullet.topic.casefold() in self._across.shared
 
     @property
     def contested_bullets(self) -> Set[str]:
@@ -154,24 +173,36 @@ class Histories:
         return self._across.contested
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield each contradiction with the bullet that it contradicts, in the order of the story."""
+        """Yield each contradiction with the bullet that it contradicts, in the order of the story.
+
+        Those on a thing whose name another one has, too, are left out.
+        """
         contested = {b.bullet_id: b for b in self.bullets() if b.bullet_id in self.contested_bullets}
+        places = {bullet.bullet_id: i for i, bullet in enumerate(self.bullets())}
         touched: dict[str, list[tuple[Fact, Value | None]]] = {bullet_id: [] for bullet_id in contested}
         told: dict[str, tuple[Made, ...]] = {}
+        changed: dict[str, list[tuple[str, int]]] = {}
         for life in self.lives():
+            if life.fact.kind in _MEASURED:
+                updates = ((life.fact.fact_id, places[b.bullet_id]) for b, a in life.made if a.stance is Stance.UPDATES)
+                changed.setdefault(life.fact.subject.casefold(), []).extend(updates)
             for bullet, assertion in life.made:
                 if bullet.bullet_id in contested:
                     touched[bullet.bullet_id].append((life.fact, assertion.value))
                     told[life.fact.fact_id] = life.made
         for denial in contested.values():
             statement = contested.get(denial.target_bullet_id or "")
-            if denial.kind is BulletKind.CONTRADICTION and statement is not None:
+            if denial.kind is BulletKind.CONTRADICTION and statement is not None and not self._is_shared(statement):
                 stated, denied = touched[statement.bullet_id], touched[denial.bullet_id]
                 fact, values = _at_odds(stated, denied)
                 about = [fact.fact_id] if fact is not None else [f.fact_id for f, _ in stated]
                 others = (one for fact_id in about for one in told[fact_id] if one[0] not in (statement, denial))
                 sides = values or [value for _, value in stated if value is not None]
                 is_decided = any(_decides(*one, sides) for one in others)
+                if fact is not None and fact.kind in _MEASURED:
+                    between = range(*sorted((places[statement.bullet_id], places[denial.bullet_id])))
+                    beside = changed[fact.subject.casefold()]
+                    is_decided |= any(i != fact.fact_id and place in between for i, place in beside)
                 facts, given = tuple(f for f, _ in stated), tuple(value for _, value in stated)
                 yield Conflict(statement, denial, facts, given, fact, values, is_decided)
 
@@ -188,13 +219,46 @@ class Histories:
             latest[key] = (bullet, latest[key][0] if key in latest else None)
         # A contested one still replaces what was before it: neither can be asked for.
         gone = self._across.replaced | self.contested_bullets
-        return tuple(pair for pair in latest.values() if pair[0].bullet_id not in gone)
+        return tuple(
+            pair for pair in latest.values() if pair[0].bullet_id not in gone and not _ENDS.search(pair[0].text)
+        )
 
-    @cached_property
-    def wishes(self) -> tuple[str, ...]:
-        """The wishes in force at the end, each in a line: when it applies, and what an answer does then."""
-        standing = (wish for kind in _STANDING for wish, _ in self.standing(kind) if wish.requirement)
-        return tuple(": ".join(filter(None, (wish.condition, wish.requirement))) for wish in standing)
+
+def find_shared_names(plans: Sequence[Plan]) -> frozenset[str]:
+    """Return the names of things, case-folded, that another thing goes by, too: no question can name the one.
+
+    "The loan" may be the bank loan, or, in another narrative, the loan that is a fact of Kathleen.
+    """
+    narratives: dict[str, set[str]] = {}
+    named: dict[str, set[str]] = {}
+    attributes: dict[str, dict[str, set[str]]] = {}
+    for plan in plans:
+        facts = {f.fact_id: f for f in plan.facts}
+        for bullet, assertion in _made(plan):
+            if (fact := facts.get(assertion.fact_id)) is None:
+                continue
+            thing = fact.subject.casefold()
+            narratives.setdefault(thing, set()).add(bullet.narrative)
+            for name in _short_names(thing):
+                named.setdefault(name, set()).add(thing)
+            attributes.setdefault(_bare(fact.attribute.casefold()), {}).setdefault(thing, set()).add(bullet.narrative)
+    return frozenset(
+        thing
+        for thing, own in narratives.items()
+        if named[_bare(thing)] != {thing}
+        or any(other != thing and told.isdisjoint(own) for other, told in attributes.get(_bare(thing), {}).items())
+    )
+
+
+def _bare(name: str) -> str:
+    return _DETERMINER.sub("", name)
+
+
+def _short_names(thing: str) -> Iterator[str]:
+    """Yield the names by which a thing may be called: `the bank loan` is also `loan`."""
+    yield _bare(thing)
+    words = _ADDITION.sub("", _bare(thing)).split()
+    yield from (" ".join(words[i:]) for i in range(len(words)))
 
 
 def _made(plan: Plan) -> list[Made]:

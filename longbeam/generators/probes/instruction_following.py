@@ -17,7 +17,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
     with_kind,
 )
-from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, run_checks
+from longbeam.generators.probes.checks import check_ban, check_coverage, check_form, check_requirement, run_checks
 from longbeam.generators.probes.confidences import UNSAID, find_confidences
 from longbeam.generators.probes.evidence import find_words
 from longbeam.generators.probes.material import ProbeMaterial
@@ -59,8 +59,8 @@ def _sketch(material: ProbeMaterial, instruction: Bullet) -> Sketch | None:
 
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
-    own = check_unsaid if is_kind(candidate.variety) else check_requirement
-    return run_checks(candidate, reply, (check_form, check_coverage, own))
+    own = (check_unsaid,) if is_kind(candidate.variety) else (check_requirement, check_ban)
+    return run_checks(candidate, reply, (check_form, check_coverage, *own))
 
 
 def check_unsaid(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:

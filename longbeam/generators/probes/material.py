@@ -16,12 +16,14 @@ from longbeam.generators.probes.given_advice import GivenAdvice, find_given_advi
 from longbeam.generators.probes.histories import Histories
 from longbeam.generators.probes.stated_facts import StatedFacts, find_stated_facts
 from longbeam.generators.probes.voices import Voices
+from longbeam.generators.probes.wishes import HeldWish, held_wishes
 from longbeam.generators.tuning import PROBING
 from longbeam.schemas import BulletKind, ConversationHead, Message, MessageRole, OnContradiction
 from longbeam.store import FoldedTexts
 from longbeam.text import ENGLISH, Language, stand_together
 
-_TELLING = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
+TELLING = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
+"""Kinds of bullets that tell the user's story."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -98,6 +100,11 @@ class ProbeMaterial:
         return Histories(self.head.plans)
 
     @cached_property
+    def wishes(self) -> tuple[HeldWish, ...]:
+        """The user's wishes that hold at the end."""
+        return held_wishes(self.histories)
+
+    @cached_property
     def stated(self) -> StatedFacts:
         """The facts of all plans, with the messages that state them."""
         return find_stated_facts(self.histories, self.voices)
@@ -118,7 +125,7 @@ class ProbeMaterial:
     @cached_property
     def situation(self) -> tuple[str, ...]:
         """The user's last statements, oldest first: where they stand when the questions are asked."""
-        told = deque((b.text for b in self.histories.bullets() if b.kind in _TELLING), maxlen=PROBING.most_of_the_end)
+        told = deque((b.text for b in self.histories.bullets() if b.kind in TELLING), maxlen=PROBING.most_of_the_end)
         return tuple(told)
 
     @cached_property

@@ -29,7 +29,7 @@ from longbeam.generators.probes.candidates import (
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
 from longbeam.generators.probes.evidence import FactQuote, words_of
-from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes.material import TELLING, ProbeMaterial
 from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import ProbeReply
@@ -37,17 +37,38 @@ from longbeam.schemas import AMOUNT_KINDS, EvidencePart, MessageRole, ProbeDetai
 from longbeam.text import COMPANION, PLACE, QUANTITY, day_of, listed, recompute, role_of
 
 
-def find_log_questions(stated: StatedFacts) -> Iterator[Sketch]:
-    """Yield questions on each log all of whose entries are told."""
-    for name, told in stated.side_stories.items():
-        roles = _by_role([s for s in told if s is not None])
-        is_told = sum(map(len, roles.values())) == len(told)
+def find_log_questions(material: ProbeMaterial) -> Iterator[Sketch]:
+    """Yield questions on each log all of whose entries are told, and of which nothing else is told."""
+    stories = material.stated.side_stories
+    counted = [(name, [s for s in told if s is not None]) for name, told in stories.items()]
+    for (name, own), is_open in zip(counted, _told_beside(material, counted), strict=True):
+        roles = _by_role(own)
+        is_told = len(own) == len(stories[name]) and not is_open
         if is_told and len(amounts := roles.get(QUANTITY, ())) >= PROBING.least_entries:
             log = f"{name.removeprefix('my ')}s" if name.startswith("my ") else name  # older plans name one of them
             # Where an entry has no place, it may have been at any.
             places = roles.get(PLACE, ()) if len(roles.get(PLACE, ())) == len(amounts) else ()
             yield from _totals(amounts, places, log)
             yield from _of_people(places, roles.get(COMPANION, ()), log)
+
+
+def _told_beside(material: ProbeMaterial, counted: Sequence[tuple[str, Sequence[FactQuote]]]) -> list[bool]:
+    """Return for each name, with what counts, whether a bullet tells of it and of none of the things that count.
+
+    "Another roofer turned us down" may count where roofers are counted, and no fact says so.
+    """
+    groups = [
+        (words_of(name), {s.bullet_id for s in own}, {words_of(w) for s in own for w in (s.subject, s.value.text)})
+        for name, own in counted
+    ]
+    found = [False] * len(groups)
+    for bullet in material.histories.bullets() if groups else ():
+        if bullet.kind in TELLING:
+            words = words_of(bullet.text)
+            for i, (name, ids, things) in enumerate(groups):
+                is_beside = name <= words and bullet.bullet_id not in ids
+                found[i] |= is_beside and not any(thing <= words for thing in things if thing != name)
+    return found
 
 
 def _by_role(told: Sequence[FactQuote]) -> Mapping[str, Sequence[FactQuote]]:
@@ -170,7 +191,9 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     for family in _families(material.stated.current):
         found += [("sum", group) for group in _sums(family) if _is_askable("sum", group)]
         found += [("difference", pair) for pair in _pairs(family) if _is_askable("difference", pair)]
-    found += [("count", group) for group in _complete(material.stated) if _is_askable("count", group)]
+    counts = [group for group in _complete(material.stated) if _is_askable("count", group)]
+    beside = _told_beside(material, [(group[0].attribute, group) for group in counts])
+    found += [("count", group) for group, is_open in zip(counts, beside, strict=True) if not is_open]
     if len(found) < 14:
         pairs = _same_thing(material.stated.current)
         found += [("difference", pair) for pair in pairs if _is_askable("difference", pair)]
@@ -179,7 +202,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     sketch = partial(_sketch, before)
     own = thin_out(found, sketch, material.total_messages)
     pool = with_advice(own, filter(None, map(sketch, _of_assistant(material))), material.total_messages)
-    sketches = list(find_log_questions(material.stated))
+    sketches = list(find_log_questions(material))
     for kind in dict.fromkeys(s.fields["variety"] for s in sketches):
         pool = with_kind(pool, (s for s in sketches if s.fields["variety"] == kind), material.total_messages)
     return pool

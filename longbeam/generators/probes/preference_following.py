@@ -9,7 +9,14 @@ from functools import partial
 
 from longbeam.abilities import PREFERENCE_FOLLOWING
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, WishPayload, cite, thin_out
-from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, check_words, run_checks
+from longbeam.generators.probes.checks import (
+    check_ban,
+    check_coverage,
+    check_form,
+    check_requirement,
+    check_words,
+    run_checks,
+)
 from longbeam.generators.probes.evidence import find_words
 from longbeam.generators.probes.instruction_following import difficulty_by_age
 from longbeam.generators.probes.material import ProbeMaterial
@@ -59,7 +66,9 @@ def _sketch(material: ProbeMaterial, pair: tuple[Bullet, Bullet | None]) -> Sket
 
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
     """Return everything that is wrong with a worded probe."""
-    return run_checks(candidate, reply, (check_form, check_coverage, check_requirement, check_words(GIVEAWAYS)))
+    return run_checks(
+        candidate, reply, (check_form, check_coverage, check_requirement, check_ban, check_words(GIVEAWAYS))
+    )
 
 
 GENERATOR = AbilityGenerator(find_candidates, check)

@@ -11,7 +11,7 @@ The choice is greedy, in rounds over the abilities. Each ability takes the probe
 5. in a conversation of many plans, rests on several of them;
 6. where hard probes are asked for, trivial memories answer least;
 7. is of the variety whose turn it is: varieties of an ability take turns over the conversations of a benchmark;
-8. shares fewest facts and bullets with the conversation's other selected probes;
+8. shares the least part of its facts and bullets with the conversation's other selected probes;
 9. has a wording unlike those of its ability's selected probes;
 10. needs what it cites while fewer than half of the selected probes do: nobody says the answer again;
 11. has the level that the ability's selected probes have least often;
@@ -117,7 +117,7 @@ class _Load:
             self.given.prefers_wide and is_narrow(probe.bullet_ids),
             self.given.answered.get(probe.probe_id, (0.0, 0.0)),
             variety != self._due_variety(probe.ability),
-            sum(self.subjects[s] for s in _subjects(probe)),
+            sum(self.subjects[s] for s in _subjects(probe)) / max(len(_subjects(probe)), 1),
             sum(
                 _similarity(_words(probe), q) >= PROBING.alike_questions for q in self.questions.get(probe.ability, ())
             ),

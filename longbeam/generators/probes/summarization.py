@@ -38,7 +38,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.tuning import PROBING
 from longbeam.prompts.calls import ProbeReply
 from longbeam.schemas import BulletKind, EvidencePart, ProbeDetails
-from longbeam.text import listed, says
+from longbeam.text import listed, says, spell_out, values_in
 
 ABILITY = SUMMARIZATION.name
 Told = Sequence[tuple[Quote, str]]
@@ -46,11 +46,13 @@ Told = Sequence[tuple[Quote, str]]
 
 
 def messages_for(total_messages: int) -> int:
-    """Return the number of messages that a summary should rest on: 3 of 100, 7 of 500, 27 of 4,000.
+    """Return the number of messages that a summary should rest on: 3 of 100, 7 of 400, 16 of 1,200, 27 of 2,600.
 
-    BEAM's summaries cite 7.1 messages at 128K tokens and 27.6 at a million: 7 · 8^0.65 = 27.
+    BEAM's summaries cite 7.1 messages at 128K tokens, 11.1 at 500K and 27.6 at a million; a conversation of ours has
+    some 400, 1,200 and 2,600 messages there: 7 · 6.5^0.73 = 27.
     """
-    return max(round(7 * math.pow(total_messages / 500, 0.65)), PROBING.min_summarized)
+    wanted = round(7 * math.pow(total_messages / 400, 0.73))
+    return min(max(wanted, PROBING.min_summarized), PROBING.max_cited)
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
@@ -61,7 +63,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     groups = [g for g in _groups(clear) if not any(own[0][0].subject in people for own in g)]
     wanted = messages_for(material.total_messages)
     fitting = [g for g in groups if _fit(g)]
-    near = [g for g in fitting if 2 * abs(_messages(g) - wanted) <= wanted]
+    near = [g for g in fitting if 3 * abs(_messages(g) - wanted) <= wanted]
     sketch = partial(_sketch, _told_beside(material))
     found = thin_out(near, sketch, material.total_messages)
     fits, taken = set(map(id, fitting)), set(map(id, near))
@@ -151,6 +153,29 @@ def _fit(group: Sequence[Told]) -> bool:
     return bool(frozenset.intersection(*told)) or all(first & second for first, second in pairwise(named))
 
 
+def _without_overtaken(own: Told) -> Told:
+    """Return what is told of a thing without each planned day that a later statement gives as another one.
+
+    "I went there on the 21st" is no fact of its own, and a story with the day that was booked would be wrong.
+    """
+    facts = [said for said, _ in own if isinstance(said, FactQuote)]
+    known = {value.date for said in facts for value in (said.value, *said.past)}
+    came = [
+        (said, value.date)
+        for said, _ in own
+        for value in values_in(spell_out(said.quote, said.said_on))
+        if value.date is not None and value.date <= said.said_on and value.date not in known
+    ]
+    gone = {
+        said.fact_id
+        for said in facts
+        if (day := said.value.date) is not None
+        and day > said.said_on
+        and any(later.position > said.position and said.said_on < other for later, other in came)
+    }
+    return [one for one in own if one[0].fact_id not in gone] if gone else own
+
+
 def _told_beside(material: ProbeMaterial) -> dict[str, list[str]]:
     """Return what no summary tells of a thing, by its case-folded name: the assistant's advice."""
     advice = material.advice
@@ -166,7 +191,7 @@ def _told_beside(material: ProbeMaterial) -> dict[str, list[str]]:
 
 
 def _sketch(beside: Mapping[str, Sequence[str]], group: Sequence[Told]) -> Sketch | None:
-    told = sorted((one for own in group for one in own), key=lambda one: one[0].position)
+    told = sorted((one for own in group for one in _without_overtaken(own)), key=lambda one: one[0].position)
     facts = [s for s, part in told if isinstance(s, FactQuote) and part == EvidencePart.SUPPORT]
     current = [s.value for s in facts]
     # What one fact no longer is another may well be.

@@ -11,6 +11,7 @@ from longbeam.abilities import find_ability, is_kind
 from longbeam.generators.probes.candidates import ProbeCandidate, WordedPayload
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.registry import generator_for
+from longbeam.generators.probes.wishes import wishes_on
 from longbeam.generators.tuning import PROBING
 from longbeam.keys import NuggetId
 from longbeam.models import Acceptance, Asker
@@ -114,8 +115,16 @@ def _offered(pool: Sequence[ProbeCandidate], count: int) -> list[ProbeCandidate]
 
 
 def _ranked(material: ProbeMaterial, chosen: Sequence[ProbeCandidate], first: int) -> list[ProbeCandidate]:
-    told = {"language": material.language, "wishes": material.histories.wishes}
-    return [c.model_copy(update={"rank": rank, **told}) for rank, c in enumerate(chosen, first)]
+    return [
+        c.model_copy(update={"rank": rank, "language": material.language, "wishes": _wishes(material, c)})
+        for rank, c in enumerate(chosen, first)
+    ]
+
+
+def _wishes(material: ProbeMaterial, candidate: ProbeCandidate) -> tuple[str, ...]:
+    """Return the wishes that may apply to a candidate's question."""
+    quoted = (text for e in candidate.excerpts for text in (e.quote, e.subject, e.attribute))
+    return wishes_on(material.wishes, candidate.topic, candidate.summary, candidate.purpose, *quoted)
 
 
 def _parted(pool: Sequence[ProbeCandidate]) -> tuple[list[ProbeCandidate], ...]:

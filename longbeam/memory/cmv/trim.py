@@ -5,7 +5,6 @@ Three streaming passes that keep the conversation and drop tool output, and the 
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import Field
+from pydantic_core import from_json
 
 from longbeam.errors import LongbeamError, StoreError, UserError
 from longbeam.memory.cmv.session import (
@@ -372,7 +372,7 @@ def run_hook(given: str, store: Path, settings: TrimSettings, *, now: datetime |
 
 
 def _run(given: str, store: Path, settings: TrimSettings, now: datetime) -> str:
-    told = json.loads(given)
+    told = from_json(given)
     if not isinstance(told, dict) or not isinstance(told.get("transcript_path"), str):
         raise ValueError("the hook names no transcript_path")
     path = Path(told["transcript_path"]).expanduser()

@@ -1,5 +1,10 @@
 from . import outlook as outlook
-from .estimate import estimate_of as estimate_of, render_estimate as render_estimate, short_contexts as short_contexts
+from .estimate import (
+    Rehearsal as Rehearsal,
+    estimate_of as estimate_of,
+    render_estimate as render_estimate,
+    short_contexts as short_contexts,
+)
 from .outlook import (
     Outlook as Outlook,
     forecast as forecast,
@@ -11,7 +16,6 @@ from .outlook import (
 )
 from .rehearsal import (
     CountingModel as CountingModel,
-    Rehearsal as Rehearsal,
     rehearse as rehearse,
     rehearse_probing as rehearse_probing,
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from longbeam.keys import STAGES
 from longbeam.models import CALLING, Prices, cost_of, model_context
-from longbeam.pipeline.cost.rehearsal import Rehearsal
-from longbeam.pipeline.run.stages import STAGES
 from longbeam.pipeline.tuning import RUNNING
 from longbeam.schemas import BenchmarkSpec, Record, Usage
 from longbeam.terminal import counted
@@ -20,6 +19,30 @@ def money(usd: float | None) -> str:
     if usd is None:
         return "no price"
     return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"
+
+
+class PromptSize(Record):
+    """Calls of one prompt to one model, counted in the spec's tokenizer."""
+
+    model: str
+    prompt_id: str
+    sizes: tuple[int, ...]
+    """Tokens of each call, prompt and reply together, in ascending order."""
+
+
+class Rehearsal(Record):
+    """Usage of a rehearsal, scaled to the whole benchmark."""
+
+    length: int
+    conversations: int
+    rehearsed: int
+    """Conversations that were made; the counts are scaled where these are fewer."""
+    tokenizer: str
+    usage: tuple[Usage, ...]
+    sizes: tuple[PromptSize, ...]
+    """Sizes of the rehearsed calls, by model and prompt."""
+    is_of_chats: bool = False
+    """Whether probes over imported chats were rehearsed."""
 
 
 class EstimateRow(Record):

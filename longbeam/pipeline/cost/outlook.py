@@ -21,8 +21,7 @@ from pydantic import ValidationError
 from longbeam import __version__
 from longbeam.generators import history_tokens
 from longbeam.models import CostMeter, Prices, answers_by_rule, cost_of, has_model_checks
-from longbeam.pipeline.cost.estimate import money
-from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
+from longbeam.pipeline.cost.estimate import Rehearsal, money
 from longbeam.pipeline.services import Services
 from longbeam.schemas import COUNTS, BenchmarkSpec, Price, Record, Usage, digest_of
 from longbeam.store import Benchmark, write_atomically
@@ -51,6 +50,9 @@ def is_worth_rehearsing(spec: BenchmarkSpec) -> bool:
 
 def rehearsal_of(benchmark: Benchmark, services: Services) -> Rehearsal:
     """Return the benchmark's rehearsal, made now unless a kept one would come out the same."""
+    # Whoever only reads what was kept, as `longbeam status` does, does without the generators.
+    from longbeam.pipeline.cost.rehearsal import rehearse
+
     spec, path = benchmark.spec, benchmark.root / "rehearsal.json"
     kept = _read(path, KeptRehearsal)
     if kept is not None and kept.spec_digest == _digest(spec):

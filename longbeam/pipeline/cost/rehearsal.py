@@ -30,38 +30,15 @@ from longbeam.models import (
     tokens_in,
 )
 from longbeam.pipeline.chat_probing import probe_chats
+from longbeam.pipeline.cost.estimate import PromptSize, Rehearsal
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.units import DIALOGUE
 from longbeam.pipeline.services import Services
 from longbeam.pipeline.tuning import RUNNING
 from longbeam.prompts import default_registry
 from longbeam.prompts.calls import MOST_STATEMENTS, ExtractFactsInputs
-from longbeam.schemas import COUNTS, BenchmarkSpec, Limits, MessageRole, ModelReply, Record, TurnWriting, Usage, summed
+from longbeam.schemas import COUNTS, BenchmarkSpec, Limits, MessageRole, ModelReply, TurnWriting, Usage, summed
 from longbeam.store import Benchmark, SealedConversation, create_benchmark
-
-
-class PromptSize(Record):
-    """Calls of one prompt to one model, counted in the spec's tokenizer."""
-
-    model: str
-    prompt_id: str
-    sizes: tuple[int, ...]
-    """Tokens of each call, prompt and reply together, in ascending order."""
-
-
-class Rehearsal(Record):
-    """Usage of a rehearsal, scaled to the whole benchmark."""
-
-    length: int
-    conversations: int
-    rehearsed: int
-    """Conversations that were made; the counts are scaled where these are fewer."""
-    tokenizer: str
-    usage: tuple[Usage, ...]
-    sizes: tuple[PromptSize, ...]
-    """Sizes of the rehearsed calls, by model and prompt."""
-    is_of_chats: bool = False
-    """Whether probes over imported chats were rehearsed."""
 
 
 async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:

@@ -33,7 +33,6 @@ from .metering import (
 )
 from .scheduling import Schedule as Schedule
 from .stages import (
-    STAGES as STAGES,
     checks_stage as checks_stage,
     probes_stage as probes_stage,
     seal_stage as seal_stage,

@@ -49,7 +49,7 @@ from longbeam.pipeline.run.planning import (
 )
 from longbeam.pipeline.run.probing import ProbePool
 from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.stages import STAGES, ProbedConversation, Sealed, checks_stage, probes_stage, seal_stage
+from longbeam.pipeline.run.stages import ProbedConversation, Sealed, checks_stage, probes_stage, seal_stage
 from longbeam.pipeline.run.talking import dialogue_stage, user_turns_stage
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, both
 from longbeam.pipeline.tuning import RUNNING
@@ -57,7 +57,7 @@ from longbeam.prompts import PromptRegistry, registry_for
 from longbeam.schemas import BenchmarkSpec, Narrative, Profile, RelationshipGraph, Role, Seed
 from longbeam.store import Benchmark, Unit, WorkLog, take_back, write_with_copy
 
-__all__ = ["STAGES", "ConversationRun", "RunContext", "RunSummary", "run_conversation", "run_inline"]
+__all__ = ["ConversationRun", "RunContext", "RunSummary", "run_conversation", "run_inline"]
 
 T = TypeVar("T")
 PLAN_STAGES = ("plan", "user_turns", "dialogue")

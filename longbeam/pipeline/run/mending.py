@@ -20,11 +20,10 @@ from longbeam.generators import (
     turn_key,
     voice_bullet,
 )
-from longbeam.keys import BulletId, MessageKey, SubPlanKey, TurnKey, natural_order
+from longbeam.keys import REPAIR, BulletId, MessageKey, SubPlanKey, TurnKey, natural_order
 from longbeam.models import Asker
 from longbeam.pipeline.run.conversation import TalkedConversation
 from longbeam.pipeline.run.planning import plan_stage
-from longbeam.pipeline.run.refusals import REPAIR
 from longbeam.pipeline.run.talking import materials_of, user_turns_stage
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, all_of

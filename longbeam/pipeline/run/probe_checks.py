@@ -31,7 +31,7 @@ from longbeam.evaluation import (
     matters_of,
 )
 from longbeam.generators import CALIBRATION_PROMPT, MARKING_PROMPT, fitness_of
-from longbeam.generators.probes import Histories
+from longbeam.generators.probes import HeldWish, Histories, held_wishes, wishes_on
 from longbeam.models import Asker
 from longbeam.pipeline.run.refusals import version_of
 from longbeam.pipeline.run.unit_spec import Dependencies, Digested, UnitSpec
@@ -105,10 +105,15 @@ class CheckedConversation:
         """The selected probes."""
         return [p for p in self.probes if p.is_selected]
 
+    def wishes(self, matters: Sequence[Matter]) -> tuple[str, ...]:
+        """Return the user's wishes that hold at the end and may apply to these questions."""
+        asked = (text for m in matters for text in (m.probe.question, m.probe.gold_answer))
+        return wishes_on(self.held, *asked, *(m.content for matter in matters for m in matter.cited))
+
     @cached_property
-    def wishes(self) -> tuple[str, ...]:
+    def held(self) -> tuple[HeldWish, ...]:
         """The user's wishes that hold at the end."""
-        return Histories(self.plans).wishes
+        return held_wishes(Histories(self.plans))
 
     def batches(self, probes: Sequence[Probe]) -> list[list[Matter]]:
         """Return the probes in batches of neighbours of the conversation, with what their readers may see."""
@@ -204,7 +209,7 @@ class _GateBatch:
     def read(self) -> list[object]:
         """The text that it reads: the probes with the guesses at them, and the conversation."""
         asked = [[version_of(m.probe), self.guesses.get(m.probe.probe_id)] for m in self.matters]
-        return [asked, self.conversation.said(), self.conversation.wishes]
+        return [asked, self.conversation.said(), self.conversation.wishes(self.matters)]
 
     async def run(self, units: Units) -> list[ProbeVerdict]:
         """Return the verdicts; none where the unit failed."""
@@ -222,13 +227,13 @@ class _GateBatch:
 
 
 def _judged_with(made_with: Dependencies, role: Role, conversation: CheckedConversation) -> str:
-    return made_with.fingerprint(replace(GATE, acting=role), (conversation.said(), conversation.wishes))
+    return made_with.fingerprint(replace(GATE, acting=role), (conversation.said(), [w.line for w in conversation.held]))
 
 
 async def _ask(asker: Asker, batch: Digested[_GateBatch], judged_with: str) -> Sequence[ProbeVerdict]:
     matters, read = batch.value.matters, batch.value.conversation
     try:
-        outcomes = await judge_batch(asker, matters, batch.value.guesses, read.probes, read.wishes)
+        outcomes = await judge_batch(asker, matters, batch.value.guesses, read.probes, read.wishes(matters))
     except ReplyError as exc:
         if not batch.value.is_lenient:
             raise

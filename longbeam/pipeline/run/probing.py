@@ -23,7 +23,7 @@ from longbeam.generators.probes import (
     write_probe,
     writing_prompts,
 )
-from longbeam.keys import ProbeId
+from longbeam.keys import PROBES, ProbeId
 from longbeam.models import Asker, answers_by_rule, has_model_checks
 from longbeam.pipeline.run.probe_checks import CheckedConversation, ProbeVerdict, judge_probes
 from longbeam.pipeline.run.refusals import (
@@ -42,7 +42,6 @@ from longbeam.store import Failure, FoldedTexts, SpilledSequence, UnitStatus, di
 from longbeam.text import language_of
 from longbeam.validation import ConversationIndex, check_probes
 
-PROBES = "probes"
 CANDIDATES = UnitSpec(PROBES, ProbeCandidate, tries=1)
 """Candidates of an ability; the ability says which prompts they ask."""
 PROBE = UnitSpec(PROBES, Probe, tries=1)

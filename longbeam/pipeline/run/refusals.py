@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from longbeam.generators.probes import ProbeCandidate, closest
+from longbeam.keys import REPAIR
 from longbeam.schemas import Evidence, MeasuredDifficulty, Probe, Record
 from longbeam.store import WorkLog
 from longbeam.text import quote_for
 
-REPAIR = "repair"
-"""Stage of the work log that holds what repair made and decided."""
 _ORDER = "selection"
 
 

@@ -18,11 +18,12 @@ from longbeam.generators import (
     unasked_advice,
     uncontested,
 )
+from longbeam.keys import PROBES
 from longbeam.models import Asker, has_model_checks, is_spoken_by_rule
 from longbeam.pipeline.run.conversation import SubPlanDialogue, TalkedConversation
 from longbeam.pipeline.run.finished import made_with, remember
 from longbeam.pipeline.run.gaps import making_of
-from longbeam.pipeline.run.probing import PROBES, ConversationText, ProbePool, WordedProbes, check_worded, word_probes
+from longbeam.pipeline.run.probing import ConversationText, ProbePool, WordedProbes, check_worded, word_probes
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import all_of
 from longbeam.schemas import (
@@ -187,9 +188,3 @@ def _is_sealed(path: Path) -> bool:
     except StoreError:
         return False  # not there, or damaged: it is made again from the work log
     return True
-
-
-TEXT_STAGES: tuple[str, ...] = ("persona", "plan", "user_turns", "dialogue")
-"""Stages that make the text; their failed units are gaps."""
-STAGES: tuple[str, ...] = (*TEXT_STAGES, "probes", "seal")
-"""Stages of units, as work logs and `status` name them. `plan`, `user_turns` and `dialogue` are run plan by plan."""

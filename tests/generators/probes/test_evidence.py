@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes import coverage, find_words, words_of
+from longbeam.generators.probes import closest, coverage, find_words, words_of
 from longbeam.text import money, ratio
 from tests.generators.probes.story import Story
 
@@ -70,3 +70,8 @@ def test_of_two_sentences_with_a_value_the_one_about_its_thing_is_quoted() -> No
     assert [s.quote for s in story.material().stated.settled] == [
         "And then I paid $80 again, to the plumber who mended the sink."
     ]
+
+
+def test_the_head_of_a_table_is_no_evidence() -> None:
+    table = "| Item | Cost of the kitchen tiles |\n|---|---|\n| Tiles of the kitchen | $210 |"
+    assert closest(table, "The cost of the kitchen tiles is $210.") == "| Tiles of the kitchen | $210 |"

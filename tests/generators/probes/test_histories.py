@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes import Histories
-from longbeam.schemas import Bullet, BulletKind, Plan, Stance, SubPlan
+import pytest
+
+from longbeam.generators.probes import Histories, find_shared_names
+from longbeam.schemas import AdviceKind, Bullet, BulletKind, Plan, Stance, SubPlan
 from longbeam.text import money
 from tests.generators.probes.story import START, Story, contradict, update
 
@@ -60,23 +62,6 @@ def test_never_statement_contests_all_facts_of_its_target() -> None:
     assert _steps(story) == [[]]
     assert [s.value.text for s in story.material().stated.first] == ["$80"]
     assert not story.material().stated.current
-
-
-def test_wishes_are_those_that_hold_at_the_end() -> None:
-    story = Story()
-    for session, kind, topic, wish, variety in (
-        (0, BulletKind.PREFERENCE, "plans", "begins with a sketch", ""),
-        (1, BulletKind.INSTRUCTION, "costs", "gives a total", ""),
-        (2, BulletKind.PREFERENCE, "plans", "opens with a table", "evolved"),
-    ):
-        story.tell(
-            session, topic, f"{wish}, please.", kind=kind, condition=f"when I ask about {topic}", requirement=wish,
-            variety=variety,
-        )  # fmt: skip
-    assert _histories(story).wishes == (
-        "when I ask about costs: gives a total",
-        "when I ask about plans: opens with a table",
-    )
 
 
 def test_other_value_contests_only_its_own_fact() -> None:
@@ -153,3 +138,63 @@ def test_evolved_preference_replaces_the_earlier_one() -> None:
     story.tell(1, "plans", "I like tables now.", requirement="has a table", variety="evolved", **wish)
     pairs = _histories(story).standing(BulletKind.PREFERENCE)
     assert [(b.requirement, e.bullet_id if e else None) for b, e in pairs] == [("has a table", first)]
+
+
+SHARED = (
+    ("the loan", "the bank loan", "Renovation"),
+    ("the loan", "a loan", "Renovation"),
+    ("the visit", "the visit of the surveyor", "Renovation"),
+    ("my report", "the damp report", "Elsewhere"),
+)
+
+
+@pytest.mark.parametrize(("thing", "other", "narrative"), SHARED)
+def test_a_name_that_another_thing_goes_by_names_neither_fact_nor_contradiction(
+    thing: str, other: str, narrative: str
+) -> None:
+    story = Story()
+    target = _priced(story, thing)
+    story.tell(0, other, f"I paid $70 for {other}.", (other, "fee", money(70)), narrative=narrative)
+    contradict(story, 2, thing, f"I have never asked the price of {thing}.", target)
+    assert [said.subject for said in story.material().stated.settled] == ([other] if other != "a loan" else [])
+    assert not list(_histories(story).conflicts())
+
+
+def test_a_fact_of_another_narrative_may_be_what_a_name_means_and_one_of_the_same_is_the_thing() -> None:
+    for narrative, is_shared in (("People", True), ("Renovation", False)):
+        story = Story()
+        _priced(story, "the loan")
+        story.tell(0, "Kathleen", "Kathleen lent me $70.", ("Kathleen", "loan", money(70)), narrative=narrative)
+        assert find_shared_names(story.head().plans) == (frozenset({"the loan"}) if is_shared else frozenset())
+
+
+@pytest.mark.parametrize("thing", ["the kitchen", "the loan office", "the house loan of my sister"])
+def test_a_name_of_its_own_is_not_shared(thing: str) -> None:
+    story = Story()
+    _priced(story, "the loan of the bank")
+    _priced(story, thing)
+    assert not find_shared_names(story.head().plans)
+
+
+def test_advice_on_a_shared_name_is_left_out() -> None:
+    story = Story()
+    told = _priced(story, "the loan")
+    story.bring_in(told, AdviceKind.FIGURE, "safety margin", "Keep $44 as a safety margin.", value=money(44))
+    assert story.material().advice.settled
+    _priced(story, "the bank loan")
+    assert not story.material().advice.settled
+
+
+@pytest.mark.parametrize(("thing", "is_open"), [("the scan", False), ("the ward", True)])
+def test_an_amount_that_changed_between_two_statements_explains_another_of_the_same_thing(
+    thing: str, is_open: bool
+) -> None:
+    story = Story()
+    own = story.tell(0, "the scan", "My share of the scan is $30.", ("the scan", "patient share", money(30)))
+    price = _priced(story, thing, 200)
+    update(story, 1, thing, "price", money(340), price)
+    story.tell(
+        2, "the scan", "My share of the scan is $48.", ("the scan", "patient share", money(48)),
+        kind=BulletKind.CONTRADICTION, target_bullet_id=own, variety="other_value",
+    )  # fmt: skip
+    assert [not c.is_decided for c in _histories(story).conflicts()] == [is_open]

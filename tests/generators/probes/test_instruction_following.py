@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from longbeam.generators.probes import ProbeCandidate, difficulty_by_age
 from longbeam.generators.probes.instruction_following import check, find_candidates
 from longbeam.schemas import BulletKind, Difficulty
@@ -10,11 +12,11 @@ from tests.generators.probes.story import Story, full_story, reply
 WISH = "gives a total at the end"
 
 
-def _candidate() -> ProbeCandidate:
+def _candidate(wish: str = WISH) -> ProbeCandidate:
     story = Story()
     story.tell(
-        0, "costs", f"When I ask about costs, write an answer that {WISH}.", kind=BulletKind.INSTRUCTION,
-        condition="when I ask about costs", requirement=WISH,
+        0, "costs", f"When I ask about costs, write an answer that {wish}.", kind=BulletKind.INSTRUCTION,
+        condition="when I ask about costs", requirement=wish,
     )  # fmt: skip
     (candidate,) = find_candidates(story.material())
     return candidate
@@ -39,6 +41,21 @@ def test_check_refuses_a_question_that_repeats_and_a_rubric_that_forgets() -> No
     assert "repeats the requirement" in str(check(candidate, reply(repeated, gold, nugget)))
     forgot = ("The response is polite", [0])
     assert "do not demand" in str(check(candidate, reply("What are the costs?", gold, forgot)))
+
+
+@pytest.mark.parametrize(
+    ("wish", "point", "is_fine"),
+    [
+        ("does not mention the architect", "Mentions three ways of the architect to pay for a roof", False),
+        ("leaves out the architect", "Says what a roof costs, by the architect", False),
+        ("leaves out the architect", "Says what a roof costs and leaves out the architect", True),
+        ("keeps quiet about the architect", "Says nothing of the architect", True),
+        ("names the architect", "Names the architect of the roof", True),
+    ],
+)
+def test_of_a_wish_for_silence_no_point_demands_content(wish: str, point: str, is_fine: bool) -> None:
+    problems = check(_candidate(wish), reply("What are the costs of the roof?", "Some $80 a tile.", (point, [0])))
+    assert ("demands content" not in str(problems)) is is_fine
 
 
 def test_the_writer_of_a_request_knows_who_the_user_is_and_what_holds() -> None:

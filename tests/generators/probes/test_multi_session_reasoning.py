@@ -83,6 +83,16 @@ def test_count_is_of_distinct_names() -> None:
     assert [v.text for v in found["count"].answers] == ["2", "Bramble", "Corvid"]
 
 
+@pytest.mark.parametrize(
+    ("told", "is_counted"),
+    [("Another builder turned us down.", False), ("The builder Corvid came.", True), ("Nobody came.", True)],
+)
+def test_a_count_beside_an_event_that_may_count_is_not_asked(told: str, is_counted: bool) -> None:
+    story = _story("builder", name("Bramble"), name("Corvid"), name("Dovecote"))
+    story.tell(2, "the attic", told)
+    assert ("count" in _by_variety(story)) is is_counted
+
+
 def test_nobody_counts_different_names_where_there_is_one() -> None:
     assert "count" not in _by_variety(_story("builder", name("Bramble"), name("Bramble"), name("Bramble")))
 

@@ -50,7 +50,7 @@ def _probe(story: Story, candidate: ProbeCandidate) -> Probe:
 
 def test_join_and_differences_name_the_right_people() -> None:
     # Along the canal: Dana, Olga. Through the woods: Olga, Ruth. Around the reservoir: Dana.
-    sketches = find_log_questions(_story().material().stated)
+    sketches = find_log_questions(_story().material())
     found = {s.topic: s.fields["payload"].items for s in sketches if "payload" in s.fields}
     both, never = (
         "who came along on evening runs both {} and {}",
@@ -68,12 +68,18 @@ def test_join_and_differences_name_the_right_people() -> None:
 
 
 def test_counts_and_totals_are_over_all_entries() -> None:
-    sketches = find_log_questions(_story().material().stated)
+    sketches = find_log_questions(_story().material())
     found = {s.topic: s.fields["details"].computed_value for s in sketches}
     assert found["times that Dana came along on my evening runs"] == "2"
     assert found["evening runs"] == "5"
     assert found[f"evening runs {CANAL}"] == "2"
     assert found["km of all evening runs together"] == "31 km"  # 5 + 7 + 6 + 9 + 4
+
+
+def test_a_log_beside_which_another_time_is_told_is_not_counted() -> None:
+    story = _story()
+    story.tell(2, "the knee", f"My knee hurt on that {RUN.name.removeprefix('my ').rstrip('s')} along the wall.")
+    assert not [topic for topic in _found(story) if "run" in topic]
 
 
 def test_story_with_an_untold_entry_gives_no_question() -> None:

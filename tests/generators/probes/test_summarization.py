@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from longbeam.generators.probes import ProbeCandidate, messages_for, probe_inputs
 from longbeam.generators.probes.summarization import check, find_candidates
 from longbeam.schemas import AdviceKind, Difficulty
 from longbeam.text import money, name, number
-from tests.generators.probes.story import Story, contradict, day, reply, update
+from tests.generators.probes.story import Story, contradict, day, full_story, reply, update
 
 
 def _story() -> Story:
@@ -51,9 +53,38 @@ def test_an_event_in_words_that_give_a_superseded_value_is_left_out() -> None:
     assert all(e.value for e in candidate.excerpts)
 
 
-@pytest.mark.parametrize(("messages", "wanted"), [(20, 3), (100, 3), (500, 7), (1_700, 16), (4_000, 27)])
+@pytest.mark.parametrize(("messages", "wanted"), [(20, 3), (100, 3), (400, 7), (1_200, 16), (2_600, 27), (9_000, 32)])
 def test_the_number_of_messages_grows_with_the_conversation(messages: int, wanted: int) -> None:
     assert messages_for(messages) == wanted
+
+
+def test_from_500k_on_a_summary_rests_on_eight_messages_or_more() -> None:
+    material = replace(full_story().material(), total_messages=1_000)
+    cited = [len(set(c.message_keys)) for c in find_candidates(material)]
+    assert cited
+    assert min(cited) >= 8
+
+
+@pytest.mark.parametrize(
+    ("came", "is_told"),
+    [
+        ("I went to the kitchen on the 21st and paid my share.", False),
+        ("The kitchen was shown to me on March 21.", False),
+        ("The kitchen was shown to me.", True),
+        ("I have to think of the kitchen until March 30.", True),
+    ],
+)
+def test_a_day_that_was_booked_is_left_out_where_a_later_message_tells_another_day(came: str, is_told: bool) -> None:
+    """A reader of offline conversations (seed 9102): booked for April 18, "I went to the blood test on April 21"."""
+    story = Story()
+    thing = "the kitchen"
+    story.tell(0, thing, f"The viewing of the kitchen is on {day(17).text}.", (thing, "viewing", day(17)))
+    story.tell(1, thing, "Bramble builds the kitchen.", (thing, "builder", name("Bramble")))
+    story.tell(2, thing, came)  # on March 21
+    story.tell(3, thing, "The price of the kitchen is $80.", (thing, "price", money(80)))
+    (candidate,) = find_candidates(story.material())
+    assert (day(17) in candidate.answers) is is_told
+    assert came in [e.quote for e in candidate.excerpts]
 
 
 def _contested_story(*, event: bool) -> Story:

@@ -17,6 +17,7 @@ from longbeam.generators.probes import (
     plan_candidates,
     planning_prompts,
     probe_inputs,
+    wishes_on,
     write_probe,
     writing_prompts,
 )
@@ -48,8 +49,8 @@ def test_every_ability_gives_eight_probes_and_no_failure(ability: str) -> None:
     assert [p.rank for p in written] == list(range(len(written)))
 
 
-async def test_every_writer_sees_the_wishes_that_hold() -> None:
-    wishes = MATERIAL.histories.wishes
+async def test_every_writer_sees_the_wishes_that_may_apply() -> None:
+    wishes = wishes_on(MATERIAL.wishes)  # those that apply to any question
     assert wishes
     for ability in (a for a in ABILITIES if generator_for(a).draft is None):
         for candidate in await plan_candidates(asker(), MATERIAL, ability):

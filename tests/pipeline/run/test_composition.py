@@ -56,18 +56,18 @@ def test_a_composition_that_cannot_be_is_refused(
 
 
 def test_conversations_of_a_composition_are_as_long_as_it_says_and_exported_by_size(tmp_path: Path) -> None:
-    spec = spec_of(tmp_path, '[composition]\n"16K" = 2\n"30K" = 1\n')
+    spec = spec_of(tmp_path, '[composition]\n"16K" = 1\n"30K" = 1\n')
     benchmark, given = create_benchmark(spec, tmp_path), services()
     asyncio.run(run_inline(benchmark, given.models(open_meter(benchmark, given))))
 
     sealed = [SealedConversation(benchmark.sealed_path(i)) for i in benchmark.conversation_ids]
-    assert [one.head.target_tokens for one in sealed] == [16_000, 16_000, 30_000]
+    assert [one.head.target_tokens for one in sealed] == [16_000, 30_000]
     tokens = [sum(m.tokens for m in one.messages()) for one in sealed]
-    assert all(abs(is_ - asked) < 0.1 * asked for is_, asked in zip(tokens, (16_000, 16_000, 30_000), strict=True))
+    assert all(abs(is_ - asked) < 0.1 * asked for is_, asked in zip(tokens, (16_000, 30_000), strict=True))
     assert finished_conversations(benchmark, default_registry()) == set(benchmark.conversation_ids)
     export_huggingface(sealed, spec, tmp_path / "tables")
     files = [path.name.partition("-")[0] for path in sorted((tmp_path / "tables" / "data").iterdir())]
-    assert files == ["16K", "16K", "32K"]
+    assert files == ["16K", "32K"]
     for one in sealed:
         one.close()
     assert run(["evaluate", "all", "--system", "rag", "--out", str(tmp_path)]) == OK
@@ -82,8 +82,8 @@ def test_conversations_of_a_composition_are_as_long_as_it_says_and_exported_by_s
 async def test_an_estimate_adds_the_lengths_up() -> None:
     apart = [
         await rehearse(BenchmarkSpec(name="x", seed=1, length=length, conversations=count), services())
-        for length, count in ((16_000, 2), (24_000, 1))
+        for length, count in ((16_000, 1), (24_000, 1))
     ]
-    both = await rehearse(BenchmarkSpec(name="x", seed=1, composition={16_000: 2, 24_000: 1}), services())
-    assert (both.conversations, both.rehearsed) == (3, 3)
+    both = await rehearse(BenchmarkSpec(name="x", seed=1, composition={16_000: 1, 24_000: 1}), services())
+    assert (both.conversations, both.rehearsed) == (2, 2)
     assert sum(u.calls for u in both.usage) == sum(u.calls for one in apart for u in one.usage)
