@@ -74,8 +74,8 @@ def sabotaged(benchmark: Benchmark, folder: Path, acts: dict[str, str], *more: s
 
 
 def calls(done: subprocess.CompletedProcess[str]) -> int:
-    """Return the model calls that a command counted."""
-    return max(int(number) for number in re.findall(r"units, (\d+) calls", done.stderr))
+    """Return the model calls that a command counted; one that has nothing left to do counts none."""
+    return max((int(number) for number in re.findall(r"units, (\d+) calls", done.stderr)), default=0)
 
 
 def tiny(out: Path) -> Benchmark:
