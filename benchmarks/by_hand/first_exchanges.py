@@ -17,22 +17,22 @@ def cut(export: Path, folder: Path, exchanges: int) -> tuple[int, int]:
     folder.mkdir(parents=True)
     for name in ("conversations.jsonl", "manifest.json"):
         shutil.copy(export / name, folder)
-    messages, seen = [], 0
+    kept, seen = [], 0
     for message in _lines(export / "messages.jsonl"):
         seen += message["role"] == "user"
         if seen > exchanges:
             break
-        messages.append(message)
-    keys = {message["message_key"] for message in messages}
+        kept.append(message)
+    keys = {message["message_key"] for message in kept}
     probes = [
         probe
         for probe in _lines(export / "probes.jsonl")
         if all(e["message_key"] in keys for e in probe["evidence"])
         and (probe["asked_after"] is None or probe["asked_after"] in keys)
     ]
-    for name, rows in (("messages", messages), ("probes", probes)):
+    for name, rows in (("messages", kept), ("probes", probes)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return len(messages), len(probes)
+    return len(kept), len(probes)
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
@@ -40,4 +40,5 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    print("%d messages, %d probes" % cut(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))
+    messages, probes = cut(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
+    print(f"{messages} messages, {probes} probes")
