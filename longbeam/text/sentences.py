@@ -17,7 +17,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MARKER = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+)?")
 _BREAK = re.compile(r"[.!?…]+[\"'”’)\]*_`]*(?=\s+)")
 _TABLE_HEAD = re.compile(
-    r"^[^\n|]*\|[^\n]*\n[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$", re.MULTILINE
+    r"^[^\n|]*\|[^\n]*\n[ \t>]*+\|?+[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$", re.MULTILINE
 )
 # `5! / 3!`, `120 = 5! > 4!`: a factorial within a calculation.
 _FACTORIAL = re.compile(r"(?<=\d)![)\]*_`]*\s+(?=[-+−*/=<>×·÷^≈≤≥]|\d)")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from longbeam.text import fenced_spans, quotable, sentences
@@ -52,3 +54,10 @@ def test_fenced_spans_tell_the_unclosed() -> None:
 def test_the_head_of_a_table_tells_nothing_that_is_quoted(table: str) -> None:
     text = f"Here it is:\n\n{table}\n\nThat is all | or not."
     assert [text[a:b] for a, b in quotable(text)] == ["Here it is:", "| Tiles | $210 |", "That is all | or not."]
+
+
+@pytest.mark.parametrize("tail", [" " * 200_000, "-" * 200_000 + "x", "|-" * 100_000 + "x", "> " * 100_000])
+def test_a_long_line_below_a_bar_takes_no_time(tail: str) -> None:
+    began = time.process_time()
+    quotable(f"a | b\n{tail}")
+    assert time.process_time() - began < 2

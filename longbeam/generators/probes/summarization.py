@@ -46,10 +46,10 @@ Told = Sequence[tuple[Quote, str]]
 
 
 def messages_for(total_messages: int) -> int:
-    """Return the number of messages that a summary should rest on: 3 of 100, 7 of 400, 16 of 1,200, 28 of 2,600.
+    """Return the number of messages that a summary should rest on: 3 of 100, 7 of 400, 16 of 1,200, 27 of 2,600.
 
     BEAM's summaries cite 7.1 messages at 128K tokens, 11.1 at 500K and 27.6 at a million; a conversation of ours has
-    some 400, 1,200 and 2,600 messages there: 7 · 6.5^0.73 = 28.
+    some 400, 1,200 and 2,600 messages there: 7 · 6.5^0.73 = 27.
     """
     wanted = round(7 * math.pow(total_messages / 400, 0.73))
     return min(max(wanted, PROBING.min_summarized), PROBING.max_cited)
