@@ -38,7 +38,8 @@ _WITNESS = """
 import os, sys
 last = b""
 for last in sys.stdin.buffer:
-    pass
+    if not last.strip():
+        break
 if last.strip():
     os.write(2, b"error: the process ended" + last)
 """
@@ -76,11 +77,15 @@ class Others:
 
     def end(self) -> None:
         """Let the witness end: the process says by itself how it ended, unless its standard error was closed."""
+        import subprocess
+
         with contextlib.suppress(OSError):
             os.fstat(2)
             self._tell("")
         if self._witness is not None:
-            self._witness.communicate()
+            # Code of others may have closed the pipe, or have left a copy of this process that holds it.
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                self._witness.communicate(timeout=LINGER_S)
 
     def _tell(self, line: str) -> None:
         if self._witness is not None:

@@ -8,26 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins.installed import REPOSITORY, Ran, run_with
-
-PAGE = (REPOSITORY / "docs" / "plugins.md").read_text(encoding="utf-8")
+from tests.plugins.installed import EXAMPLES, Ran, run_with, write_examples
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the page's modules, installed as one package, and a benchmark that its domain seeds."""
     folder = tmp_path_factory.mktemp("site")
-    for name, code in re.findall(r"```python\n# (\w+)\.py\n(.*?)```", PAGE, re.DOTALL):
-        (folder / f"{name}.py").write_text(code, encoding="utf-8")
-    (seeds,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
-    (folder / "beekeeping.json").write_text(seeds, encoding="utf-8")
-    info = folder / "longbeam_example-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: longbeam-example\nVersion: 1.0\n")
-    points = re.findall(r'\[project\.entry-points\."([\w.]+)"\]\n(\w+) = "([\w:]+)"', PAGE)
-    assert {group for group, _, _ in points} == set(re.findall(r"`(longbeam\.\w+)` \|", PAGE))
-    lines = [f"[{group}]\n{name} = {value}\n" for group, name, value in points if group != "longbeam.abilities"]
-    (info / "entry_points.txt").write_text("".join(lines))
+    groups = set(re.findall(r"`(longbeam\.\w+)` \|", EXAMPLES))
+    assert groups == set(re.findall(r'entry-points\."([\w.]+)"', EXAMPLES))
+    write_examples(folder, *groups - {"longbeam.abilities"})
     generate = ["generate", "--domain", "beekeeping", "--name", "bees", "--length", "16K", "--runner", "inline"]
     (generated,) = run_with([folder], generate, cwd=folder)
     assert generated.code == 0, generated.err
@@ -37,7 +27,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def told(site: Path) -> dict[str, Ran]:
     """What each command of the tests below said; one process imports for all of them."""
-    parrot = ["evaluate", "bees", "--system", "newest", "--reader", "parrot:small", "--json"]
+    quoted = ["evaluate", "bees", "--system", "newest", "--reader", "quoter:three", "--json"]
     reranked = ["evaluate", "bees", "--system", "cogcanvas", "--set", "cogcanvas.reranker=shortest", "--json"]
     embedded = ["evaluate", "bees", "--system", "rag", "--embedder", "letters:small", "--json"]
     commands = {
@@ -48,7 +38,7 @@ def told(site: Path) -> dict[str, Ran]:
         "export --help": ["export", "--help"],
         "import --help": ["import", "--help"],
         "validate": ["validate", "bees", "--json"],
-        "parrot": parrot,
+        "quoted": quoted,
         "reranked": reranked,
         "embedded": embedded,
         "retrieved": ["evaluate", "bees", "--system", "rag", "--set", "rag.retriever=trigrams", "--json"],
@@ -59,7 +49,7 @@ def told(site: Path) -> dict[str, Ran]:
 
 def test_the_page_names_the_ability_that_is_tested() -> None:
     points = (Path(__file__).parent / "longbeam_first_value-1.0.dist-info" / "entry_points.txt").read_text()
-    (named,) = re.findall(r'\[project\.entry-points\."longbeam\.abilities"\]\n(\w+) = "([\w:]+)"', PAGE)
+    (named,) = re.findall(r'\[project\.entry-points\."longbeam\.abilities"\]\n(\w+) = "([\w:]+)"', EXAMPLES)
     assert "[longbeam.abilities]\n{} = {}".format(*named) in points
 
 
@@ -91,11 +81,10 @@ def test_a_check_runs(told: dict[str, Ran]) -> None:
 
 
 def test_a_memory_and_a_model_are_evaluated(site: Path, told: dict[str, Ran]) -> None:
-    shown = json.loads(told["parrot"].out)
-    assert shown["run"]["reader"] == "parrot:small"
-    assert "newest" in {row["system"] for row in shown["rows"]}
-    answers = "".join(path.read_text() for path in (site / "output" / "bees" / "evaluation").rglob("*.jsonl"))
-    assert "the budget is 900 euros" in answers
+    shown = json.loads(told["quoted"].out)
+    assert shown["run"]["reader"] == "quoter:three"
+    scores = {row["system"]: row["score"] for row in shown["rows"]}
+    assert scores["newest"] < scores["evidence"]
 
 
 def test_a_retriever_is_a_setting_of_a_system(told: dict[str, Ran]) -> None:
