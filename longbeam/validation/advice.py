@@ -162,10 +162,12 @@ def _wrong(probe: Probe, entries: _Entries, counted: int) -> str:
 
 
 def _elsewhere(index: ConversationIndex, probe: Probe, story: str) -> Iterator[Problem]:
-    """Yield messages of the user that name the story, and voice none of its bullets."""
-    words = sorted(content_words(story))
-    for place, _ in index.holding(words) if words else ():
+    """Yield messages of the user with a sentence that names the story, and that voice none of its bullets."""
+    words = content_words(story)
+    for place, _ in index.holding(sorted(words)) if words else ():
         message = index.messages[place]
+        if not any(words <= content_words(message.content[start:end]) for start, end in sentences(message.content)):
+            continue
         told = (index.bullets.get(i) for i in message.bullet_ids)
         if index.speaks_as_user(message) and not any(b is not None and b.kind is BulletKind.SIDE for b in told):
             text = f"{message.message_key} speaks of {story}, too, and tells none of its entries"

@@ -126,7 +126,8 @@ def _value_problems(probe: Probe) -> Iterator[Problem]:
         return  # the question goes by the amount
     values = values_in(probe.gold_answer)
     repeated = [v for v in values if says_equivalent(probe.question, v)]
-    known = [v.text for v in repeated if not _is_small(v)]
+    # A value that no criterion asks for, as "two stays" in "how long between two stays?", gives nothing away.
+    known = [v.text for v in repeated if not _is_small(v) and any(says_equivalent(n.text, v) for n in probe.rubric)]
     if len(repeated) == len(values) and any(not _is_small(v) for v in values):
         text = f"the question says all values of the gold answer: {', '.join(v.text for v in values)}"
         yield Problem("all_values", probe.probe_id, text)

@@ -451,13 +451,13 @@ def said_twice(reader: MemoryReader) -> MemoryReader:
     return both(say(14, text), say(16, f"Well then. {text}"))(reader)
 
 
-def counted(value: str, *, cited: int = 2) -> Spoil:
-    """The sum becomes a count over a series of the oven's costs, of which a number of entries is cited."""
+def counted(value: str, *, cited: int = 2, story: str = "the oven") -> Spoil:
+    """The sum becomes a count over a series of costs of a side story, of which a number of entries is cited."""
 
     def spoil(reader: MemoryReader) -> MemoryReader:
         own = reader.probe("multi_session_reasoning").fact_ids
         facts = [
-            f.model_copy(update={"side_story": "the oven", "attribute": f"cost on day {i}"}) if f.fact_id in own else f
+            f.model_copy(update={"side_story": story, "attribute": f"cost on day {i}"}) if f.fact_id in own else f
             for i, f in enumerate(reader.head.plans[0].facts)
         ]
         asked = details("multi_session_reasoning", variety="tally", computed_value=value)(reader)

@@ -9,7 +9,7 @@ import pytest
 from longbeam.schemas import Severity
 from longbeam.validation import CHECKS, Check, Scope, check_benchmark, check_conversation
 from tests.builders import MemoryReader, good_conversation
-from tests.validation.faults import FAULTS, Fault
+from tests.validation.faults import FAULTS, Fault, append, counted
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "checks.md"
 
@@ -29,6 +29,16 @@ def test_a_planted_fault_is_found(fault: Fault) -> None:
     if fault.subject:
         assert fault.subject in {f.subject for f in found}
     assert all(f.conversation_id == "c000" and f.message for f in found)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [(" I log my repair hours like my sleep.", True), (" The hours are long. One more repair would do.", False)],
+)
+def test_a_side_story_is_named_by_a_sentence(said: str, expected: bool) -> None:
+    reader = append(12, said)(counted("2", story="repair hours")(good_conversation()))
+    found = [f for f in check_conversation(reader) if f.check == "side_stories.elsewhere"]
+    assert bool(found) == expected
 
 
 def severity_of(name: str, kind: str) -> Severity:

@@ -148,7 +148,8 @@ class ProbeCandidate(Record):
         """Return the payload's fields beside the others, as they are stored: the digest is part of units' keys."""
         fields = handler(self)
         told = {**_FLAT, **{name: getattr(self.payload, name) for name in type(self.payload).model_fields}}
-        return {name: told[name] if name in told else fields[name] for name in _STORED}
+        names = (n for name in fields if name != "payload" for n in (name, *_BEHIND.get(name, ())))
+        return {name: told[name] if name in told else fields[name] for name in names}
 
     def given(self, kind: type[P]) -> P:
         """Return the payload, which is of this kind."""
@@ -167,39 +168,12 @@ _FLAT: Mapping[str, Any] = {  # Any: a text or a tuple
     **dict.fromkeys(("items", "listed_as", "known", "beside"), ()),
 }
 """Fields of payloads, empty."""
-_STORED = [
-    "candidate_id",
-    "ability",
-    "language",
-    "difficulty",
-    "variety",
-    "topic",
-    "summary",
-    "excerpts",
-    "message_keys",
-    "positions",
-    "cited",
-    "bullet_ids",
-    "fact_ids",
-    "answers",
-    "context_values",
-    "stale",
-    "can_spare",
-    "condition",
-    "requirement",
-    "items",
-    "listed_as",
-    "purpose",
-    "known",
-    "beside",
-    "wishes",
-    "details",
-    "question",
-    "gold_answer",
-    "nugget",
-    "rank",
-]
-"""Fields in the order in which they are stored."""
+_BEHIND: Mapping[str, Sequence[str]] = {
+    "can_spare": ("condition", "requirement", "items", "listed_as"),
+    "purpose": ("known", "beside"),
+    "details": ("question", "gold_answer", "nugget"),
+}
+"""Fields of payloads by the field behind which they are stored."""
 
 
 def needs_reply(bullet_ids: Iterable[str]) -> bool:
