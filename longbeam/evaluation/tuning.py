@@ -27,7 +27,7 @@ class EvaluationTuning(Record):
     tail: float = 0.025  # Share outside an interval on either side: 95 % lie within.
     fits: float = 1.25  # Factor from budget to length up to which most is read: whatever is chosen.
     half_read: float = 0.5  # Share of the budget below which a system is named: it reads at another budget.
-    alike_settings: float = 0.9  # Share of probes answered from the same messages: from here on two settings are alike.
+    alike_settings: float = 0.9  # Share of probes with the same messages, or of the budget: from here on two are alike.
 
 
 MEASURING = EvaluationTuning()

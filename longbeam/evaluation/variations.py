@@ -86,22 +86,27 @@ def _minus(value: float | None, whole: float | None) -> float | None:
 
 
 def alike_notes(run: EvaluationRun, variations: Sequence[Variation], results: Sequence[Result]) -> list[str]:
-    """Return a note on each setting of numbers whose neighbouring values read the same messages: the budget is full."""
+    """Return a note on each setting of numbers whose neighbouring values read the same messages or fill the budget."""
     read: dict[str, dict[tuple[str, str], frozenset[str]]] = defaultdict(dict)
+    tokens: dict[str, list[int]] = defaultdict(list)
     for r in results:
         if r.answer.context is not None:
             read[r.system][r.conversation_id, r.probe_id] = frozenset(r.answer.context.message_keys)
+            tokens[r.system].append(r.answer.context.tokens)
+    full = {name for name, each in tokens.items() if fmean(each) >= MEASURING.alike_settings * run.settings.budget}
     notes = []
     for of in variations:
         numbers = [value for value in of.rows if value.isdecimal()]
         alike: dict[str, None] = {}
         for first, second in pairwise(numbers):
-            one, other = read[of.rows[first].system], read[of.rows[second].system]
-            if one and fmean(one[key] == other.get(key) for key in one) >= MEASURING.alike_settings:
+            names = of.rows[first].system, of.rows[second].system
+            one, other = read[names[0]], read[names[1]]
+            same = fmean(one[key] == other.get(key) for key in one) if one else 0.0
+            if same >= MEASURING.alike_settings or full.issuperset(names):
                 alike |= {first: None, second: None}
         if alike:
             notes.append(
-                f"{of.system} reads the same messages with {of.setting} = {', '.join(alike)}: no more fit into "
+                f"{of.system} has no room with {of.setting} = {', '.join(alike)}: what more is found does not fit into "
                 f"{run.settings.budget:,} tokens. Take a larger --budget; BEAM's paper has 32000."
             )
     return notes

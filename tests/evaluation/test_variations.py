@@ -94,9 +94,28 @@ def test_depths_that_read_the_same_messages_are_named_with_the_budget(differs: t
     varied = variations_of(made.run, rows_of(results), is_scored=True)
     (note,) = alike_notes(made.run, varied, results)
     assert note == (
-        f"light reads the same messages with {named}: no more fit into 4,000 tokens. Take a larger --budget; "
+        f"light has no room with {named}: what more is found does not fit into 4,000 tokens. Take a larger --budget; "
         "BEAM's paper has 32000."
     )
+
+
+@pytest.mark.parametrize(("tokens", "expected"), [(3_790, 1), (2_000, 0)])
+def test_depths_that_fill_the_budget_are_named_whatever_they_read(tokens: int, expected: int) -> None:
+    made = described(
+        evaluated({"light[k=5]": [[0, 1]], "light[k=10]": [[1, 1]]}),
+        {"light[k=5]": {"k": "5"}, "light[k=10]": {"k": "10"}},
+    )
+    results = [
+        r.model_copy(
+            update={"answer": r.answer.model_copy(
+                update={"context": r.answer.context.model_copy(update={"message_keys": (r.system,), "tokens": tokens})}
+            )}
+        )
+        for r in made.results
+        if r.answer.context
+    ]  # fmt: skip
+    varied = variations_of(made.run, rows_of(results), is_scored=True)
+    assert len(alike_notes(made.run, varied, results)) == expected
 
 
 def test_readers_and_lengths_stand_in_one_table_and_a_judge_that_cannot_score_leaves_a_dash() -> None:
