@@ -38,7 +38,8 @@ HEAD = """# What the four papers have, and where it is
 
 BEAM and LIGHT (arXiv 2510.27246), CogCanvas (2601.00821), cooperative paging (2604.12376) and CMV (2602.22402).
 `python -m tests.test_papers` writes this page from `tests/papers.toml`, and a test compares them. *faithful*: as the
-paper or its code has it; *better*: a fault of it is mended, and named.
+paper or its code has it (*in form*: with what is named in place of a part); *better*: a fault of it is mended, and
+named; *interpretation*: the paper leaves it open, contradicts itself, or what decides is not here.
 
 A figure is of its row's own command: what stands there as code stands in what the command prints (runs of blanks and
 bars as one blank), or the test fails. `quick` commands run with every test, `nightly` ones with `make nightly`; where
