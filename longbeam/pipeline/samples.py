@@ -18,8 +18,17 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from longbeam.errors import UserError
-from longbeam.formats import CARD, WRITTEN, ImportOptions, export_jsonl, importer, read_json, read_text, want
-from longbeam.formats.card_sections import UNREVIEWED_LIMIT
+from longbeam.formats import (
+    CARD,
+    UNREVIEWED_LIMIT,
+    WRITTEN,
+    ImportOptions,
+    export_jsonl,
+    importer,
+    read_json,
+    read_text,
+    want,
+)
 from longbeam.formats.exporting import MANIFEST
 from longbeam.pipeline.importing import GivenReport, Origin, import_benchmark
 from longbeam.pipeline.status import benchmark_status
