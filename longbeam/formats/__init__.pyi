@@ -2,7 +2,7 @@ from . import reading as reading
 from .beam import CHAT as CHAT, TRUNCATED as TRUNCATED, export_beam as export_beam, import_beam as import_beam
 from .beam_json import export_beam_json as export_beam_json
 from .beam_text import read_index as read_index, read_labels as read_labels, split_marker as split_marker
-from .card_sections import making_section as making_section
+from .card_sections import UNREVIEWED_LIMIT as UNREVIEWED_LIMIT, making_section as making_section
 from .chat import import_chat as import_chat
 from .dataset_card import features_of as features_of, who_wrote_it as who_wrote_it
 from .dates import (

@@ -24,6 +24,7 @@ from longbeam.schemas import (
 from longbeam.terminal import counted
 from longbeam.text import language_of
 
+UNREVIEWED_LIMIT = "Nobody has reviewed the probes."
 LONGEST_QUOTE = 300
 """Characters of a quote in the example."""
 
@@ -102,7 +103,7 @@ Rules compare every gold answer, quote and rubric with the whole conversation (`
         if len(self.makings) == 1:
             lines.append("There is one conversation, so no difference between two systems can be told from chance.")
         if set(self.statuses) <= {"unreviewed"}:
-            lines.append("Nobody has reviewed the probes.")
+            lines.append(UNREVIEWED_LIMIT)
         if not language_of(spec.language).reads_words:
             lines.append("Checks that read English were left out.")
         listed = "\n".join(f"- {line}" for line in lines)

@@ -10,6 +10,7 @@ A sample is a folder with a JSONL export (docs/export-format.md) and three more 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,17 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from longbeam.errors import UserError
-from longbeam.formats import CARD, WRITTEN, ImportOptions, export_jsonl, importer, read_json, read_text, want
+from longbeam.formats import (
+    CARD,
+    UNREVIEWED_LIMIT,
+    WRITTEN,
+    ImportOptions,
+    export_jsonl,
+    importer,
+    read_json,
+    read_text,
+    want,
+)
 from longbeam.formats.exporting import MANIFEST
 from longbeam.pipeline.importing import GivenReport, Origin, import_benchmark
 from longbeam.pipeline.status import benchmark_status
@@ -29,6 +40,7 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 LARGEST = 2_000_000
 """Bytes of a sample's files."""
 ABOUT, JOURNAL, REVIEWS = "sample.json", "journal.json", "reviews.jsonl"
+_STATUSES = re.compile(r" Probes by their status in a review: unreviewed [\d,]+\.")
 _BEAM_FAULTS = (
     "of the 1,360 probes of BEAM whose conversations are released, people had validated all, and simple rules find 67 "
     "(4.9 %) wrong"
@@ -111,7 +123,7 @@ def pack(
     write_atomically(target / JOURNAL, json.dumps(status, ensure_ascii=False, indent=1) + "\n")
     write_atomically(target / ABOUT, about.model_dump_json(indent=1) + "\n")
     probes = read_json(target / MANIFEST)["counts"]["probes"]
-    _complete_card(target, _who(about, refused, probes))
+    _complete_card(target, _who(about, refused, probes), is_read=bool(about.readers))
     return _sample(target)
 
 
@@ -153,11 +165,16 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "/")
 
 
-def _complete_card(folder: Path, text: str) -> None:
-    """Add a paragraph to the export's card, and the card's new digest to its manifest."""
+def _complete_card(folder: Path, text: str, *, is_read: bool) -> None:
+    """Add a paragraph to the export's card, and the card's new digest to its manifest.
+
+    What the paragraph says of its readers takes the place of what an export without a review says of the probes.
+    """
     card, manifest = folder / CARD, read_json(folder / MANIFEST)
     before, heading, after = read_text(card).partition(WRITTEN)
     assert heading, card
+    if is_read:
+        after = _STATUSES.sub("", after.replace(f"- {UNREVIEWED_LIMIT}\n", ""))
     write_atomically(card, f"{before}{heading}\n{text}{after}")
     manifest["files"][CARD] = {"sha256": sha256_of(card), "bytes": card.stat().st_size}
     write_atomically(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")

@@ -100,7 +100,7 @@ def _planned_problems(index: ConversationIndex, plan: Plan) -> Iterator[Problem]
 
 
 def _untold_problems(index: ConversationIndex, plan: Plan) -> Iterator[Problem]:
-    """Yield bullets that announce a day of the plan, after which nothing is told of the thing."""
+    """Yield bullets that announce a day of the plan, from which on nothing is told of the thing."""
     dates = {f.fact_id: f for f in plan.facts if f.kind is ValueKind.DATE and not f.is_fixed and not f.side_story}
     told = {b.bullet_id: (b, content_words(b.text)) for b in plan.bullets() if b.kind in _TELLING}
     if not told:
@@ -114,9 +114,16 @@ def _untold_problems(index: ConversationIndex, plan: Plan) -> Iterator[Problem]:
     for fact_id, (bullet, day) in newest.items():
         fact = dates[fact_id]
         words = content_words(fact.subject)
-        later = [(b, own) for b, own in told.values() if b.happens_on > day]
-        if bullet.happens_on < day < end and not any(b.topic == fact.subject or words <= own for b, own in later):
-            text = f"{fact.attribute} of {fact.subject!r} is announced for {day}, and nothing is told of it after that"
+        later = [(b, own) for b, own in told.values() if b.happens_on >= day]
+        # What a narrative tells on that very day is its outcome, under whatever topic.
+        is_told = any(
+            b.topic == fact.subject or words <= own or (b.happens_on == day and b.narrative == bullet.narrative)
+            for b, own in later
+        )
+        if bullet.happens_on < day < end and not is_told:
+            text = (
+                f"{fact.attribute} of {fact.subject!r} is announced for {day}, and nothing is told of it from then on"
+            )
             yield Problem(
                 "no_outcome", bullet.bullet_id, text, tuple(m.message_key for m in index.voicing(bullet.bullet_id))
             )

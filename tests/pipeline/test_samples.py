@@ -76,3 +76,13 @@ def test_every_sample_of_the_package_is_small_sound_and_says_who_wrote(sample: S
     assert sample.folder.parent == SAMPLES
     unpack(sample, tmp_path)
     assert (run(["validate", sample.name, "--out", str(tmp_path)]) == OK) is (not sample.about.errors)
+
+
+@pytest.mark.parametrize("name", ["cafe128", "legal16", "home16", "coding32"])
+def test_the_card_of_a_read_sample_contradicts_itself_nowhere(name: str) -> None:
+    card = (sample_named(name).folder / "README.md").read_text(encoding="utf-8")
+    assert f"\n# {name}\n" in card
+    assert "Readers of the probes" in card
+    assert "Nobody has reviewed" not in card
+    assert "unreviewed 1" not in card
+    assert "unreviewed 2" not in card

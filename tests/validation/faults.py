@@ -405,11 +405,11 @@ def planned_after_done(reader: MemoryReader) -> MemoryReader:
     return spoilt.with_bullet("p0.s1.b4", topic=topic)
 
 
-def no_outcome(reader: MemoryReader) -> MemoryReader:
-    """A tasting is announced for March 20, and no bullet after that day speaks of it."""
+def no_outcome(reader: MemoryReader, day: dt.date = dt.date(2024, 3, 20)) -> MemoryReader:
+    """A tasting is announced for March 20, or another day, and no bullet from that day on speaks of it."""
     plan = reader.head.plans[0]
     fact = Fact(fact_id="p0.f22", subject="the tasting", attribute="date", kind=ValueKind.DATE)
-    told = Assertion(bullet_id="p0.s0.b1", fact_id="p0.f22", stance=Stance.SETS, value=date_value(dt.date(2024, 3, 20)))
+    told = Assertion(bullet_id="p0.s0.b1", fact_id="p0.f22", stance=Stance.SETS, value=date_value(day))
     return reader.with_plan(facts=(*plan.facts, fact), assertions=(*plan.assertions, told))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
 from longbeam.schemas import Stance
 from longbeam.validation import check_conversation
 from tests.builders import MemoryReader, good_conversation
-from tests.validation.faults import planned_after_done
+from tests.validation.faults import no_outcome, planned_after_done
 
 
 def _found(reader: MemoryReader) -> list[str]:
@@ -32,3 +34,9 @@ def test_a_delivery_ends_only_what_is_planned_as_a_delivery(planned: str, is_fou
         f.model_copy(update={"attribute": attributes.get(f.attribute, f.attribute)}) for f in reader.head.plans[0].facts
     )
     assert bool(_found(reader.with_plan(facts=facts))) is is_found
+
+
+@pytest.mark.parametrize(("day", "expected"), [(dt.date(2024, 3, 15), False), (dt.date(2024, 3, 20), True)])
+def test_what_the_narrative_tells_on_the_announced_day_is_its_outcome(day: dt.date, expected: bool) -> None:
+    found = check_conversation(no_outcome(good_conversation(), day))
+    assert any(f.check == "timeline.no_outcome" for f in found) == expected

@@ -14,8 +14,4 @@ from .outlook import (
     stored_outlook as stored_outlook,
     unfit_cap as unfit_cap,
 )
-from .rehearsal import (
-    CountingModel as CountingModel,
-    rehearse as rehearse,
-    rehearse_probing as rehearse_probing,
-)
+from .rehearsal import CountingModel as CountingModel, rehearse as rehearse, rehearse_probing as rehearse_probing

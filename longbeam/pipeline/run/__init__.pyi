@@ -32,11 +32,7 @@ from .metering import (
     open_meter as open_meter,
 )
 from .scheduling import Schedule as Schedule
-from .stages import (
-    checks_stage as checks_stage,
-    probes_stage as probes_stage,
-    seal_stage as seal_stage,
-)
+from .stages import checks_stage as checks_stage, probes_stage as probes_stage, seal_stage as seal_stage
 from .unit_spec import DeclaredPrompts as DeclaredPrompts, UnitSpec as UnitSpec
 from .units import (
     Blocked as Blocked,
