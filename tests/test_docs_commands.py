@@ -203,6 +203,7 @@ NOT_RUN = {
 SPEC = 'name = "mine"\nlength = "16K"\n'
 # What a block takes as given: a file, or a benchmark of this name. `served` blocks have servers among their lines.
 RUN = {
+    ("papers.md", "longbeam sample home16"): "tests/test_papers.py runs what the page's rows stand on",
     ("README.md", "python3 -m venv"): "",
     ("README.md", "longbeam estimate local.toml"): "",
     ("README.md", "longbeam evaluate first"): "",
