@@ -114,11 +114,11 @@ def _untold_problems(index: ConversationIndex, plan: Plan) -> Iterator[Problem]:
     for fact_id, (bullet, day) in newest.items():
         fact = dates[fact_id]
         words = content_words(fact.subject)
-        later = [(b, own) for b, own in told.values() if b.happens_on >= day]
         # What a narrative tells on that very day is its outcome, under whatever topic.
         is_told = any(
             b.topic == fact.subject or words <= own or (b.happens_on == day and b.narrative == bullet.narrative)
-            for b, own in later
+            for b, own in told.values()
+            if b.happens_on >= day
         )
         if bullet.happens_on < day < end and not is_told:
             text = (

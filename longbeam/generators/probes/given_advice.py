@@ -5,16 +5,16 @@ Only what is unambiguous is here: one value for a thing, or one that was correct
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from sys import intern
 from typing import Any
 
 from longbeam.generators.probes.evidence import FactQuote, Quote, find_words
-from longbeam.generators.probes.histories import find_shared_names
+from longbeam.generators.probes.histories import Histories
 from longbeam.generators.probes.voices import Voices
 from longbeam.generators.said_advice import advice_quote
-from longbeam.schemas import Advice, AdviceKind, Bullet, Message, MessageRole, Plan
+from longbeam.schemas import Advice, AdviceKind, Bullet, Message, MessageRole
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,12 @@ class GivenAdvice:
         return tuple(given for given in self.lists if given.advice.kind is kind)
 
 
-def find_given_advice(plans: Sequence[Plan], voices: Voices) -> GivenAdvice:
+def find_given_advice(histories: Histories, voices: Voices) -> GivenAdvice:
     """Return what replies give of the plans' advice."""
     by_slot: dict[tuple[str, str], list[Advice]] = {}
     choices: dict[str, Bullet] = {}
     told = set[tuple[str, str]]()
-    shared = find_shared_names(plans)
-    for plan in plans:
+    for plan in histories.plans:
         for advice in plan.advice:
             by_slot.setdefault((advice.topic.casefold(), advice.attribute), []).append(advice)
         taken = {advice.taken_in for advice in plan.advice if advice.taken_in}
@@ -60,7 +59,7 @@ def find_given_advice(plans: Sequence[Plan], voices: Voices) -> GivenAdvice:
     for slot, advices in by_slot.items():
         first, last = advices[0], advices[-1]
         is_other = len(advices) > 2 or (len(advices) == 2 and last.corrects != first.advice_id)
-        if slot in told or slot[0] in shared or is_other:
+        if slot in told or slot[0] in histories.shared_names or is_other:
             continue  # a question could mean another one
         values = [_value(advice, voices) for advice in advices]
         if len(values) == 2 and None not in values:

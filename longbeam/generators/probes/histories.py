@@ -141,6 +141,11 @@ class Histories:
     def _across(self) -> _Across:
         return _Across.of(self.plans)
 
+    @property
+    def shared_names(self) -> frozenset[str]:
+        """Names that two things share, case-folded."""
+        return self._across.shared
+
     def bullets(self) -> Iterator[Bullet]:
         """Yield all bullets in the order of the story."""
         return (bullet for plan in self.plans for bullet in plan.bullets())

@@ -131,4 +131,4 @@ class ProbeMaterial:
     @cached_property
     def advice(self) -> GivenAdvice:
         """Advice that the assistant gave, with the replies that give it."""
-        return find_given_advice(self.head.plans, self.voices)
+        return find_given_advice(self.histories, self.voices)
